@@ -82,7 +82,7 @@ class Reason(StrEnum):
     TOO_FEW_TESTS = 'too_few_tests'
     FILE_TOO_SHORT = 'file_too_short'
     MOSTLY_COMMENTS = 'mostly_comments'
-    SUITE_TOO_SLOW = 'suite_too_slow'
+    TESTS_TOO_SLOW = 'tests_too_slow'
     LOW_COVERAGE = 'low_coverage'
     TRIVIAL_FOCAL = 'trivial_focal'
     NOTHING_TO_ADD = 'nothing_to_add'
@@ -207,7 +207,7 @@ _STANDING = {
     Reason.MOSTLY_COMMENTS: 'Too many lines of the file of the code are comments.',
     Reason.NOT_STEADY: 'Runs of one of its tests disagree.',
     Reason.NOT_PASSING: 'One of its tests does not pass, or none does.',
-    Reason.SUITE_TOO_SLOW: 'Its tests take too long.',
+    Reason.TESTS_TOO_SLOW: 'Its tests take too long.',
     Reason.NOT_TRACED: 'What its tests execute is not known.',
     Reason.NO_EVIDENCE: 'Its tests do not execute the class that it is named after.',
     Reason.AMBIGUOUS_CLASS: 'Its tests execute more than one class that it may be named after.',

@@ -214,7 +214,7 @@ def _of_family(
         yield row, steady.reason, steady.detail
         return
     if whole and steady.cpu_seconds > rules.most_seconds:
-        yield row, Reason.SUITE_TOO_SLOW, f'{steady.cpu_seconds:.0f}'
+        yield row, Reason.TESTS_TOO_SLOW, f'{steady.cpu_seconds:.0f}'
         return
     if observed is None:
         yield row, Reason.NOT_TRACED, ''

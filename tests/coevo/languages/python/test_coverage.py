@@ -66,7 +66,8 @@ TESTS = """\
 """
 FILE = 'till/__init__.py'
 # Releases and the way in which each is traced: functions of the profiler, or monitoring.
-RELEASES = sorted({one.release for one in find_interpreters()} & {'3.6', '3.12'})
+_HERE = {one.release for one in find_interpreters()}
+RELEASES = sorted(_HERE & {'3.6', '3.11', '3.12'})
 
 
 @pytest.fixture(scope='module', params=RELEASES)
