@@ -41,6 +41,9 @@ from packagers.rows import gather
 from packagers.withdrawal import follow
 from packagers.withdrawal import read_earlier
 
+# Of many repositories a sentence names the first.
+_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseReport:
@@ -92,9 +95,11 @@ class ReleaseReport:
     def _unreachable(self) -> str:
         if not self.without_url:
             return ''
+        named = ', '.join(self.without_url[:_NAMED])
+        more = len(self.without_url) - _NAMED
         return (
-            f'\nwarning: no URL is known of {", ".join(self.without_url)}, so nobody else can attempt '
-            'or score its tasks; release again with --url REPO=URL'
+            f'\nwarning: no URL is known of {named}{f" and {more} more" if more > 0 else ""}, so nobody '
+            'else can attempt or score its tasks; release again with --url REPO=URL'
         )
 
 

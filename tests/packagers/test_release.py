@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from datetime import timedelta
 from datetime import timezone
@@ -29,6 +30,7 @@ from coevo.storage.store import Store
 from packagers.built import Built
 from packagers.funnel import funnel
 from packagers.parquet import write_table
+from packagers.release import ReleaseReport
 from packagers.rows import Rows
 from packagers.rows import gather
 from tests import segments
@@ -448,3 +450,23 @@ def test_a_copy_of_a_snapshot_is_as_good(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     shutil.copytree(tmp_path / 'snapshot', tmp_path / 'copy')
     assert not snapshots.write(store, tmp_path / 'copy').written
+
+
+def test_of_many_repositories_without_a_url_some_are_named() -> None:
+    report = ReleaseReport(
+        snapshot=Path('there'),
+        written=True,
+        rows=dict.fromkeys(('tasks', 'methods', 'pairs'), 1),
+        new=1,
+        withdrawn=0,
+        reissued=0,
+        unmined=(),
+        month='',
+        fixed=True,
+        reached={},
+        news=(),
+        without_url=tuple(f'some/{number}' for number in range(5)),
+    )
+    assert 'no URL is known of some/0, some/1, some/2 and 2 more, so nobody' in report.sentence
+    few = replace(report, without_url=('some/0', 'some/1'))
+    assert 'no URL is known of some/0, some/1, so nobody' in few.sentence
