@@ -89,7 +89,7 @@ def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: JobOutput) 
 
 
 def _judge(limits: BatchLimits, ended: Ended, found: JobOutput) -> tuple[JobOutcome, str]:
-    last = (ended.complaint.strip().splitlines() or ['it said nothing'])[-1]
+    last = ended.last_line or 'it said nothing'
     if ended.stop is not None:
         return _judge_stop(limits, ended.stop)
     if ended.status < 0:

@@ -57,6 +57,11 @@ class Ended:
     stop: Stop | None
     complaint: str
 
+    @property
+    def last_line(self) -> str:
+        """Of its standard error, where an exception or a sentence stands; empty if it said nothing."""
+        return (self.complaint.strip().splitlines() or [''])[-1]
+
 
 def run(
     command: Sequence[str],

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.display.redaction import without_secrets
 from coevo.evaluation.merging import merge
 from coevo.evaluation.parts import Part
 from coevo.evaluation.reporting.report import NAME as REPORT
@@ -73,13 +74,14 @@ def judge(
         limits,
         hear=lambda line: hear(line.decode('utf-8', 'replace').rstrip()),
         over=lambda: False,
-        environment=os.environ,
+        environment=without_secrets(os.environ),
     )
-    last = (ended.complaint.strip().splitlines() or [''])[-1]
     if ended.stop is not None:
         raise Fatal(f'part {part.number} was ended: it took too much {ended.stop}')
     if ended.status == FATAL:
-        raise Fatal(last)
+        raise Fatal(ended.last_line)
     if not (job.folder(part.number) / REPORT).exists():
-        raise Fatal(f'part {part.number} ended with status {ended.status} and no report: {last}')
+        raise Fatal(
+            f'part {part.number} ended with status {ended.status} and no report: {ended.last_line}'
+        )
     return None if unjudged(job) else merge(job.folders, job.out)
