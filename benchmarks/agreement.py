@@ -48,6 +48,7 @@ from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.model.records import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
@@ -191,8 +192,10 @@ def run(arguments: argparse.Namespace) -> None:
                 drawn = draw(cells, sample, partition.repo)
                 for (*_, place), chosen in _by_tree(drawn).items():
                     todo = [one for one in chosen if cell_key(partition.repo, one) not in known]
-                    if todo:
+                    try:
                         _judge_place(benches, arguments, partition.repo, place, todo)
+                    except Transient as error:
+                        print('not asked:', partition.repo, place, error, flush=True)
 
 
 def _feature(cell: MinedCell) -> str:
@@ -209,6 +212,8 @@ def _judge_place(
     place: Place,
     cells: Sequence[MinedCell],
 ) -> None:
+    if not cells:
+        return
     clone = open_clone(arguments.store, repo)
     for cell, answer, ruling, worked_around in judge(benches, clone, place, cells):
         row = row_of(cell_key(repo, cell), cell, answer, ruling, worked_around)

@@ -3,6 +3,8 @@
 The tree is written anew: the code's revision with all files that the language calls the tests' of the
 other one. Versions of libraries and the interpreter are those that the language says of the pair; they are installed
 again, and nothing else of the engine takes part: no worker, no channel, no stand-ins, no options of ours.
+coverage.py is added, which the engine leaves out and settings of pytest may name, and the module of its version that a
+project's build would write.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from coevo.languages.python import uv
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.interpreters import standing
+from coevo.languages.python.layout import written_modules
 from coevo.languages.python.names import pytest_id
+from coevo.languages.python.options import SETTINGS
 from coevo.model.errors import Transient
 from coevo.model.records import Environment
 from coevo.model.records import Outcome
@@ -43,6 +47,7 @@ from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
 
 _SYSTEM = Path('/usr')
+_SETTINGS_NAME = ('coverage',)
 _START = 'import sys; sys.path.insert(0, "/in"); from inside.pytest_cell import main; main()'
 
 
@@ -65,10 +70,11 @@ class PytestBench:
             unbuilt = Ruling(outcome=Outcome.UNBUILDABLE, exception='', seconds=0.0, log='')
             return Answer(build_seconds=0.0, rulings=(unbuilt,) * len(methods), log='')
         interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
-        names = tuple(library.coordinates for library in environment.libraries)
+        names = tuple(library.coordinates for library in environment.libraries) + _SETTINGS_NAME
         packages = self._installed(interpreter, names)
         with place_of_tree(self._root) as tree:
             write_cell_of(language.READING, repository, place.tests_rev, place.code_rev, tree)
+            _write_versions(tree, place.module)
             return _answer(self._ask(tree, interpreter, packages, place, methods))
 
     def prepare(self, repository: Repository, pair: Pair, place: Place) -> None:
@@ -95,7 +101,7 @@ class PytestBench:
         key = interpreter.version, *names
         if key not in self._packages:
             folder = self._root / f'packages-{len(self._packages)}'
-            folder.mkdir(mode=0o755)
+            folder.mkdir(mode=0o755, exist_ok=True)  # what could not be installed before left it
             words = ('pip', 'install', '--target', str(folder), '--no-deps', '--no-build', '-q')
             done = subprocess.run(
                 [uv.program(), *words, '--python', str(interpreter.program), *names],
@@ -139,6 +145,14 @@ class PytestBench:
             environment={'PATH': '/usr/bin:/bin'},
         )
         return ask(self._sandbox, job, request)
+
+
+def _write_versions(tree: Path, folder: str) -> None:
+    files = [tree / folder / name for name in (*SETTINGS, 'setup.py')]
+    texts = [file.read_bytes() for file in files if file.is_file()]
+    for path, content in written_modules(texts, folder):
+        if not (tree / path).exists() and (tree / path).parent.is_dir():
+            (tree / path).write_bytes(content)
 
 
 def _answer(found: dict[str, Any]) -> Answer:

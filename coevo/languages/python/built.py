@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
@@ -32,7 +34,7 @@ class PythonModule:
     roots   folders on `sys.path`
     tops    packages of the code
     compiled  C extensions, by path
-    others  folders of modules below it
+    others  folders of other projects below it, whose tests are none of its own
     """
 
     rev: str
@@ -60,15 +62,22 @@ class BuiltEnd:
 
 
 def module_folders(trees: Trees, rev: str) -> tuple[str, ...]:
-    """Folders with a build file outside of the tests; the root always."""
-    tests = trees.tests(rev)
+    """Folders of projects that are tested; the root always."""
     found = {'.'}
-    for path in trees.repository.tree(rev):
-        folder, name = posixpath.split(path)
-        aside = _ASIDE.intersection(folder.split('/'))
-        if name in BUILD_FILES and folder and path not in tests and not aside:
+    for folder in project_folders(trees, rev):
+        if not _ASIDE.intersection(folder.split('/')):
             found.add(folder)
     return tuple(sorted(found)[:_MOST_MODULES])
+
+
+def project_folders(trees: Trees, rev: str) -> tuple[str, ...]:
+    """Folders below the root with a build file outside of the tests, whether anybody looks at them or not."""
+    tests, found = trees.tests(rev), set[str]()
+    for path in trees.repository.tree(rev):
+        folder, name = posixpath.split(path)
+        if name in BUILD_FILES and folder and path not in tests:
+            found.add(folder)
+    return tuple(sorted(found))
 
 
 def module_of(
@@ -80,7 +89,7 @@ def module_of(
     others: Sequence[str] = (),
     beside: Sequence[str] = (),
 ) -> PythonModule:
-    """others  all folders of modules
+    """others  all folders of projects
     beside  those of which it needs the code
     """
     paths = repository.tree(rev).keys()
@@ -102,6 +111,12 @@ def module_of(
             if path not in paths
         ),
     )
+
+
+def nearest(folder: str, among: Collection[str]) -> str | None:
+    """Of some folders the one itself, or the nearest above it; `.` is above all."""
+    parents = (str(one) for one in PurePosixPath(folder).parents)
+    return next((one for one in (folder, *parents) if one in among), None)
 
 
 def _is_in(folder: str, other: str) -> bool:

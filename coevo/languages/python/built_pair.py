@@ -22,6 +22,7 @@ from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
+from coevo.languages.python.built import nearest
 from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cells import PythonCell
 from coevo.languages.python.cells import PythonCellKey
@@ -269,8 +270,6 @@ class PythonBuiltPair:
         return Environment(
             runtime=found.installed.interpreter.version,
             build_tool='uv',
-            compile_command='uv pip sync <requirements>',
-            test_command='python -m pytest <test>',
             libraries=tuple(
                 LibraryEntry(coordinates=name, sha256=digest)
                 for name, digest in packages(found.installed.locked)
@@ -280,8 +279,12 @@ class PythonBuiltPair:
     # -- cells -------------------------------------------------------------------------------------
 
     def _module(self, rev: str, module: str) -> PythonModule | None:
+        """The module itself, or the one around the folder of a project that is none."""
         end = self.ends.get(rev)
-        return end.modules.get(module) if end is not None else None
+        if end is None or end.build.modules.get(module, 'none') is not None:
+            return None
+        own = nearest(module, end.modules)
+        return end.modules[own] if own is not None else None
 
     def _cell(self, compiled: Compiled) -> PythonCell:
         own = self._module(compiled.code_rev, compiled.module)

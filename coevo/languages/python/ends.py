@@ -3,33 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
+import posixpath
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import UTC
 from datetime import datetime
 
 from coevo.languages.builds import Build
+from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.built import module_folders
 from coevo.languages.python.built import module_of
+from coevo.languages.python.built import nearest
+from coevo.languages.python.built import project_folders
 from coevo.languages.python.cells import PythonCellKey
 from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.extensions import Extensions
 from coevo.languages.python.extensions import extensions
+from coevo.languages.python.interpreter_choice import RELEASED
+from coevo.languages.python.interpreter_choice import Feature
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
+from coevo.languages.python.left_out import needs_submodule
 from coevo.languages.python.members import joined
+from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.requirements.locks import pins
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import Commit
 from coevo.model.records import Pair
 
 RUNTIME_MISSING = 'runtime_missing'
+OWN_MODULE_MISSING = 'own_module_missing'
 BUILDER = 'uv'
+_NOT_READ = ('import:SyntaxError@', 'import:TabError@', 'import:IndentationError@')
 
 
 class EndMaker:
@@ -42,9 +55,9 @@ class EndMaker:
         """By the first interpreter that makes all ready at both ends; else by the one that makes most."""
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
-        wanted = self._ladder(pair)
-        for feature in wanted:
-            interpreter = self._supply.get(feature)
+        wanted = list(self._ladder(pair))
+        for feature in tuple(wanted):
+            interpreter = self._supply.get(feature) if feature in wanted else None
             if interpreter is None:
                 continue
             tried.append(interpreter.version)
@@ -53,11 +66,26 @@ class EndMaker:
                 best = ends[0], ends[1]
             if all(end.build.summary == 'built' for end in ends):
                 break
+            if any(end.build.failure == NEEDS_SUBMODULE for end in ends):
+                break
+            if _is_of_an_older_language(ends, feature, pair.new.committer_date):
+                wanted = [one for one in wanted if one <= feature]
         missing = next((f for f in wanted if self._supply.get(f) is None), None)
         lacking = f'{missing[0]}.{missing[1]}' if missing is not None else None
         if best is None:
             best = _without(pair.old, lacking), _without(pair.new, lacking)
+        folders = self._of_projects(pair)
+        for end in best:
+            told = _of_all_projects(end.build.modules, folders)
+            end.build = dataclasses.replace(end.build, modules=told)
         return _told(best, tuple(tried), lacking)
+
+    def _of_projects(self, pair: Pair) -> frozenset[str]:
+        """Folders with a build file at either end."""
+        trees = (self._context.repository.tree(one.rev) for one in (pair.old, pair.new))
+        return frozenset(
+            posixpath.dirname(path) or '.' for tree in trees for path in tree if is_build_file(path)
+        )
 
     def _ladder(self, pair: Pair) -> tuple[tuple[int, int], ...]:
         allowed = [
@@ -99,7 +127,7 @@ class EndMaker:
         told: dict[str, str | None] = {}
         workarounds: list[str] = []
         spent = 0.0
-        folders = tuple(pinned)
+        folders, projects = tuple(pinned), project_folders(self._context.trees, rev)
         members = {folder: needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
             wanted, beside = joined(folder, members)
@@ -109,17 +137,26 @@ class EndMaker:
                 told[folder] = found.reason
                 continue
             module = module_of(
-                self._context.repository, rev, folder, wanted, found, others=folders, beside=beside
+                self._context.repository, rev, folder, wanted, found, others=projects, beside=beside
             )
             made = extensions(self._context, module, _day(pair))
             module = dataclasses.replace(module, compiled=made.files)
-            told[folder], used = self._probe(module, made.failure)
+            failure, used = self._probe(module, made.failure)
+            told[folder] = self._explained(module, failure, made)
             spent += made.cpu_seconds + used
-            if told[folder] is None:
+            if failure is None:
                 ready[folder] = module
                 workarounds += found.workarounds
         build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(workarounds)))
         return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
+
+    def _explained(self, module: PythonModule, failure: str | None, made: Extensions) -> str | None:
+        if failure is None:
+            return None
+        needs_one = needs_submodule(
+            self._context.repository, module, failure, of_extensions=made.failure is not None
+        )
+        return NEEDS_SUBMODULE if needs_one else failure
 
     def _probe(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
         """Why the package of the project's own name cannot be imported, where there is one; CPU
@@ -141,8 +178,29 @@ class EndMaker:
         cell = self._cells.get(key, module)
         done = self._cells.ask(cell, {'mode': 'probe', 'files': list(names)}, ())
         for verdict in done.heard.files.values():
-            return failure or f'import:{verdict.signature}', done.cpu_seconds
+            return failure or f'{_kind(verdict, names)}:{verdict.signature}', done.cpu_seconds
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
+
+
+def _of_all_projects(
+    modules: Mapping[str, str | None], folders: Collection[str]
+) -> dict[str, str | None]:
+    """What is said of modules, also of folders that are none here: of an example, or of what the other
+    end lacks, the project around it speaks.
+    """
+    told = dict(modules)
+    for folder in sorted(folders):
+        around = nearest(folder, modules)
+        if around is not None:
+            told.setdefault(folder, modules[around])
+    return told
+
+
+def _kind(verdict: Verdict, names: Sequence[str]) -> str:
+    """Of an import that failed: `own_module_missing` where a package lacks a module of itself."""
+    error, _, module = (verdict.signature or '').partition('@')
+    of_its_own = error == 'ModuleNotFoundError' and module.split('.')[0] in names
+    return OWN_MODULE_MISSING if of_its_own else 'import'
 
 
 def _day(pair: Pair) -> datetime:
@@ -173,6 +231,14 @@ def _build(
     )
 
 
+def _is_of_an_older_language(
+    ends: Sequence[BuiltEnd], feature: Feature, when: datetime | None
+) -> bool:
+    """Whether an interpreter does not read what was written before it came: younger ones read less (Python 2)."""
+    refused = any((end.build.failure or '').startswith(_NOT_READ) for end in ends)
+    return refused and when is not None and when.date() < RELEASED[feature]
+
+
 def _without(commit: Commit, lacking: str | None) -> BuiltEnd:
     return BuiltEnd(
         build=Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
@@ -182,9 +248,15 @@ def _without(commit: Commit, lacking: str | None) -> BuiltEnd:
 def _told(
     ends: tuple[BuiltEnd, BuiltEnd], tried: tuple[str, ...], lacking: str | None
 ) -> tuple[BuiltEnd, BuiltEnd]:
-    failed = any(end.build.failure for end in ends)
+    hopeful = any(_may_be_cured(end.build.failure) for end in ends)
     for end in ends:
         end.build = dataclasses.replace(
-            end.build, runtimes_tried=tried, runtime_lacking=lacking if failed else None
+            end.build, runtimes_tried=tried, runtime_lacking=lacking if hopeful else None
         )
     return ends
+
+
+def _may_be_cured(failure: str | None) -> bool:
+    """By another interpreter, which does not bring what a package or its clone lacks."""
+    lacks_of_itself = (failure or '').startswith(f'{OWN_MODULE_MISSING}:')
+    return failure not in (None, NEEDS_SUBMODULE) and not lacks_of_itself

@@ -1,8 +1,8 @@
 """The interpreters of this machine, where sandboxes can see them.
 
 $COEVO_PYTHONS names what may be used (`3.11:3.12`, programs or prefixes, separated by colons), and
-then nothing else is. Otherwise: what is on PATH under names such as python3.11, what pyenv has, what uv
-has, and what was brought into the tool cache.
+then nothing else is. Otherwise: what is on PATH under names such as python3.11, the one that runs coevo,
+what pyenv has, what uv has, and what was brought into the tool cache.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -99,6 +100,7 @@ def _programs() -> Iterator[Path]:
     for folder in os.environ.get('PATH', '').split(':'):
         if folder and not folder.endswith('/.pyenv/shims'):
             yield from (place for name in names if (place := Path(folder, name)).exists())
+    yield from (place for name in names if (place := Path(sys.base_prefix, 'bin', name)).exists())
     pyenv = Path(os.environ.get('PYENV_ROOT') or Path.home() / '.pyenv')
     data = Path(os.environ.get('XDG_DATA_HOME') or Path.home() / '.local/share')
     uv = Path(os.environ.get('UV_PYTHON_INSTALL_DIR') or data / 'uv/python')

@@ -18,6 +18,7 @@ from coevo.languages.python import reading
 from coevo.languages.python import smells
 from coevo.languages.python import surgery
 from coevo.languages.python import uv
+from coevo.languages.python.commands import commands
 from coevo.languages.python.engine import PythonEngine
 from coevo.languages.python.findings import findings
 from coevo.languages.python.interpreter_choice import RELEASED
@@ -40,7 +41,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 6
+ENGINE_VERSION = 8
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
@@ -64,6 +65,7 @@ __all__ = [
     'READING',
     'RUNTIME',
     'SURGERY',
+    'commands',
     'detect',
     'engine',
     'findings',

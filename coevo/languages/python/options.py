@@ -10,14 +10,21 @@ from collections.abc import Sequence
 
 from coevo.languages.python.requirements.ini_files import parsed
 
-# Without plugins that reorder, repeat or spread tests, and without what is kept between runs.
+# Without plugins that reorder, repeat or spread tests, and without what is kept between runs. pytest 3
+# overlooks what is written as one word (`-pno:xdist`).
 BLOCKED = tuple(
-    f'-pno:{name}' for name in ('cacheprovider', 'randomly', 'xdist', 'rerunfailures', 'flaky')
+    word
+    for name in ('cacheprovider', 'randomly', 'xdist', 'rerunfailures', 'flaky')
+    for word in ('-p', f'no:{name}')
 )
-_OURS = ('-q', '--continue-on-collection-errors', '-o', 'addopts=', *BLOCKED)
+# Plugins that a project requires by name may be among those that are left out.
+_SETTINGS = ('-o', 'addopts=', '-o', 'required_plugins=')
+_OURS = ('-q', '--continue-on-collection-errors', *_SETTINGS, *BLOCKED)
 
 # Of a project's own options those that tests may need; all others are left out.
 _KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')
+# Refuses settings of plugins that are not here.
+_OF_ALL_PLUGINS = '--strict-config'
 
 # Where pytest looks for its settings, in its order, and the section there.
 _PLACES = (
@@ -75,5 +82,5 @@ def _kept(options: Sequence[str]) -> Iterator[str]:
             yield word
         elif word in ('-W', '--pythonwarnings', '--import-mode', '--asyncio-mode'):
             yield from (word, next(words, ''))
-        elif word.startswith(_KEPT):
+        elif word.startswith(_KEPT) and word != _OF_ALL_PLUGINS:
             yield word

@@ -1,4 +1,4 @@
-"""Test files as pytest rewrites them, made once for an environment by its own pytest, not by each process.
+"""Test files as pytest rewrites them, made once by an environment's own pytest, not by each process.
 
 They lie where pytest would have kept them itself. Nothing of the project is run to make them.
 """
@@ -6,6 +6,7 @@ They lie where pytest would have kept them itself. Nothing of the project is run
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import posixpath
 import threading
@@ -17,6 +18,7 @@ from coevo.git.objects import LINK
 from coevo.languages.python.archive import SECONDS
 from coevo.languages.python.archive import Files
 from coevo.languages.python.environments import Installed
+from coevo.languages.python.environments import packages
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import rewriter_job
 from coevo.languages.python.options import SETTINGS
@@ -30,11 +32,11 @@ _MOST_KEPT = 1 << 12
 # Of what is rewritten for it, pytest itself keeps no count.
 _PASS_HOOK = b'enable_assertion_pass_hook'
 
-_Key = tuple[Path, str, bytes]
+_Key = tuple[str, str, str, bytes]
 
 
 class Rewritten:
-    """Kept by environment, path and text. Safe from several threads."""
+    """Kept by interpreter, pytest, path and text. Safe from several threads."""
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
         self._sandbox, self._programs = sandbox, programs
@@ -68,7 +70,8 @@ class Rewritten:
     def _of(
         self, sources: Mapping[str, bytes], installed: Installed
     ) -> dict[str, tuple[str, bytes]]:
-        keys = {path: (installed.site, path, text) for path, text in sources.items()}
+        version, pytest = installed.interpreter.version, _pytest(installed.locked)
+        keys = {path: (version, pytest, path, text) for path, text in sources.items()}
         with self._lock:
             known = {path: self._kept[key] for path, key in keys.items() if key in self._kept}
         lacking = sorted(sources.keys() - known.keys())
@@ -97,6 +100,12 @@ class Rewritten:
             said = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         return _parsed(said, len(sources))
+
+
+@functools.lru_cache(maxsize=64)
+def _pytest(locked: str) -> str:
+    """Which one an environment has, by version and hashes: nothing else has a say in what it makes of a text."""
+    return next(' '.join(one) for one in packages(locked) if one[0].startswith('pytest=='))
 
 
 def _parsed(said: bytes, count: int) -> list[tuple[str, bytes] | None]:

@@ -8,6 +8,7 @@ import shutil
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
+from contextlib import suppress
 from datetime import UTC
 from datetime import date
 from datetime import datetime
@@ -22,6 +23,7 @@ from coevo.languages.python.byte_code import ByteCode
 from coevo.languages.python.c_libraries import SLEEP
 from coevo.languages.python.c_libraries import library
 from coevo.languages.python.coverage_package import copy_into
+from coevo.languages.python.coverage_package import coverage_package
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreter_choice import RELEASED
@@ -35,6 +37,7 @@ from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.resolution import resolve
 from coevo.languages.python.rewritten import Rewritten
 from coevo.languages.python.wheels import WheelMaker
+from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import open_sandbox
@@ -130,7 +133,10 @@ class PythonRunContext:
             return wheels.make(name, lines, before, interpreter)
 
         locked = resolve(needs, interpreter.program, day, make, more)
-        return locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+        found = locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+        with suppress(Transient):  # traces, which need it, come when nobody asks a network any more
+            coverage_package(interpreter)
+        return found
 
 
 def _settled(interpreter: Interpreter) -> datetime:

@@ -10,6 +10,7 @@ from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.engine import RunSettings
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
+from coevo.languages.java.commands import commands
 from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.kits.prompt_words import prompt_words
 from coevo.languages.java.maven import workarounds
@@ -53,6 +54,7 @@ __all__ = [
     'READING',
     'RUNTIME',
     'SURGERY',
+    'commands',
     'detect',
     'engine',
     'findings',

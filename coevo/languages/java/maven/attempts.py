@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.maven.build_outputs import BuildOutput
-from coevo.languages.java.maven.left_out import NEEDS_LFS_FILE
-from coevo.languages.java.maven.left_out import NEEDS_SUBMODULE
 from coevo.languages.java.maven.report import MavenModule
 from coevo.languages.java.maven.report import failure_of
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Died
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.settings import build_request
+from coevo.languages.left_out import NEEDS_LFS_FILE
+from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.model.reasons import LIBRARY_REASONS
 
 LOOP, COMMAND = 'maven-loop', 'mvn'

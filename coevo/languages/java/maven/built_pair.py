@@ -168,15 +168,14 @@ class JavaBuiltPair:
         lines: Mapping[str, Collection[int]],
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
-        if self.worker.builds.toolchain.feature < pit.OLDEST_JDK:
-            return ByteCodeMutants(trouble=PitTrouble.OLD_RUNTIME)
         cell = self._cells.of(compiled)
         target = run_target(self.worker, cell, method, conditions)
         plan = launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
         if plan is None or not target.classes or self.compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
         launcher = self.worker.builds.launcher
-        job = pit_job(launcher, launcher.arranged(plan), pit.fetch(), lines)
+        tool = pit.fetch_for(launcher.toolchain.feature)
+        job = pit_job(launcher, launcher.arranged(plan), tool, lines)
         return run_pit(self.worker.builds.sandbox, job)
 
     def environment(self, rev: str, module: str) -> Environment | None:

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
-
-NEEDS_SUBMODULE = 'needs_submodule'
-NEEDS_LFS_FILE = 'needs_lfs_file'
+from coevo.languages.left_out import NEEDS_LFS_FILE
+from coevo.languages.left_out import NEEDS_SUBMODULE
 
 _POINTER = b'version https://git-lfs.github.com/spec/'
 _POINTER_BYTES = 1024

@@ -23,8 +23,6 @@ from coevo.languages.java.maven.places import TOOLS
 from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.tools.pit import Pit
-from coevo.languages.java.tools.pit import core
-from coevo.languages.java.tools.pit import jars
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.sandboxes.sandbox import Job
@@ -43,6 +41,9 @@ _FOLDER = '/tmp/coevo-pit'  # in the sandbox
 _MAIN = 'org.pitest.mutationtest.commandline.MutationCoverageReport'
 _MAIN_OPTIONS = ('-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData')
 _BLOCK = 1 << 16
+
+# The first JDK that reads its arguments from a file.
+_FIRST_WITH_FILES = 9
 _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 
 
@@ -54,10 +55,10 @@ def pit_job(
     lines  what is mutated: lines of the code by the binary name of the top-level type they are in
     """
     (target,) = plan.targets
-    command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, lines))
+    command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, pit, lines))
     cpu_seconds = CPU_SECONDS if plan.cpu_limit is None else min(CPU_SECONDS, plan.cpu_limit)
     files = {
-        **{f'{_LIBRARIES}/{name}': pit.libraries / name for name in jars()},
+        **{f'{_LIBRARIES}/{name}': pit.libraries / name for name in pit.jars},
         f'{_PLUGIN}/pit.jar': pit.plugin / 'pit.jar',
     }
     job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml', files)
@@ -112,11 +113,11 @@ def _ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
             yield f'{name} {own[0]} {own[-1]}'
 
 
-def _words(launcher: Launcher, plan: LaunchPlan, types: Collection[str]) -> Iterator[str]:
+def _words(launcher: Launcher, plan: LaunchPlan, pit: Pit, types: Collection[str]) -> Iterator[str]:
     (target,) = plan.targets
-    class_path = (*plan.class_path, f'{_LIBRARIES}/{core()}', f'{_PLUGIN}/pit.jar')
+    class_path = (*plan.class_path, f'{_LIBRARIES}/{pit.core}', f'{_PLUGIN}/pit.jar')
     options = (*JVM_OPTIONS, *launcher.options(plan))
-    own = (*(f'{_LIBRARIES}/{name}' for name in jars()), f'{_PLUGIN}/pit.jar')
+    own = (*(f'{_LIBRARIES}/{name}' for name in pit.jars), f'{_PLUGIN}/pit.jar')
     yield from ('-cp', ':'.join(own), _MAIN)
     yield from ('--reportDir', _FOLDER)
     yield from ('--targetClasses', ','.join(f'{name},{name}$*' for name in sorted(types)))
@@ -126,7 +127,8 @@ def _words(launcher: Launcher, plan: LaunchPlan, types: Collection[str]) -> Iter
     yield from ('--mutators', 'DEFAULTS')
     yield from ('--threads', '1')
     yield from ('--timeoutConst', str(_TIMEOUT))
-    yield from ('--argLine', ' '.join(map(_quoted, options)))
+    quoted = shlex.quote if launcher.toolchain.feature < _FIRST_WITH_FILES else _quoted
+    yield from ('--argLine', ' '.join(map(quoted, options)))
     yield from ('--outputFormats', 'XML')
     yield from ('--timestampedReports=false', '--failWhenNoMutations=false')
 

@@ -249,12 +249,9 @@ class SharedBuilds:
         known = output.modules.get(module)
         if known is None:
             return None
-        only = '' if module == '.' else f' -pl {module} -am'
         return Environment(
             runtime=self.toolchain.jdk,
             build_tool=self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' '),
-            compile_command=f'mvn{only} test-compile',
-            test_command='java -jar <junit_jar> execute --class-path <classpath> <junit_args>',
             libraries=tuple(
                 LibraryEntry(coordinates=entry.coordinates, sha256=digest)
                 for entry in known.class_path

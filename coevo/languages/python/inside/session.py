@@ -31,6 +31,7 @@ HOME = '/tmp/home'
 COARSE_CLOCK = 5  # clock_gettime(2), CLOCK_REALTIME_COARSE: the one that dates of files are of
 LEAVING_SECONDS = 0.5
 _TABLES = ('net/tcp', 'net/tcp6', 'net/udp', 'net/udp6', 'net/raw', 'net/unix', 'net/packet')
+_MODULES = ('.py', '.pyc', '.so')
 _QUEUES = ('sysvipc/msg', 'sysvipc/sem', 'sysvipc/shm')
 
 
@@ -103,7 +104,7 @@ class Zygote:
         """Why no process can be forked for a tree: it would hide what is imported already."""
         if not self.lives or not self.head['ready']:
             return 'zygote'
-        there = {name.partition('.')[0] for root in roots for name in os.listdir(root)}
+        there = {_imported_as(entry) for root in roots for entry in os.scandir(root)}
         return 'tree' if there.intersection(self.head['tops']) else None
 
     def forked(self, pipe: int, order: dict) -> 'Child':
@@ -137,6 +138,13 @@ class Zygote:
             self.rest += block
         line, _, self.rest = self.rest.partition(b'\n')
         return json.loads(line)
+
+
+def _imported_as(entry: 'os.DirEntry[str]') -> str:
+    """The name under which a folder or file of a root can be imported; '' of what cannot be, as `pytest.ini`."""
+    if entry.is_dir():
+        return entry.name
+    return entry.name.partition('.')[0] if entry.name.endswith(_MODULES) else ''
 
 
 class Child:

@@ -29,6 +29,13 @@ import time
 _TEXT = 1000
 _DEEP = 50
 
+# Marks of plugins that are left out or blocked: a project that asks for known marks alone has them with these.
+_MARKS = (
+    'flaky: of pytest-rerunfailures and flaky',
+    'no_cover: of pytest-cov',
+    'xdist_group: of pytest-xdist',
+)
+
 # From the worst to the best, as coevo has it.
 _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
 
@@ -106,14 +113,49 @@ class Plugin:
         self.worst, self.cpu = None, 0.0
         self.tracer = None
 
+    # -- what is set -----------------------------------------------------------------------------
+
+    def pytest_load_initial_conftests(self, early_config):
+        """Before pytest reads its filters of warnings the first time."""
+        for line in _MARKS:
+            early_config.addinivalue_line('markers', line)
+        filters = early_config.getini('filterwarnings')
+        filters[:] = [line for line in filters if not self.is_idle(line)]
+        if hasattr(self.pytest, 'PytestConfigWarning'):  # of plugins that are not here
+            filters.append('ignore:Unknown config:pytest.PytestConfigWarning')
+        yield
+
+    def is_idle(self, line):
+        """Whether a filter names a class of a package that is not here: pytest would refuse to run at all."""
+        import importlib.util
+
+        module = line.split(':')[2].strip().rpartition('.')[0] if line.count(':') > 1 else ''
+        top = module.partition('.')[0]
+        if not top or top in self.request['tops'] or top in sys.modules:
+            return False
+        return importlib.util.find_spec(top) is None
+
     # -- what is collected ---------------------------------------------------------------------
 
     def pytest_pycollect_makeitem(self, collector, name, obj):
-        """Nothing for a function that is not asked for: parameters alone may be thousands."""
+        """Nothing for a function that is not asked for: parameters alone may be thousands. Nor for a class that has
+        none: to find its line, an old pytest has the whole file parsed once more.
+        """
         if self.request['mode'] == 'load' or name in self.names:
             return None
-        is_plain = inspect.isfunction(obj) or hasattr(obj, '__wrapped__')
-        return [] if is_plain and not inspect.isclass(obj) else None
+        if inspect.isclass(obj):
+            return None if self.may_have_targets(obj) else []
+        return [] if inspect.isfunction(obj) or hasattr(obj, '__wrapped__') else None
+
+    def may_have_targets(self, owner):
+        """Whether a class has a method of an asked name, or classes that pytest looks into."""
+        kinds = [vars(kind) for kind in owner.__mro__]
+        if any(name in kind for kind in kinds for name in self.names):
+            return True
+        case = getattr(sys.modules.get('unittest'), 'TestCase', None)
+        if isinstance(case, type) and issubclass(owner, case):
+            return False
+        return any(inspect.isclass(value) for kind in kinds for value in list(kind.values()))
 
     def pytest_make_collect_report(self, collector):
         outcome = yield
@@ -290,6 +332,7 @@ def _calm_hypothesis(request):
 def _hooks(pytest):
     """Mark the wrappers, as all versions of pytest from 3.2 on understand it."""
     for name in (
+        'pytest_load_initial_conftests',
         'pytest_make_collect_report',
         'pytest_collection_modifyitems',
         'pytest_runtest_protocol',

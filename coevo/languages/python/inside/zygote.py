@@ -135,7 +135,9 @@ def _make_ready(options):
 
     def get_config(args=None, plugins=None, **more):
         config.get_config = make
-        blocked = [word for word in args or () if word.startswith('-pno:')]
+        args = list(args or ())
+        places = [at for at, word in enumerate(args) if word[:3] == 'no:' and args[at - 1] == '-p']
+        blocked = [word for at in places for word in args[at - 1 : at + 1]]
         if blocked != list(options) or any(value is not None for value in more.values()):
             return make(args, plugins, **more)
         made.invocation_params = made.InvocationParams(

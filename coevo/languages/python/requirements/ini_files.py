@@ -54,11 +54,19 @@ def _literal(version: str | None) -> str | None:
 
 
 def tox_ini(source: bytes) -> Stated:
-    """Dependencies of [testenv]; lines with factors or substitutions are left out."""
+    """Dependencies of [testenv], and the project's own lists that it names; lines with factors or substitutions
+    are left out.
+    """
     environment = parsed(source).get('testenv', {})
-    lines = [line.strip() for line in environment.get('deps', '').splitlines()]
-    plain = [line for line in lines if '{' not in line and not re.match(r'[\w.,!-]+:\s', line)]
-    return Stated(groups={'tests': tuple(plain)})
+    named = (environment.get('extras', ''), environment.get('dependency_groups', ''))
+    lists = [name for text in named for line in _plain_lines(text) for name in line.split(',')]
+    own = [f'.[{name.strip()}]' for name in lists if name.strip()]
+    return Stated(groups={'tests': (*_plain_lines(environment.get('deps', '')), *own)})
+
+
+def _plain_lines(text: str) -> list[str]:
+    lines = [line.strip() for line in text.splitlines()]
+    return [line for line in lines if '{' not in line and not re.match(r'[\w.,!-]+:\s', line)]
 
 
 def requirement_list(path: str, read: Read) -> Iterator[str]:

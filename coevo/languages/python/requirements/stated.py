@@ -12,7 +12,8 @@ from dataclasses import field
 # Groups and extras that hold what tests need; the first of these kinds that a project has counts,
 # since `dev` drags in linters, documents and tox.
 _TEST_NAMES = (
-    frozenset({'test', 'tests', 'testing', 'unittest', 'unit-test', 'tests-mypy', 'hatch-test'}),
+    frozenset({'test', 'tests', 'testing', 'tests-mypy', 'hatch-test'})
+    | {'unit', 'unittest', 'unittests', 'unit-test', 'unit-tests'},
     frozenset({'dev', 'develop', 'development', 'all', 'ci'}),
 )
 

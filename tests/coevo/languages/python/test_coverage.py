@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
+from coevo.languages.python import coverage_package
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.reading.statement_lines import with_first_lines
 from coevo.languages.traces import Trace
+from coevo.model.records import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop
@@ -152,6 +155,18 @@ def test_functions_are_told_beside_lines(place: Shop) -> None:
     (found,) = _traces(place, 'test_bread')
     assert found is not None
     assert [one.method for one in found.executed] == ['price']
+
+
+def test_what_counts_is_fetched_with_an_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trace comes later, when nothing is fetched any more."""
+    monkeypatch.setattr(coverage_package, 'cache_folder', lambda: tmp_path / 'cache')
+    tests = 'def test_nothing():\n    pass\n'
+    with shop(tmp_path, {FILE: CODE, 'tests/test_till.py': tests}, {'more.txt': ''}) as made:
+        (folder,) = (tmp_path / 'cache/pythons/coverage').iterdir()
+        assert (folder / 'coverage/__init__.py').is_file()
+        assert made.verdict(method('test_nothing')).outcome is Outcome.PASS
 
 
 def test_first_lines_are_those_of_statements_and_heads() -> None:

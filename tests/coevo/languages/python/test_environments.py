@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,43 @@ def test_projects_of_one_repository_are_not_taken_from_the_index(tmp_path: Path)
         assert place.verdict(method('test_own')).outcome is Outcome.PASS
 
 
+def test_a_project_that_is_an_example_breaks_no_tests_of_others(tmp_path: Path) -> None:
+    own = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
+    other = 'import demo_has_no_such_module\n\n\ndef test_demo():\n    pass\n'
+    files = {
+        'till.py': 'price = 1\n',
+        'tests/test_till.py': own,
+        'examples/demo/pyproject.toml': '[project]\nname = "demo"\n',
+        'examples/demo/tests/test_demo.py': other,
+    }
+    with shop(tmp_path, files, {'README': ''}) as place:
+        cell = place.cell(place.new, place.new)
+        assert (cell.unit_ok, cell.broken) == (True, ())
+        assert place.verdict(method('test_price')).outcome is Outcome.PASS
+        test = method('test_demo', file='examples/demo/tests/test_demo.py')
+        assert place.verdict(test, cell).outcome is Outcome.COMPILE_ERROR
+        # The miners call the folder of each project a module.
+        assert [build.trouble('examples/demo') for build in place.builds] == [None, None]
+        example = place.built.compile(place.new, place.new, 'examples/demo')
+        assert place.verdict(replace(test, module='examples/demo'), example) == place.verdict(test)
+
+
+def test_a_project_that_only_the_new_end_has_is_run_on_the_old_one_too(tmp_path: Path) -> None:
+    tests = 'import goods\n\n\ndef test_stock():\n    assert goods.count == 1\n'
+    new = {
+        'stock/pyproject.toml': '[project]\nname = "stock"\n',
+        'stock/goods.py': 'count = 1\n',
+        'stock/tests/test_stock.py': tests,
+    }
+    with shop(tmp_path, FILES, new) as place:
+        test = replace(method('test_stock', file='stock/tests/test_stock.py'), module='stock')
+        found = {}
+        for code in (place.old, place.new):
+            cell = place.built.compile(place.new, code, 'stock')
+            found[code] = place.verdict(test, cell).outcome
+        assert found == {place.old: Outcome.COMPILE_ERROR, place.new: Outcome.PASS}
+
+
 def test_code_without_its_requirements_is_not_built(tmp_path: Path) -> None:
     absent = PROJECT + 'dependencies = ["coevo-has-no-such-package"]\n'
     with shop(tmp_path, FILES, {'pyproject.toml': PROJECT}, absent) as place:
@@ -124,6 +162,20 @@ def test_the_next_interpreter_is_tried_where_the_code_does_not_load(tmp_path: Pa
             assert [one[:4] for one in build.runtimes_tried] == ['3.11', '3.10']
             assert build.runtime.startswith('3.10.')
         assert place.verdict(method('test_price')).outcome is Outcome.PASS
+
+
+def test_what_an_interpreter_does_not_read_that_came_later_is_tried_with_no_younger_one(
+    tmp_path: Path,
+) -> None:
+    if (3, 13) not in {one.feature for one in find_interpreters()}:
+        pytest.skip('there is no Python 3.13 here, which came half a year after these commits')
+    project = PROJECT.replace('>=3.11,<3.12', '>=3.13')
+    files = {'till.py': 'print "till"\n', 'tests/test_till.py': 'import till\n'}
+    with shop(tmp_path, files, {'README': ''}, project) as place:
+        for build in place.builds:
+            assert build.trouble('.') == 'import:SyntaxError@till.py:<module>'
+            assert [one[:4] for one in build.runtimes_tried] == ['3.13']
+            assert build.runtime_lacking is None
 
 
 SETUP = """\

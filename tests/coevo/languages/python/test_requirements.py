@@ -189,6 +189,23 @@ def test_tox_names_extras_of_the_project(tmp_path: Path) -> None:
     assert found.tests == ('pretend', 'tornado>=4.5')
 
 
+def test_tox_names_lists_beside_its_own(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        tox__ini='[testenv]\nextras = {[base]extras}\n    doc, py27: old\ndependency_groups = checks\n',
+        pyproject__toml='[project]\nname = "till"\n[project.optional-dependencies]\ndoc = ["attrs"]\n'
+        'old = ["enum34"]\n[dependency-groups]\nchecks = ["mock"]\nlint = ["six"]\n',
+    )
+    assert found.tests == ('attrs', 'mock')
+
+
+@pytest.mark.parametrize('name', ['unit', 'unittests', 'unit-tests'])
+def test_lists_of_unit_tests_are_for_tests(tmp_path: Path, name: str) -> None:
+    lists = f'testing = ["attrs"]\n{name} = ["till[testing]", "mock"]\ndev = ["six"]\n'
+    stated = f'[project]\nname = "till"\n[project.optional-dependencies]\n{lists}'
+    assert needs_of(tmp_path, pyproject__toml=stated).tests == ('attrs', 'mock')
+
+
 @pytest.mark.parametrize(
     ('specifiers', 'allowed'),
     [

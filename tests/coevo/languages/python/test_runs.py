@@ -116,6 +116,16 @@ TESTS = """\
         limit = 0
 
 
+    class Held:
+        def test_held(self):
+            assert not till.price()
+
+
+    class TestHolder:
+        class TestHeld(Held):
+            pass
+
+
     class CaseOfTill(unittest.TestCase):
         def test_case(self):
             self.assertEqual(till.price(), {price})
@@ -191,6 +201,7 @@ def test_both_ends_are_ready_with_one_interpreter(place: Shop) -> None:
         ('test_lacks_fixture', '', Outcome.ERROR, '_pytest.fixtures.FixtureLookupError@?'),
         ('test_inside', 'TestTill', Outcome.PASS, None),
         ('test_inside', 'TestTill.TestDeeper', Outcome.FAIL, ...),
+        ('test_held', 'Held', Outcome.FAIL, 'AssertionError@tests/test_till.py:test_held'),
         ('test_mixed', 'Mixin', Outcome.FAIL, ...),
         ('test_case', 'CaseOfTill', Outcome.PASS, None),
         ('test_parts', 'CaseOfTill', Outcome.FAIL, ...),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +164,13 @@ def test_runs_of_a_patch_and_watched_ones_are_not(place: Shop) -> None:
 def test_a_tree_that_hides_what_pytest_imports_is_run_in_a_process_of_its_own(place: Shop) -> None:
     hiding = place.cell(place.new, place.old)
     assert hiding.unit_ok is False or place.verdict(FORKED, hiding).outcome is not Outcome.PASS
+
+
+def test_a_file_that_nobody_imports_hides_nothing(tmp_path: Path) -> None:
+    files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
+    settings = {'pytest.ini': '[pytest]\n', 'pluggy-1.0.egg-info/PKG-INFO': ''}
+    with shop(tmp_path, {**files, **settings}, {'more.txt': ''}) as found:
+        assert found.verdict(FORKED).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize('name', LEAVING)

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.left_out import NEEDS_LFS_FILE
-from coevo.languages.java.maven.left_out import NEEDS_SUBMODULE
 from coevo.languages.java.maven.left_out import need_of
+from coevo.languages.left_out import NEEDS_LFS_FILE
+from coevo.languages.left_out import NEEDS_SUBMODULE
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom
 from tests.projects import source
 from tests.projects import write
 from tests.repos import commit
-from tests.repos import git
 from tests.repos import init
+from tests.repos import name_submodule
 
 POINTER = f'version https://git-lfs.github.com/spec/v1\noid sha256:{"0" * 64}\nsize 123456\n'
 ATTRIBUTES = {'.gitattributes': '*.jar filter=lfs diff=lfs merge=lfs -text\n'}
@@ -26,8 +26,7 @@ JAR = '<systemPath>${project.basedir}/lib/words.jar</systemPath>'
 
 def with_submodule(folder: Path, path: str, files: dict[str, str]) -> Repository:
     init(folder)
-    (folder / path).mkdir(parents=True)
-    git(folder, 'update-index', '--add', '--cacheinfo', f'160000,{"1" * 40},{path}')
+    name_submodule(folder, path)
     commit(folder, 'first', files)
     return Repository(folder / '.git')
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -27,9 +28,10 @@ def test_layers_lie_over_each_other_and_removed_files_are_gone(tmp_path: Path) -
     place = pack(tmp_path / 'packed', [lower, tmp_path / 'nowhere', upper], ['d/gone'])
     with tarfile.open(place) as archive:
         names = archive.getnames()
-        archive.extractall(tmp_path / 'out', filter='fully_trusted')
-    assert names == ['a', 'd', 'd/b', 'e', 'link']
     out = tmp_path / 'out'
+    out.mkdir()
+    subprocess.run(['tar', '-xf', place, '-C', out], check=True)
+    assert names == ['a', 'd', 'd/b', 'e', 'link']
     assert [(out / name).read_text() for name in ('a', 'd/b', 'e', 'link')] == ['1', '2', '2', '1']
     assert os.access(out / 'a', os.X_OK)
     assert (out / 'link').is_symlink()

@@ -1,0 +1,110 @@
+"""pytest's settings of a project that speak of plugins and packages which are left out or blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.languages.python.interpreters import find_interpreters
+from coevo.model.records import Outcome
+from tests.coevo.languages.python.shops import PROJECT
+from tests.coevo.languages.python.shops import Shop
+from tests.coevo.languages.python.shops import method
+from tests.coevo.languages.python.shops import shop
+
+SETTINGS = """\
+[project.optional-dependencies]
+tests = ["pytest-cov", "pytest-rerunfailures"]
+[tool.pytest.ini_options]
+addopts = "--strict-config --strict-markers --cov=till"
+required_plugins = "pytest-cov"
+reruns = 3
+filterwarnings = [
+    "error",
+    "ignore:no data:coverage.exceptions.CoverageWarning",
+    "ignore::till.Dear",
+]
+"""
+CODE = """\
+import warnings
+
+
+class Dear(UserWarning):
+    pass
+
+
+def price(kind=UserWarning):
+    warnings.warn('dear', kind)
+    return 2
+"""
+TESTS = """\
+    import pytest
+    import till
+
+
+    @pytest.mark.flaky(reruns=2)
+    @pytest.mark.no_cover
+    @pytest.mark.xdist_group('one')
+    def test_marks():
+        assert till.price(till.Dear) == 2
+
+
+    def test_warns():
+        assert till.price() == 2
+"""
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    files = {'till.py': CODE, 'tests/test_till.py': TESTS}
+    with shop(tmp_path_factory.mktemp('shop'), files, {'more.txt': ''}, PROJECT + SETTINGS) as made:
+        yield made
+
+
+def test_tests_run_without_the_plugins_that_settings_name(place: Shop) -> None:
+    assert place.verdict(method('test_marks')).outcome is Outcome.PASS
+
+
+def test_all_other_filters_of_warnings_count(place: Shop) -> None:
+    found = place.verdict(method('test_warns'))
+    assert (found.outcome, found.exceptions[0]) == (Outcome.ERROR, 'UserWarning')
+
+
+def test_a_mark_that_nobody_knows_is_refused(tmp_path_factory: pytest.TempPathFactory) -> None:
+    files = {'till.py': CODE, 'tests/test_till.py': TESTS.replace('no_cover', 'no_such_mark')}
+    with shop(tmp_path_factory.mktemp('shop'), files, {'more.txt': ''}, PROJECT + SETTINGS) as made:
+        assert made.verdict(method('test_marks')).outcome is Outcome.COMPILE_ERROR
+
+
+@pytest.mark.parametrize('release', ['3.2.5', '4.6.11', '8.0.2'])
+def test_plugins_that_repeat_tests_are_blocked_whatever_pytest_a_revision_has(
+    tmp_path_factory: pytest.TempPathFactory, release: str
+) -> None:
+    if (3, 6) not in {one.feature for one in find_interpreters()} and release != '8.0.2':
+        pytest.skip('there is no Python 3.6 here, which runs so old a pytest')
+    known = '>=3.11,<3.12' if release == '8.0.2' else '==3.6.*'
+    tests = """\
+        def test_plugins(request):
+            manager = request.config.pluginmanager
+            assert not manager.hasplugin('rerunfailures')
+            assert not manager.hasplugin('cacheprovider')
+            assert manager.hasplugin('other')
+        """
+    files = {
+        'till.py': '',
+        'again.py': 'def pytest_runtest_protocol(item, nextitem):\n    raise SystemExit\n',
+        'other.py': '',
+        'tests/test_till.py': tests,
+    }
+    project = f"""\
+{PROJECT.replace('>=3.11,<3.12', known)}
+[project.optional-dependencies]
+tests = ["pytest=={release}"]
+[project.entry-points.pytest11]
+rerunfailures = "again"
+other = "other"
+"""
+    with shop(tmp_path_factory.mktemp('shop'), files, {'more.txt': ''}, project) as made:
+        found = made.verdict(method('test_plugins'))
+        assert (found.outcome, found.message) == (Outcome.PASS, '')
