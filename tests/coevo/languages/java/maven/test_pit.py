@@ -17,6 +17,7 @@ from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
+from tests.coevo.languages.java.jvm import jdk_of
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4
 from tests.coevo.languages.java.maven.test_shapes import JUPITER
 from tests.coevo.languages.java.maven.test_shapes import module
@@ -102,8 +103,12 @@ public class NgTest {
 MODULES = {'Five': 'five', 'Name': 'five', 'Four': 'four', 'NgTe': 'ng'}
 
 
-@pytest.fixture(scope='module')
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaBuiltPair]:
+# JDK 8 has a release of PIT of its own.
+@pytest.fixture(scope='module', params=[None, 8], ids=['usual', '8'])
+def built(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JavaBuiltPair]:
+    jdk = jdk_of(request.param)
     files = {
         'pom.xml': root('five', 'four', 'ng'),
         'five/pom.xml': module('five', JUPITER, OPTIONS),
@@ -116,7 +121,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaBuiltPair]:
     with ExitStack() as stack:
         run = JavaRunContext(Repository(folder / '.git'), sandbox='bubblewrap', stack=stack)
         rev = git(folder, 'rev-parse', 'HEAD').strip()
-        found = built_alone(run.repository, SharedBuilds(run), rev)
+        found = built_alone(run.repository, SharedBuilds(run, jdk), rev)
         stack.callback(found.worker.close)
         yield found
 

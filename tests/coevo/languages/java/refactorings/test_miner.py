@@ -214,8 +214,10 @@ def test_a_jdk_without_a_jvm_is_as_good_as_none(
 
 # -- no orphans --------------------------------------------------------------------------------
 
+# A shell that starts the tests in the background lets them ignore SIGINT.
 PARENT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from coevo.languages.java.refactorings.miner import RefactoringMiner
 from tests.coevo.languages.java.refactorings.test_miner import LONG_AGO, TODAY, big
 with RefactoringMiner() as miner:
