@@ -30,7 +30,6 @@ from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
 from coevo.model.records import Drop
-from coevo.model.records import Environment
 from coevo.model.records import Stage
 from coevo.model.records import Track
 from coevo.model.records import Walk
@@ -49,6 +48,8 @@ from packagers.focal_sources import focal_source
 from packagers.gold import gold
 from packagers.leaks import Leaks
 from packagers.sameness import Identity
+from packagers.task_commands import Environments
+from packagers.task_commands import environment_of
 from packagers.task_coverage import task_coverages
 from packagers.task_dependencies import Listing
 from packagers.task_prompts import prompt
@@ -63,7 +64,7 @@ def build_tasks(
     pairs: Mapping[tuple[str, Walk], PairRow],
     repositories: Iterable[RepositoryRow],
     clones: Mapping[str, Repository],
-    environments: Mapping[tuple[str, str], Environment],
+    environments: Environments,
     starts: Iterable[StartRow] = (),
 ) -> Built:
     """The tasks that methods make.
@@ -130,7 +131,7 @@ class _Maker:
     pairs: Mapping[tuple[str, Walk], PairRow]
     repositories: Mapping[str, RepositoryRow]
     clones: Mapping[str, Repository]
-    environments: Mapping[tuple[str, str], Environment]
+    environments: Environments
     leaks: Callable[[str, str], Leaks]
 
     def clone(self, group: DraftGroup) -> Repository:
@@ -198,7 +199,7 @@ class _Maker:
             focal_source=focal_source(
                 self.clone(first.group), focal, listing.dependencies, row.old_rev, row.new_rev
             ),
-            environment=self.environments.get((row.pair_id, row.module)),
+            environment=environment_of(rows, self.environments),
             prompt=prompt(self.clone(first.group), rows, listing.used),
             prompt_version=prompts.VERSION,
             coverage_gold=adequacy.coverage,

@@ -25,6 +25,7 @@ from coevo.languages.surgery import Surgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.listener import Say
 from coevo.model.listener import silent
+from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -104,6 +105,16 @@ class Language(Protocol):
 
     # what they are told of it: tests of a module, by the names under which they are to be run
     def prompt_words(self, module: str, methods: Sequence[TestMethod]) -> PromptWords: ...
+
+    # the environment of a module with the two commands by which anybody builds a start state and runs
+    # its tests, without coevo; lines for sh at its root. Without methods: all tests of the file
+    def commands(
+        self,
+        environment: Environment,
+        module: str,
+        test_file: str,
+        methods: Sequence[TestMethod],
+    ) -> Environment: ...
 
     # what it holds is closed with the stack
     def engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...

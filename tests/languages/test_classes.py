@@ -229,3 +229,77 @@ def test_the_command_tells_both_averages(found: Mined, released: Path, tmp_path:
     assert family['mutation']['gold']['value'] == pytest.approx(2 / 3)
     assert main(['regrade', str(out)]) == 0
     assert json.loads((out / 'report.json').read_text()) == report
+
+
+def whole(*lines: str) -> bytes:
+    return '\n'.join(['[shop.TillTest]', *lines, '']).encode()
+
+
+FILES = {
+    'one that does': (whole('pays: is Till.price 1'), 'success', None),
+    'blank': (b' \n', 'empty', None),
+    'no tests': (whole('_helps: is Till.price 1'), 'no_tests', None),
+    'no text': (b'\0' + whole('pays: pass'), 'hrns_fail', 'binary'),
+    'replaces production code': (
+        whole('pays: is Till.price 1', '[shop.Till]', 'price: pass'),
+        'hrns_fail',
+        'production_code',
+    ),
+    'too large': (b'#' * (1 << 20) + whole('pays: pass'), 'hrns_fail', 'too_large'),
+}
+
+
+def evaluated(found: Mined, released: Path, *predictions: Prediction) -> tuple[SuiteResult, ...]:
+    cache = found.store.with_name('judged')
+    options = Options(
+        snapshot=released, predictions=predictions, store=found.store, cache=cache, jobs=1
+    )
+    evaluation = evaluate(options)
+    assert (evaluation.rows, evaluation.bugs) == ((), {})
+    return evaluation.suites
+
+
+@pytest.mark.parametrize('name', FILES)
+def test_a_whole_file_instead_of_a_patch(found: Mined, released: Path, name: str) -> None:
+    file, outcome, detail = FILES[name]
+    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    (row,) = evaluated(found, released, Prediction(task_id=task_id, patch=None, file=file))
+    assert (row.outcome, row.detail) == (outcome, detail)
+
+
+def test_several_attempts_are_judged_each_by_itself(
+    found: Mined, released: Path, tmp_path: Path
+) -> None:
+    """Files that add to each other kill more together; what two attempts hand in alike is run once."""
+    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    texts = ('pays: is Till.price 1', 'names: is Till.nothing 1', 'taxes: is Till.tax 5')
+    files = [whole(text).decode() for text in (*texts, texts[2])]
+    lines = [
+        {'task_id': task_id, 'file': file, 'attempt': number, 'protocol': 'diversify', 'seed': 7}
+        for number, file in enumerate(files, 1)
+    ]
+    predictions, out = tmp_path / 'predictions.jsonl', tmp_path / 'out'
+    predictions.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
+    command = ['evaluate', str(released), str(predictions), '--jobs', '1', '--out', str(out)]
+    command += ['--store', str(found.store), '--cache', str(tmp_path / 'cache')]
+    assert main(command) == 0
+    rows = read_suites(out)
+    assert [(row.attempt, row.seed, row.outcome) for row in rows] == [
+        (1, 7, 'success'),
+        (2, 7, 'cmpl_fail'),
+        (3, 7, 'success'),
+        (4, 7, 'success'),
+    ]
+    # the rows of what was judged once differ in nothing but their number
+    assert replace(rows[3], attempt=3) == rows[2]
+    (report,) = json.loads((out / 'report.json').read_text())['attempts']
+    assert (report['of'], report['protocol'], report['attempts']) == ('class', 'diversify', 4)
+    assert [at['solved']['value'] for at in report['at']] == [1, 1, 1, 1]
+    assert [at['correct']['value'] for at in report['at']] == pytest.approx([1, 0.5, 2 / 3, 0.75])
+    shares = [at['mutation']['value'] for at in report['at']]
+    assert shares == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
+    # nobody can see from outside what a toy executes
+    assert {at['lines']['value'] for at in report['at']} == {None}
+    assert main([*command, '--attempts', '1']) == 0
+    assert json.loads((out / 'report.json').read_text())['attempts'] == []
+    assert main([*command, '--attempts', '0']) == 2

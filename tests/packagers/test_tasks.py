@@ -46,8 +46,6 @@ REPO = 'owner/shop'
 ENVIRONMENT = Environment(
     runtime='17',
     build_tool='maven',
-    compile_command='mvn test-compile',
-    test_command='mvn test',
     libraries=(LibraryEntry(coordinates='g:a:1', sha256='0' * 64),),
 )
 
@@ -253,7 +251,10 @@ def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
     assert task.contamination_basis == 'branches_only'
     assert task.code_first_seen is None
     assert task.focal_method == 'sell'
-    assert task.environment == ENVIRONMENT
+    assert task.environment is not None
+    assert task.environment.libraries == ENVIRONMENT.libraries
+    assert task.environment.compile_command.startswith('mvn -B ')
+    assert "'-Dtest=p.ShopTest#a+a[*+z+z[*'" in task.environment.test_command
     assert (task.url, task.license) == ('https://example.org/shop', 'MIT')
     assert task.new_committer_date == datetime(2020, 1, 2, tzinfo=UTC)
     assert task.method_ids == tuple(row.method_id for row in rows)

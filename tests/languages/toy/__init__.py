@@ -30,6 +30,7 @@ from coevo.languages.surgery import Surgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.listener import Say
 from coevo.model.listener import silent
+from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
@@ -64,6 +65,7 @@ __all__ = [
     'RUNTIME',
     'SURGERY',
     'Shells',
+    'commands',
     'detect',
     'engine',
     'findings',
@@ -130,6 +132,13 @@ def tool_versions() -> tuple[str, ...]:
 
 def outdated(repository: Repository, rev: str, level: int | None) -> None:
     return None
+
+
+def commands(
+    environment: Environment, module: str, test_file: str, methods: Sequence[TestMethod]
+) -> Environment:
+    """What mining wrote: nobody but coevo runs toys."""
+    return environment
 
 
 def prompt_words(module: str, methods: Sequence[TestMethod]) -> PromptWords:

@@ -206,9 +206,7 @@ class ToyBuiltPair:
     def environment(self, rev: str, module: str) -> Environment | None:
         if module not in self.builds.built(rev).build.modules:
             return None
-        return Environment(
-            runtime='sh', build_tool='sh', compile_command=':', test_command='sh', libraries=()
-        )
+        return Environment(runtime='sh', build_tool='sh', libraries=())
 
     def _of(self, compiled: Compiled) -> _Cell:
         key = (

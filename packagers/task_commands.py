@@ -1,0 +1,47 @@
+"""The environment of a task, with the commands that run its tests.
+
+They are written at release, since only then is known which tests of a file are one task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+from coevo.languages.table import LANGUAGES
+from coevo.model.method_rows import MethodRow
+from coevo.model.records import Environment
+from coevo.model.records import TestMethod
+from coevo.model.standing_rows import StandingRow
+
+Environments = Mapping[tuple[str, str], Environment]
+"""By pair_id and module."""
+
+
+def environment_of(rows: Sequence[MethodRow], known: Environments) -> Environment | None:
+    """That of the targets of a task, by their names at the new revision."""
+    methods = [
+        TestMethod(
+            module=row.module,
+            test_file=row.test_file,
+            test_class=row.test_class,
+            test_method=row.test_method,
+            parameters=row.parameters,
+        )
+        for row in rows
+    ]
+    return _told(rows[0], methods, known)
+
+
+def environment_of_suite(row: StandingRow, known: Environments) -> Environment | None:
+    """That of a test file as a whole."""
+    return _told(row, (), known)
+
+
+def _told(
+    row: MethodRow | StandingRow, methods: Sequence[TestMethod], known: Environments
+) -> Environment | None:
+    found = known.get((row.pair_id, row.module))
+    if found is None:
+        return None
+    return LANGUAGES[row.language].commands(found, row.module, row.test_file, methods)
