@@ -1,4 +1,4 @@
-"""Let an agent attempt the tasks of a snapshot, each once, whatever interrupts the run."""
+"""Let an agent attempt the tasks of a snapshot, each as often as asked, whatever interrupts the run."""
 
 from __future__ import annotations
 
@@ -34,6 +34,13 @@ from coevo.agents.summary import Summary
 from coevo.agents.summary import line
 from coevo.agents.summary import network
 from coevo.agents.summary import report
+from coevo.agents.turns import Beginning
+from coevo.agents.turns import Series
+from coevo.agents.turns import Turn
+from coevo.agents.turns import beginning
+from coevo.agents.turns import from_start
+from coevo.agents.turns import told_of
+from coevo.agents.turns import waiting
 from coevo.agents.usage import totals
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
@@ -41,6 +48,8 @@ from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
+from coevo.evaluation.options import Options
+from coevo.evaluation.records import AttemptProtocol
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
@@ -67,6 +76,7 @@ class AttemptPlan:
     harness   what predictions call the agent; `model` likewise
     prices    needed for a cap of cost
     kit       whether agents get the tools of its language and the libraries of each task
+    series    how often each task is attempted, and what attempts know of each other
     """
 
     tasks: Sequence[TaskRow]
@@ -79,6 +89,7 @@ class AttemptPlan:
     jobs: int = 1
     sandbox: str = 'bubblewrap'
     kit: bool = True
+    series: Series = field(default_factory=Series)
     asked: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -90,11 +101,12 @@ def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> Summary:
     _check(plan)
     keeping = Keeping(plan.out)
     with keeping.opened(plan.asked), workspace() as root:
-        done = keeping.done()
-        todo = [task for task in plan.tasks if task.task_id not in done]
-        tour = _Tour(plan, keeping, root, say)
-        tour.go(todo)
-        summary = _summary(plan, keeping, tour, len(plan.tasks) - len(todo))
+        tour, kept = _Tour(plan, keeping, root, say), 0
+        for number in range(1, plan.series.attempts + 1):
+            done = keeping.done()
+            kept += sum((task.task_id, number) in done for task in plan.tasks)
+            tour.go(tour.told(waiting(plan.series, plan.tasks, done, number)))
+        summary = _summary(plan, keeping, tour, kept)
         keeping.write_report(report(summary))
     return summary
 
@@ -106,6 +118,8 @@ def _check(plan: AttemptPlan) -> None:
         )
     if plan.settings.caps.cost_usd is not None and plan.prices is None:
         raise Fatal('a cap of cost takes prices: name a table of them with --prices')
+    if plan.series.protocol is AttemptProtocol.FEEDBACK and plan.series.snapshot is None:
+        raise Fatal('attempts with feedback are judged, which takes the snapshot of their tasks')
     silent = [task.task_id for task in plan.tasks if task.prompt is None]
     if silent:
         raise Fatal(f'task {silent[0]} has no prompt; release the snapshot anew with this coevo')
@@ -135,15 +149,44 @@ class _Tour:
         self.troubled: list[str] = []
         self.bugs: list[str] = []
 
-    def go(self, tasks: Sequence[TaskRow]) -> None:
+    def told(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """Those of attempts that are to be made, each told what became of the one before."""
+        plan = self._plan
+        snapshot = plan.series.snapshot
+        if plan.series.protocol is not AttemptProtocol.FEEDBACK or not turns or snapshot is None:
+            return turns
+        if not turns[0].earlier:
+            return turns
+        options = Options(
+            snapshot=snapshot,
+            predictions=(),
+            store=plan.store,
+            jobs=plan.jobs,
+            sandbox=plan.sandbox,
+            adequacy=False,
+        )
+        found = told_of(plan.series, turns, options)
+        for task_id, one in found.items():
+            if one.trouble is not None:
+                self._say(f'{task_id} could not be judged: {one.trouble}')
+                self.troubled.append(f'{task_id}: {one.trouble}')
+        return [
+            replace(turn, told=found[turn.task.task_id].told)
+            for turn in turns
+            if found[turn.task.task_id].told
+        ]
+
+    def go(self, turns: Sequence[Turn]) -> None:
+        if not turns:
+            return
         with (
             closing(open_sandbox(self._plan.sandbox)) as sandbox,
             ThreadPoolExecutor(self._plan.jobs, thread_name_prefix='coevo-attempt') as pool,
         ):
             if self._plan.kit:
-                languages = sorted({task.language for task in tasks})
+                languages = sorted({turn.task.language for turn in turns})
                 self._kits = {name: self._kits_of(name, sandbox) for name in languages}
-            waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in tasks]
+            waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in turns]
             try:
                 for each in _finished(waiting):
                     each.result()
@@ -160,22 +203,24 @@ class _Tour:
         folder.chmod(0o755)
         return LANGUAGES[language].kits(sandbox, folder, self._say)
 
-    def _one(self, sandbox: Sandbox, task: TaskRow) -> None:
+    def _one(self, sandbox: Sandbox, turn: Turn) -> None:
+        task = turn.task
         try:
-            bug = contained(partial(self._make, sandbox, task))
+            bug = contained(partial(self._make, sandbox, turn))
         except Transient as error:
             self._say(f'{task.task_id} could not be attempted: {error}')
             self.troubled.append(f'{task.task_id}: {error}')
             return
         if isinstance(bug, Bug) and not self._over.is_set():
-            record = self._keeping.save_bug(task.task_id, bug)
+            record = self._keeping.save_bug((task.task_id, turn.number), bug)
             self._say(f'{task.task_id} ended in a bug of coevo: {record}')
             self.bugs.append(record)
 
-    def _make(self, sandbox: Sandbox, task: TaskRow) -> None:
+    def _make(self, sandbox: Sandbox, turn: Turn) -> None:
         """One attempt, kept; Transient."""
+        task = turn.task
         try:
-            found, said = self._attempt(sandbox, task)
+            found, said = self._attempt(sandbox, turn)
         except StartStateLost as error:
             self._say(f'{task.task_id} has no start state: {error}')
             self.without.append(f'{task.task_id}: {error}')
@@ -186,8 +231,12 @@ class _Tour:
             self.made += 1
         self._say(line(found))
 
-    def _equipped(self, task: TaskRow, place: Path) -> AgentSettings:
-        plain = self._plan.settings
+    def _equipped(self, turn: Turn, place: Path) -> AgentSettings:
+        task, plain = turn.task, self._plan.settings
+        told = {'COEVO_ATTEMPT': str(turn.number)}
+        seed = self._plan.series.seed_of(turn.number)
+        told |= {} if seed is None else {'COEVO_SEED': str(seed)}
+        plain = replace(plain, environment={**plain.environment, **told})
         if not self._plan.kit:
             return plain
         kit = self._kits[task.language].kit(task, place)
@@ -197,20 +246,32 @@ class _Tour:
             environment={**kit.environment, **plain.environment},
         )
 
-    def _attempt(self, sandbox: Sandbox, task: TaskRow) -> tuple[Attempt, str]:
-        plan = self._plan
-        meter = Meter(self._keeping.rounds(task.task_id), plan.prices, plan.settings.caps.cost_usd)
+    def _attempt(self, sandbox: Sandbox, turn: Turn) -> tuple[Attempt, str]:
+        plan, task = self._plan, turn.task
+        rounds = self._keeping.rounds((task.task_id, turn.number))
+        meter = Meter(rounds, plan.prices, plan.settings.caps.cost_usd)
         with _folder(self._root) as folder:
-            place = _prepared(task, plan.store, folder)
-            settings = self._equipped(task, place)
+            place = folder / 'in'
+            start, begun = _prepared(plan, turn, folder, place)
+            settings = self._equipped(turn, place)
             ran = run(sandbox, settings, place, task.test_file, meter)
+        if ran.files is not None:
+            files = from_start(ran.files, task.test_file, start, begun.file)
+            ran = replace(ran, files=files)
         if self._over.is_set():
             raise Transient('the run was interrupted')
         if ran.cut_off:
             raise Transient(f'the endpoint ended it ({ran.trouble[-1]})')
         if plan.settings.endpoint and ran.ending in _BY_ITSELF and not meter.rounds:
             raise _never_asked(ran)
-        return _record(task, ran, meter), ran.said
+        found = _record(task, ran, meter)
+        series = plan.series
+        return replace(
+            found,
+            attempt=turn.number,
+            seed=series.seed_of(turn.number),
+            protocol=series.protocol,
+        ), ran.said
 
 
 @contextmanager
@@ -224,23 +285,28 @@ def _folder(root: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prepared(task: TaskRow, store: Path | None, folder: Path) -> Path:
-    """What the agent is given, in a folder of its own: `start` and `prompt.txt`."""
-    place = folder / 'in'
+def _prepared(
+    plan: AttemptPlan, turn: Turn, folder: Path, place: Path
+) -> tuple[bytes | None, Beginning]:
+    """Write what the agent is given into a folder of its own, `start` and `prompt.txt`; the test file
+    of the start state, and what the attempt begins with."""
+    task = turn.task
+    assert task.prompt is not None, 'checked at the beginning'
     place.mkdir(mode=0o755)
     place.chmod(0o755)
     try:
-        with repository_of((task,), store) as repository:
+        with repository_of((task,), plan.store) as repository:
             states = StartStates(repository, folder / 'states')
-            rev = states.commit(task, start_file(repository, task))
+            start = start_file(repository, task)
+            begun = beginning(plan.series, turn, start)
+            rev = states.commit(task, begun.file)
             fresh_repository(states.repository, rev, place / 'start')
     except NoRepository as error:
         raise Fatal(str(error)) from None
-    assert task.prompt is not None, 'checked at the beginning'
-    (place / 'prompt.txt').write_bytes(task.prompt.encode())
+    (place / 'prompt.txt').write_bytes(begun.prompt.encode())
     for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    return place
+    return start, begun
 
 
 def _record(task: TaskRow, ran: Ran, meter: Meter) -> Attempt:

@@ -52,4 +52,9 @@ def endpoint(api: str, url: str | None = None, key_variable: str | None = None) 
             f'${key_variable} is not set; put the key of {url} there, or name another variable '
             'with --key-env'
         )
-    return Endpoint(url=url.rstrip('/'), api=api, key=key)
+    return Endpoint(url=_without_version(url.rstrip('/')), api=api, key=key)
+
+
+def _without_version(url: str) -> str:
+    """As clients are given it, a base may end with the version, which calls have in their path."""
+    return url.removesuffix('/v1').removesuffix('/v1beta')

@@ -1,7 +1,7 @@
 """The folder of a run: what was asked for, and one file for each attempt that is finished.
 
 run.json           what was asked for; another question takes another folder
-attempts/ID.json   an attempt, whole or not there
+attempts/ID.json   an attempt, whole or not there; a second one at the task is ID.2, here and in all others
 rounds/ID.jsonl    a line for each round, also of attempts that were interrupted
 logs/ID.log        the end of what the agent printed
 predictions.jsonl  for `coevo evaluate`; follows from the attempts
@@ -32,6 +32,10 @@ from coevo.storage.places import place_of
 REPORT_VERSION = 1
 
 
+# A task and the number of an attempt at it.
+AttemptKey = tuple[str, int]
+
+
 class Keeping:
     """One process at a time; its threads may save at once."""
 
@@ -57,23 +61,25 @@ class Keeping:
             self.billed()  # what cannot be read is told before anything more is spent
             yield
 
-    def done(self) -> dict[str, Attempt]:
-        """Finished attempts by task."""
-        files = sorted((self.folder / 'attempts').glob('*.json'))
-        return {found.task_id: found for found in map(_read, files)}
+    def done(self) -> dict[AttemptKey, Attempt]:
+        """Finished attempts by task and number, in this order."""
+        files = (self.folder / 'attempts').glob('*.json')
+        found = {one.key: one for one in map(_read, sorted(files))}
+        return dict(sorted(found.items()))
 
-    def rounds(self, task_id: str) -> Path:
-        return self.folder / 'rounds' / f'{task_id}.jsonl'
+    def rounds(self, key: AttemptKey) -> Path:
+        return self.folder / 'rounds' / f'{_name(key)}.jsonl'
 
     def save(self, found: Attempt, said: str) -> None:
         """The attempt last: once it is there, the task is done."""
-        durable.write(self.folder / 'logs' / f'{found.task_id}.log', [said.encode()])
-        durable.write(self.folder / 'attempts' / f'{found.task_id}.json', [found.text().encode()])
+        name = _name(found.key)
+        durable.write(self.folder / 'logs' / f'{name}.log', [said.encode()])
+        durable.write(self.folder / 'attempts' / f'{name}.json', [found.text().encode()])
 
-    def save_bug(self, task_id: str, bug: Bug) -> str:
-        """What ended an attempt, and where it is kept; the task is as if never attempted."""
-        place, name = place_of(self.folder / 'failures'), f'{folder_name(task_id)}.json'
-        return bug_records.keep(place, name, bug, build(), {'task_id': task_id})
+    def save_bug(self, key: AttemptKey, bug: Bug) -> str:
+        """What ended an attempt, and where it is kept; it is as if never made."""
+        place, name = place_of(self.folder / 'failures'), f'{folder_name(_name(key))}.json'
+        return bug_records.keep(place, name, bug, build(), {'task_id': key[0]})
 
     def write_predictions(self, harness: str, model: str | None) -> Path:
         """All finished attempts as predictions, by task."""
@@ -102,6 +108,11 @@ class Keeping:
                     f'{self.folder} holds a run with {name} {before.get(name)!r}, not '
                     f'{asked.get(name)!r}; choose another folder with --out'
                 )
+
+
+def _name(key: AttemptKey) -> str:
+    task_id, number = key
+    return task_id if number == 1 else f'{task_id}.{number}'
 
 
 def _question(file: Path) -> dict[str, object]:

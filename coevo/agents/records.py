@@ -10,6 +10,7 @@ from typing import Any
 
 from coevo.agents.endings import Ending
 from coevo.agents.usage import Usage
+from coevo.evaluation.records import AttemptProtocol
 
 # Of US dollars: prices are of a million tokens.
 _DIGITS = 9
@@ -19,6 +20,7 @@ _DIGITS = 9
 class Attempt:
     """An agent's answer to a task, and what it took.
 
+    attempt    its number, from 1; `seed`: what it was told to draw by
     patch      a unified diff against the start state; empty if nothing was changed, None if nothing
                could be taken over
     ending     its value is the prediction's `exit_status`
@@ -32,6 +34,9 @@ class Attempt:
     """
 
     task_id: str
+    attempt: int = 1
+    seed: int | None = None
+    protocol: AttemptProtocol = AttemptProtocol.ONCE
     ending: Ending
     patch: str | None
     status: int | None
@@ -42,6 +47,10 @@ class Attempt:
     usage: tuple[Usage, ...]
     refused: tuple[str, ...]
     trouble: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.task_id, self.attempt
 
     @property
     def tokens(self) -> int:
@@ -59,6 +68,7 @@ def attempt(text: str) -> Attempt:
         **{
             **row,
             'ending': Ending(row['ending']),
+            'protocol': AttemptProtocol(row.get('protocol', AttemptProtocol.ONCE)),
             'usage': tuple(Usage(**one) for one in row['usage']),
             'refused': tuple(row['refused']),
             'trouble': tuple(row['trouble']),
@@ -78,4 +88,11 @@ def prediction_line(found: Attempt, harness: str, model: str | None) -> str:
         'tokens': found.tokens if found.rounds else None,
         'seconds': round(found.seconds, 3),
     }
-    return json.dumps(row) + '\n'
+    return json.dumps({**row, **_numbered(found)}) + '\n'
+
+
+def _numbered(found: Attempt) -> Mapping[str, object]:
+    """Nothing of an attempt that is the only one."""
+    if (found.attempt, found.seed, found.protocol) == (1, None, AttemptProtocol.ONCE):
+        return {}
+    return {'attempt': found.attempt, 'seed': found.seed, 'protocol': str(found.protocol)}

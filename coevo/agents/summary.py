@@ -35,10 +35,9 @@ class Summary:
 def line(found: Attempt) -> str:
     cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
     answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
-    return (
-        f'{found.task_id} {found.ending}: {answer}, {found.rounds} rounds{cost}, '
-        f'{found.seconds:.0f} s'
-    )
+    rounds = '1 round' if found.rounds == 1 else f'{found.rounds} rounds'
+    name = found.task_id if found.attempt == 1 else f'{found.task_id}, attempt {found.attempt},'
+    return f'{name} {found.ending}: {answer}, {rounds}{cost}, {found.seconds:.0f} s'
 
 
 def network(settings: AgentSettings) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coevo.agents.attempts import AttemptPlan
     from coevo.agents.endpoint import Endpoint
     from coevo.agents.run import AgentSettings
+    from coevo.agents.turns import Series
     from coevo.sandboxes.sandbox import Mount
 
 GIB = 1 << 30
@@ -49,7 +50,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'attempt',
         help='let an agent attempt tasks; writes predictions',
         description=_DESCRIPTION,
-        example="coevo attempt snapshots/2026-05 --agent 'sh my-agent.sh' --out attempts",
+        example="coevo attempt snapshots/2026-05 --agent 'sh /agent/run.sh' --software my-agent --out attempts",
     )
     add_snapshot(attempt)
     attempt.add_argument(
@@ -80,6 +81,20 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--max-seconds', type=float, default=3600, metavar='S', help='wall seconds of a task'
     )
     attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task')
+    attempt.add_argument('--attempts', type=positive, default=1, metavar='K', help='at each task')
+    attempt.add_argument(
+        '--protocol',
+        choices=('once', 'feedback', 'diversify'),
+        default='once',
+        help='what an attempt knows of those before it: nothing; what became of the last one, whose file it goes '
+        'on with, until one succeeds; the files that they left, to which it adds another',
+    )
+    attempt.add_argument(
+        '--seed',
+        type=int,
+        metavar='N',
+        help='$COEVO_SEED of first attempts, one more for each that follows (none)',
+    )
     attempt.add_argument(
         '--no-kit',
         action='store_true',
@@ -109,7 +124,7 @@ def _plan(arguments: argparse.Namespace) -> AttemptPlan:
 
     adapter = _adapter(arguments.agent)
     prices = read_prices(arguments.prices) if arguments.prices else None
-    settings = _settings(arguments, adapter)
+    settings, series = _settings(arguments, adapter), _series(arguments)
     tasks = named_tasks(arguments.tasks)
     found = assignments(
         arguments.snapshot,
@@ -134,7 +149,25 @@ def _plan(arguments: argparse.Namespace) -> AttemptPlan:
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         kit=not arguments.no_kit,
+        series=series,
         asked=_asked(arguments, settings),
+    )
+
+
+def _series(arguments: argparse.Namespace) -> Series:
+    from coevo.agents.turns import Series
+    from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
+    from coevo.evaluation.records import AttemptProtocol
+
+    if arguments.attempts > MOST_ATTEMPTS:
+        raise Fatal(f'--attempts is at most {MOST_ATTEMPTS}, and not {arguments.attempts}')
+    if arguments.attempts == 1 and arguments.protocol != AttemptProtocol.ONCE:
+        raise Fatal(f'--protocol {arguments.protocol} takes several --attempts')
+    return Series(
+        attempts=arguments.attempts,
+        protocol=AttemptProtocol(arguments.protocol),
+        snapshot=arguments.snapshot,
+        seed=arguments.seed,
     )
 
 
@@ -214,6 +247,9 @@ def _asked(arguments: argparse.Namespace, settings: AgentSettings) -> dict[str, 
         'memory_gib': arguments.memory,
         'sandbox': arguments.sandbox,
         'kit': not arguments.no_kit,
+        # Of folders of before nothing says these.
+        **({'protocol': arguments.protocol} if arguments.protocol != 'once' else {}),
+        **({'seed': arguments.seed} if arguments.seed is not None else {}),
     }
 
 

@@ -1,4 +1,4 @@
-"""One prediction for one task, from the patch to what is seen of its targets."""
+"""One prediction for one task, from what was submitted to what is seen of its targets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import field
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
+from coevo.evaluation.judging.application import replaced
 from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.judging.application import unacceptable_file
 from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.judgement import in_trouble
 from coevo.evaluation.judging.judgement import refused
@@ -63,8 +65,12 @@ class RepositoryContext:
 
 
 def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
-    """The judgement of a patch that is refused as it stands, whatever the start file is."""
-    refusal = unacceptable(prediction.patch, assignment.task.test_file, _production(assignment))
+    """The judgement of an answer that is refused as it stands, whatever the start file is."""
+    path = assignment.task.test_file
+    if prediction.file is not None:
+        refusal = unacceptable_file(prediction.file, path)
+    else:
+        refusal = unacceptable(prediction.patch, path, _production(assignment))
     return None if refusal is None else refused(assignment, refusal)
 
 
@@ -85,7 +91,10 @@ def _prepared(
 ) -> Case | Judgement:
     task, states = assignment.task, shared.states
     start = start_file(states.source, task)
-    made = apply(prediction.patch, task.test_file, start, _production(assignment))
+    if prediction.file is not None:
+        made = replaced(prediction.file, task.test_file, start)
+    else:
+        made = apply(prediction.patch, task.test_file, start, _production(assignment))
     if not isinstance(made, Applied):
         return refused(assignment, made)
     return Case(

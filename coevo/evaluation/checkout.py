@@ -35,7 +35,11 @@ class Checkout:
         yield f'{self.folder}: the start state of {task.task_id}, commit {self.commit}'
         yield f'the task ({task.track}, {task.repo}): coevo prompt {place} {task.task_id}'
         yield f'the file to change: {task.test_file}'
-        yield f'when it is changed: git -C {folder} add -A && git -C {folder} diff --cached'
+        if task.environment and task.environment.test_command:
+            yield f'to build it, there: {task.environment.compile_command}'
+            yield f'to run its tests, there: {task.environment.test_command}'
+        file = shlex.quote(task.test_file)
+        yield f'when it is changed: git -C {folder} add {file} && git -C {folder} diff --cached'
 
 
 def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None = None) -> Checkout:

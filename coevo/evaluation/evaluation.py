@@ -16,13 +16,14 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
 from coevo.evaluation.examination import Examination
+from coevo.evaluation.examination import answers_of
 from coevo.evaluation.gold_patches import GOLD
 from coevo.evaluation.gold_patches import gold_patches
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import Options
 from coevo.evaluation.parts import tasks_of
-from coevo.evaluation.predictions import check_ids
+from coevo.evaluation.predictions import checked
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
@@ -46,16 +47,16 @@ from coevo.snapshots.snapshot import Opened
 
 @dataclass(slots=True, kw_only=True)
 class Evaluation:
-    """All rows, sorted by task; how many tasks were judged now, and how many before.
+    """All rows, sorted by task and attempt; how many attempts were judged now, and how many before.
 
     suites  those of tasks that ask for a suite
-    bugs  where the record lies of each bug of ours that ended a task, by its id
+    bugs  where the record lies of each bug of ours that ended an attempt, by task and number
     """
 
     rows: tuple[MethodResult, ...]
     judged: int
     recalled: int
-    bugs: Mapping[str, str] = field(default_factory=dict)
+    bugs: Mapping[tuple[str, int], str] = field(default_factory=dict)
     suites: tuple[SuiteResult, ...] = ()
 
 
@@ -64,6 +65,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
 
     What is finished is kept at once: after an interruption the same call goes on from there.
     """
+    if options.attempts is not None and options.attempts < 1:
+        raise Fatal(f'--attempts is 1 or more, and not {options.attempts}')
     if options.pit and not options.adequacy:
         raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
     snapshot_sha256 = verified(options.snapshot)
@@ -82,8 +85,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         wanted = tasks_of(options.part, wanted)
     opened = snapshot.attach((options.snapshot,))
     found = _predictions(options, wanted, known_tasks(opened))
-    answers = {one.task_id: one for one in found}
-    header = _header(options, snapshot_sha256, answers.values())
+    answers = answers_of(wanted, found)
+    header = _header(options, snapshot_sha256, found)
     _bring_runtimes(wanted, listener.say)
     languages = {one.task.language for one in wanted}
     if options.pit:
@@ -94,15 +97,14 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         header=header,
         ledger=_ledger(options, header, languages),
         measures=_measures(options, opened),
-        answers=answers,
         listener=listener,
-        total=len(wanted),
+        total=len(answers),
     )
-    examination.examine(wanted)
+    examination.examine(answers)
     judged = [row for part in examination.found.values() for row in part]
     return Evaluation(
         rows=tuple(sorted(judged, key=lambda row: row.key)),
-        judged=len(wanted) - examination.recalled,
+        judged=len(answers) - examination.recalled,
         recalled=examination.recalled,
         bugs=examination.bugs,
         suites=tuple(sorted(examination.suites.values(), key=lambda row: row.key)),
@@ -149,9 +151,8 @@ def _predictions(
     if options.predictions == GOLD:
         return gold_patches(wanted)
     if isinstance(options.predictions, Path):
-        return read_predictions(options.predictions, known)
-    check_ids('the list', options.predictions, known)
-    return options.predictions
+        return read_predictions(options.predictions, known, options.attempts)
+    return checked('the list', options.predictions, known, options.attempts)
 
 
 def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) -> Ledger:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -66,52 +67,88 @@ FAILURES = 'failures'
 Result = TypeVar('Result')
 
 
+# A task and the number of an attempt at it.
+AttemptKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An attempt at a task; where nobody answered it, the first one without a patch."""
+
+    assignment: Assignment
+    prediction: Prediction
+
+    @property
+    def key(self) -> AttemptKey:
+        return self.prediction.task_id, self.prediction.attempt
+
+
+def answers_of(wanted: Iterable[Assignment], found: Iterable[Prediction]) -> tuple[Answer, ...]:
+    """Each wanted task with its attempts, in the order of the tasks."""
+    by_task: dict[str, list[Prediction]] = {}
+    for prediction in found:
+        by_task.setdefault(prediction.task_id, []).append(prediction)
+    return tuple(
+        Answer(assignment=one, prediction=prediction)
+        for one in wanted
+        for prediction in by_task.get(one.task_id) or (Prediction(task_id=one.task_id, patch=None),)
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Examination:
-    """`found` has the rows of each task that is done, `suites` those of tasks that ask for a suite, `recalled` counts those that were known.
+    """`found` has the rows of each attempt that is done, `suites` those at tasks that ask for a suite,
+    `recalled` counts those that were known.
 
-    bugs  where the record lies of each bug that ended a task, by its id
+    bugs  where the record lies of each bug that ended an attempt
     """
 
     options: Options
     header: ResultHeader
     ledger: Ledger
     measures: AdequacySettings | None
-    answers: dict[str, Prediction]
     listener: Listener
     total: int
-    found: dict[str, tuple[MethodResult, ...]] = field(default_factory=dict)
-    suites: dict[str, SuiteResult] = field(default_factory=dict)
+    found: dict[AttemptKey, tuple[MethodResult, ...]] = field(default_factory=dict)
+    suites: dict[AttemptKey, SuiteResult] = field(default_factory=dict)
     recalled: int = 0
-    tries: Counter[str] = field(default_factory=Counter)
-    bugs: dict[str, str] = field(default_factory=dict)
+    tries: Counter[AttemptKey] = field(default_factory=Counter)
+    bugs: dict[AttemptKey, str] = field(default_factory=dict)
 
-    def examine(self, wanted: Sequence[Assignment]) -> None:
-        left = [one for one in wanted if self._hold(one, partial(self._settled, one)) is False]
-        for _, group in groupby(left, key=lambda one: one.task.repo):
+    def examine(self, answers: Sequence[Answer]) -> None:
+        """What several attempts hand in alike is run once, and is then known."""
+        left = self._unsettled(answers)
+        first = {one.prediction.digest: one for one in reversed(left)}
+        alone = [one for one in left if first[one.prediction.digest] is one]
+        self._examine_all(alone)
+        again = [one for one in left if first[one.prediction.digest] is not one]
+        self._examine_all(self._unsettled(again))
+
+    def _unsettled(self, answers: Sequence[Answer]) -> list[Answer]:
+        return [one for one in answers if self._hold(one, partial(self._settled, one)) is False]
+
+    def _examine_all(self, answers: Sequence[Answer]) -> None:
+        for _, group in groupby(answers, key=lambda one: one.assignment.task.repo):
             self._examine_repository(list(group))
 
-    def answer(self, assignment: Assignment) -> Prediction:
-        missing = Prediction(task_id=assignment.task_id, patch=None)
-        return self.answers.get(assignment.task_id, missing)
-
-    def _settled(self, assignment: Assignment) -> bool:
+    def _settled(self, answer: Answer) -> bool:
         """Whether nothing has to be run: it is refused as it stands, or was judged before."""
-        prediction = self.answer(assignment)
+        assignment, prediction = answer.assignment, answer.prediction
         judgement = settled(assignment, prediction)
         if judgement is not None:
-            self._conclude(assignment, judgement)
+            self._conclude(answer, judgement)
             return True
         if assignment.standing is not None:
-            return self._recalled_suite(assignment, prediction)
+            return self._recalled_suite(answer)
         known = self.ledger.recall(assignment, prediction)
         if known is None:
             return False
         self.recalled += 1
-        self._add(assignment, renamed(known, assignment, prediction, self.header))
+        self._add(answer, renamed(known, assignment, prediction, self.header))
         return True
 
-    def _recalled_suite(self, assignment: Assignment, prediction: Prediction) -> bool:
+    def _recalled_suite(self, answer: Answer) -> bool:
+        assignment, prediction = answer.assignment, answer.prediction
         row = self.ledger.recall_suite(assignment, prediction)
         if row is None:
             return False
@@ -119,9 +156,9 @@ class Examination:
         self._add_suite(recalled(row, assignment, prediction, self.header))
         return True
 
-    def _conclude(self, assignment: Assignment, judgement: Judgement) -> None:
-        prediction = self.answer(assignment)
-        tries = max(1, self.tries[assignment.task_id])
+    def _conclude(self, answer: Answer, judgement: Judgement) -> None:
+        assignment, prediction = answer.assignment, answer.prediction
+        tries = max(1, self.tries[answer.key])
         if judgement.suite is not None:
             row = suite_result(self.header, assignment, prediction, judgement.suite, tries)
             self.ledger.keep_suite(assignment, prediction, row)
@@ -129,49 +166,51 @@ class Examination:
             return
         made = rows(self.header, assignment, prediction, judgement, tries)
         self.ledger.keep(assignment, prediction, made)
-        self._add(assignment, made)
+        self._add(answer, made)
 
-    def _add(self, assignment: Assignment, made: tuple[MethodResult, ...]) -> None:
-        self.found[assignment.task_id] = made
+    def _add(self, answer: Answer, made: tuple[MethodResult, ...]) -> None:
+        self.found[answer.key] = made
         self._step()
 
     def _add_suite(self, row: SuiteResult) -> None:
-        self.suites[row.task_id] = row
+        self.suites[row.key] = row
         self._step()
 
     def _step(self) -> None:
         self.listener.step('tasks', len(self.found) + len(self.suites), self.total)
 
-    def _hold(self, assignment: Assignment, work: Callable[[], Result]) -> Result | None:
-        """What is done for one task; None where a bug has ended the task."""
+    def _hold(self, answer: Answer, work: Callable[[], Result]) -> Result | None:
+        """What is done for one attempt; None where a bug has ended it."""
         result = contained(work)
         if not isinstance(result, Bug):
             return result
-        self._record(assignment, result)
+        self._record(answer, result)
         return None
 
-    def _record(self, assignment: Assignment, bug: Bug) -> None:
-        """Keep a bug apart; its task is in trouble, as far as rows tell."""
-        prediction = self.answer(assignment)
+    def _record(self, answer: Answer, bug: Bug) -> None:
+        """Keep a bug apart; its attempt is in trouble, as far as rows tell."""
+        assignment, prediction = answer.assignment, answer.prediction
         about = {'task_id': assignment.task_id, 'prediction': prediction.digest}
-        name = f'{folder_name(assignment.task_id)}.json'
+        number = '' if prediction.attempt == 1 else f'.{prediction.attempt}'
+        name = f'{folder_name(assignment.task_id)}{number}.json'
         place = place_of(self.options.kept / FAILURES)
-        self.bugs[assignment.task_id] = bug_records.keep(place, name, bug, build(), about)
-        tries = max(1, self.tries[assignment.task_id])
+        self.bugs[answer.key] = bug_records.keep(place, name, bug, build(), about)
+        tries = max(1, self.tries[answer.key])
         trouble = in_trouble(assignment, Detail.BUG, bug.sentence)
         if trouble.suite is not None:
             self._add_suite(suite_result(self.header, assignment, prediction, trouble.suite, tries))
             return
-        self._add(assignment, rows(self.header, assignment, prediction, trouble, tries))
+        self._add(answer, rows(self.header, assignment, prediction, trouble, tries))
 
     # -- one repository --------------------------------------------------------------------------
 
-    def _examine_repository(self, group: Sequence[Assignment]) -> None:
+    def _examine_repository(self, group: Sequence[Answer]) -> None:
         with ExitStack() as stack:
             source = self._repository(group, stack)
             if isinstance(source, str):
                 for one in group:
-                    self._conclude(one, in_trouble(one, Detail.NO_REPOSITORY, source))
+                    trouble = in_trouble(one.assignment, Detail.NO_REPOSITORY, source)
+                    self._conclude(one, trouble)
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
             shared = RepositoryContext(
@@ -187,9 +226,9 @@ class Examination:
             for _, same in groupby(by_engine, key=_engine_of):
                 self._run_rounds(shared, list(same))
 
-    def _repository(self, group: Sequence[Assignment], stack: ExitStack) -> Repository | str:
+    def _repository(self, group: Sequence[Answer], stack: ExitStack) -> Repository | str:
         """The repository of some tasks, or why it cannot be had after the last try."""
-        tasks, trouble = [one.task for one in group], ''
+        tasks, trouble = [one.assignment.task for one in group], ''
         for _ in range(ROUNDS):
             try:
                 return stack.enter_context(repository_of(tasks, self.options.store))
@@ -199,9 +238,9 @@ class Examination:
                 trouble = str(error)
         return trouble
 
-    def _cases(self, shared: RepositoryContext, group: Sequence[Assignment]) -> Iterator[Case]:
+    def _cases(self, shared: RepositoryContext, group: Sequence[Answer]) -> Iterator[Case]:
         for one in group:
-            case = self._hold(one, partial(prepared, shared, one, self.answer(one)))
+            case = self._hold(one, partial(prepared, shared, one.assignment, one.prediction))
             if isinstance(case, Case):
                 yield case
             elif isinstance(case, Judgement):
@@ -211,15 +250,16 @@ class Examination:
         for number in range(ROUNDS):
             failed = []
             for case, result in self._run(shared, cases):
+                answer = Answer(assignment=case.assignment, prediction=case.prediction)
                 if isinstance(result, Judgement):
-                    self._hold(case.assignment, partial(self._conclude, case.assignment, result))
+                    self._hold(answer, partial(self._conclude, answer, result))
                 elif isinstance(result, Bug):
-                    self._record(case.assignment, result)
+                    self._record(answer, result)
                 elif number + 1 < ROUNDS:
                     failed.append(case)
                 else:
                     trouble = in_trouble(case.assignment, Detail.TROUBLE, result.sentence)
-                    self._conclude(case.assignment, trouble)
+                    self._conclude(answer, trouble)
             cases = failed
             if not cases:
                 return
@@ -228,7 +268,7 @@ class Examination:
         self, shared: RepositoryContext, cases: Sequence[Case]
     ) -> Iterator[tuple[Case, Judgement | WorkFailure | Bug]]:
         def work(case: Case, open_builder: Callable[[], Builder]) -> Judgement:
-            self.tries[case.assignment.task_id] += 1
+            self.tries[case.prediction.task_id, case.prediction.attempt] += 1
             return examined(shared, case, open_builder())
 
         language = LANGUAGES[cases[0].pair.language]

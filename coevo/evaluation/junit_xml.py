@@ -1,4 +1,4 @@
-"""JUnit XML of ours, made of result rows alone: a suite for each task, a case for each target.
+"""JUnit XML of ours, made of result rows alone: a suite for each attempt at a task, a case for each target.
 
 Nothing in it was written by the JVM that ran the tests.
 """
@@ -28,11 +28,12 @@ _ELEMENT = {
 
 
 def write_junit(folder: Path, rows: Sequence[MethodResult]) -> Path:
-    """Write one file for all rows, which are sorted by task."""
+    """Write one file for all rows, which are sorted by task and attempt."""
     root = ElementTree.Element('testsuites', _counts(rows))
-    for task_id, group in groupby(rows, key=lambda row: row.task_id):
+    for (task_id, attempt), group in groupby(rows, key=lambda row: (row.task_id, row.attempt)):
         cases = list(group)
-        suite = ElementTree.SubElement(root, 'testsuite', {'name': task_id, **_counts(cases)})
+        name = task_id if attempt == 1 else f'{task_id}, attempt {attempt}'
+        suite = ElementTree.SubElement(root, 'testsuite', {'name': name, **_counts(cases)})
         suite.extend(_cases(cases))
     ElementTree.indent(root)
     path = folder / NAME

@@ -37,10 +37,10 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
     """
     methods = [(folder, read_results(folder)) for folder in folders]
     _check_common(methods)
-    merged = _joined(methods, lambda row: f'{row.test_method} of task {row.task_id}')
+    merged = _joined(methods, lambda row: f'{row.test_method} of {_attempt(row)}')
     # Of suites of different evaluations the report knows.
     parts = [(folder, read_suites(folder)) for folder in folders]
-    suites = _joined(parts, lambda row: f'the suite of task {row.task_id}')
+    suites = _joined(parts, lambda row: f'the suite of {_attempt(row)}')
     out.mkdir(parents=True, exist_ok=True)
     write_results(out, merged)
     write_junit(out, merged)
@@ -61,6 +61,10 @@ def _joined(
             elif not _is_in_trouble(row):
                 _check_same(known, (folder, row), named(row))
     return tuple(row for _, (_, row) in sorted(rows.items()))
+
+
+def _attempt(row: MethodResult | SuiteResult) -> str:
+    return f'task {row.task_id}' + (f', attempt {row.attempt}' if row.attempt > 1 else '')
 
 
 def _check_common(found: Iterable[tuple[Path, Sequence[MethodResult]]]) -> None:

@@ -24,6 +24,7 @@ class Options:
     tasks, cutoff limit the tasks; a task without a prediction fails
     part          only the tasks of some repositories, for one of several machines; None for all
     family        only tasks of that family; None is all
+    attempts      how many attempts at a task are scored, the first ones; None is all
     models        cutoffs of models that nobody else knows, which come first
     interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
                   names none
@@ -41,6 +42,7 @@ class Options:
     cutoff: Cutoff | None = None
     part: Part | None = None
     family: Family | None = None
+    attempts: int | None = None
     models: Sequence[Model] = ()
     interleaved: bool = False
     leaking: bool = False

@@ -51,16 +51,19 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     if rows:
         outcomes = Counter(row.outcome for row in rows)
         tasks = len({row.task_id for row in rows})
+        times = f', {max(row.attempt for row in rows)} attempts at most'
+        times = times if any(row.attempt > 1 for row in rows) else ''
         told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
-        yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}: {told}'
+        yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}{times}: {told}'
     if suites:
         yield f'{plural(len(suites), "suite")}: {_of_suites(suites)}'
     verdicts = sum(row.cpu_seconds for row in both)
     adequacy = sum(row.adequacy.cpu_seconds for row in rows if row.adequacy)
     asked = [row.adequacy.pit for row in rows if row.adequacy and row.adequacy.pit]
     by_pit = f', {sum(one.cpu_seconds for one in asked):.0f} for PIT' if asked else ''
+    what = 'attempt' if any(row.attempt > 1 for row in both) else 'task'
     yield (
-        f'{plural(evaluation.judged, "task")} judged now, {evaluation.recalled} known before; in all '
+        f'{plural(evaluation.judged, what)} judged now, {evaluation.recalled} known before; in all '
         f'they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy{by_pit}'
     )
     unanswered = {row.task_id for row in both if row.detail is Detail.NO_PREDICTION}
@@ -72,14 +75,15 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
         kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))
         yield f'tampered: {kinds}'
     troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
-    trouble = {(row.task_id, row.detail, row.said) for row in troubled}
-    for task_id, detail, said in sorted(trouble):
-        yield f'{task_id} could not be judged ({detail}): {visible(said)}'
+    trouble = {(row.task_id, row.attempt, row.detail, row.said) for row in troubled}
+    for task_id, attempt, detail, said in sorted(trouble):
+        which = f'{task_id}, attempt {attempt},' if attempt > 1 else task_id
+        yield f'{which} could not be judged ({detail}): {visible(said)}'
     if trouble:
         yield 'What could not be judged counts nowhere; the same command tries it again.'
     if evaluation.bugs:
         records = ', '.join(sorted(evaluation.bugs.values()))
-        yield f'{plural(len(evaluation.bugs), "task")} ended in a bug of coevo, please report: {records}'
+        yield f'{plural(len(evaluation.bugs), what)} ended in a bug of coevo, please report: {records}'
     files = (
         'results.parquet',
         *(('suites.parquet',) if suites else ()),

@@ -1,8 +1,9 @@
-"""Predictions: JSON lines, Parquet, or a folder of patches; each row answers one task."""
+"""Predictions: JSON lines, Parquet, or a folder of files; each row is one attempt at one task."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -11,34 +12,43 @@ from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from typing import TypeGuard
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
+from coevo.evaluation.attempt_numbers import check_attempts
+from coevo.evaluation.records import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
 
-REQUIRED = ('task_id', 'patch')
+# One of these is there; where both are, a row has at most one.
+ANSWERS = ('patch', 'file')
 TEXTS = ('model', 'harness', 'exit_status')
 NUMBERS = ('cost_usd', 'tokens', 'seconds')
-COLUMNS = (*REQUIRED, *TEXTS, *NUMBERS)
+COLUMNS = ('task_id', *ANSWERS, 'attempt', 'seed', 'protocol', *TEXTS, *NUMBERS)
 
 # Of dollars, tokens, seconds: more than anyone has.
 MOST = 10**15
 
-PATCHES = ('.patch', '.diff')
+PATCHES, FILE = ('.patch', '.diff'), '.file'
 
 Row = Mapping[str, Any]
 
 
-def read_predictions(path: Path, known: Collection[str]) -> tuple[Prediction, ...]:
-    """The predictions of a file or folder, sorted by task; Fatal for a bad file.
+def read_predictions(
+    path: Path, known: Collection[str], attempts: int | None = None
+) -> tuple[Prediction, ...]:
+    """The predictions of a file or folder, sorted by task and attempt; Fatal for a bad file.
 
-    A file of JSON lines (.jsonl) or Parquet has `task_id` and `patch`, where null says that there is
-    none, and may have `model`, `harness`, `exit_status`, `cost_usd`, `tokens` and `seconds`. A
-    folder has a file `TASK_ID.patch` or `TASK_ID.diff` for each task.
+    A file of JSON lines (.jsonl) or Parquet has `task_id` and `patch`, or `file` (the whole test file
+    instead), where null says that there is none, and may have `attempt`, `seed`, `protocol`, `model`,
+    `harness`, `exit_status`, `cost_usd`, `tokens` and `seconds`. A folder has a file `TASK_ID.patch`,
+    `TASK_ID.diff` or `TASK_ID.file` for each task, and `TASK_ID.2.patch` for a second attempt.
 
-    known  the ids of all tasks of the snapshot
+    known     the ids of all tasks of the snapshot
+    attempts  how many of each task are taken, the first ones; None is all
     """
     if path.is_dir():
         found = list(_folder(path))
@@ -50,26 +60,30 @@ def read_predictions(path: Path, known: Collection[str]) -> tuple[Prediction, ..
         found = [_prediction(row, place) for place, row in _json_lines(path)]
     if not found:
         raise Fatal(f'{path} has no prediction; a task without one fails, so this scores nothing')
-    check_ids(path, found, known)
-    return tuple(sorted(found, key=lambda one: one.task_id))
+    return checked(path, found, known, attempts)
 
 
-def check_ids(path: Path | str, found: Sequence[Prediction], known: Collection[str]) -> None:
-    """Fatal for an answer to no task, or a second one to the same.
+def checked(
+    path: Path | str,
+    found: Sequence[Prediction],
+    known: Collection[str],
+    attempts: int | None = None,
+) -> tuple[Prediction, ...]:
+    """The first attempts at each task, in order; Fatal for an answer to no task, and for attempts
+    that do not go together.
 
-    path  what a person is told that they stand in
+    path   what a person is told that they stand in
     known  the ids of all tasks of the snapshot
     """
-    seen: set[str] = set()
     for one in found:
         if one.task_id not in known:
             raise Fatal(
                 f'{path} answers {one.task_id!r}, which is no task of the snapshot; take it out, or '
                 'name the snapshot that it was made for'
             )
-        if one.task_id in seen:
-            raise Fatal(f'{path} answers {one.task_id} twice; leave one prediction for each task')
-        seen.add(one.task_id)
+    check_attempts(path, found, attempts)
+    taken = (one for one in found if attempts is None or one.attempt <= attempts)
+    return tuple(sorted(taken, key=lambda one: (one.task_id, one.attempt)))
 
 
 # -- where they stand ----------------------------------------------------------------------------
@@ -80,9 +94,27 @@ def _folder(path: Path) -> Iterator[Prediction]:
     if not files:
         raise Fatal(f'{path} is empty; put a TASK_ID.patch into it for each task')
     for file in files:
-        if file.suffix not in PATCHES or not file.is_file():
-            raise Fatal(f'{file} is no patch; name each file TASK_ID.patch or TASK_ID.diff')
-        yield Prediction(task_id=file.stem, patch=_bytes(file))
+        if file.suffix not in (*PATCHES, FILE) or not file.is_file():
+            raise Fatal(
+                f'{file} is no patch; name each file TASK_ID.patch or TASK_ID.diff, a whole test '
+                'file TASK_ID.file, and a second attempt TASK_ID.2.patch'
+            )
+        task_id, attempt = _named(file)
+        is_file, content = file.suffix == FILE, _bytes(file)
+        yield Prediction(
+            task_id=task_id,
+            patch=None if is_file else content,
+            file=content if is_file else None,
+            attempt=attempt,
+        )
+
+
+def _named(file: Path) -> tuple[str, int]:
+    """The task and attempt of a file in a folder, by its name."""
+    task_id, _, number = file.stem.rpartition('.')
+    if not task_id or re.fullmatch(r'\d{1,9}', number, re.ASCII) is None:
+        return file.stem, 1
+    return task_id, _attempt(int(number), str(file))
 
 
 def _bytes(file: Path) -> bytes:
@@ -124,9 +156,13 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _check_columns(names: Iterable[str], place: str) -> None:
-    missing = [name for name in REQUIRED if name not in names]
+    held = set(names)
+    missing = 'task_id' if 'task_id' not in held else None if held & set(ANSWERS) else 'patch'
     if missing:
-        raise Fatal(f'{place} has no {missing[0]!r}; a prediction needs {" and ".join(REQUIRED)}')
+        raise Fatal(
+            f'{place} has no {missing!r}; a prediction needs task_id and patch (or file, the whole '
+            'test file instead)'
+        )
 
 
 # -- what they say -------------------------------------------------------------------------------
@@ -136,9 +172,18 @@ def _prediction(row: Row, place: str) -> Prediction:
     task_id = row['task_id']
     if not isinstance(task_id, str):
         raise Fatal(f'{place} has a task_id that is no text: {task_id!r}')
+    patch, file = (_answer(row, name, place) for name in ANSWERS)
+    if patch is not None and file is not None:
+        raise Fatal(
+            f'{place} has both a patch and a file; leave one of them, and null for the other'
+        )
     return Prediction(
         task_id=task_id,
-        patch=_patch(row['patch'], place),
+        patch=patch,
+        file=file,
+        attempt=_attempt(row.get('attempt'), place),
+        seed=_seed(row, place),
+        protocol=_protocol(row, place),
         model=_text(row, 'model', place),
         harness=_text(row, 'harness', place),
         exit_status=_text(row, 'exit_status', place),
@@ -148,16 +193,53 @@ def _prediction(row: Row, place: str) -> Prediction:
     )
 
 
-def _patch(value: object, place: str) -> bytes | None:
+def _answer(row: Row, name: str, place: str) -> bytes | None:
     """Its bytes; what no encoding can say is left to be a patch that does not apply."""
+    value = row.get(name)
     if value is None or isinstance(value, bytes):
         return value
     if not isinstance(value, str):
-        raise Fatal(f'{place} has a patch that is no text')
+        raise Fatal(f'{place} has a {name} that is no text')
     try:
         return value.encode('utf-8', 'surrogateescape')
     except UnicodeEncodeError:
         return value.encode('utf-8', 'surrogatepass')
+
+
+def _attempt(value: object, place: str) -> int:
+    if value is None:
+        return 1
+    if not _is_int(value) or not 1 <= value <= MOST_ATTEMPTS:
+        raise Fatal(
+            f'{place} has an attempt that is none: {value!r}; number attempts from 1 to '
+            f'{MOST_ATTEMPTS}'
+        )
+    return value
+
+
+def _seed(row: Row, place: str) -> int | None:
+    value = row.get('seed')
+    if value is None:
+        return None
+    if not _is_int(value) or not -(2**63) <= value < 2**63:
+        raise Fatal(f'{place} has a seed that is no whole number of 64 bits: {value!r}')
+    return value
+
+
+def _is_int(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _protocol(row: Row, place: str) -> AttemptProtocol:
+    value = row.get('protocol')
+    if value is None:
+        return AttemptProtocol.ONCE
+    if value not in [str(one) for one in AttemptProtocol]:
+        raise Fatal(
+            f'{place} has a protocol that is none: {value!r}; write one of '
+            f'{", ".join(AttemptProtocol)}'
+        )
+    return AttemptProtocol(value)
 
 
 def _text(row: Row, name: str, place: str) -> str | None:

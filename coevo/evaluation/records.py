@@ -9,6 +9,8 @@ from typing import Annotated
 
 from coevo.evaluation.result_columns import AgentSeconds
 from coevo.evaluation.result_columns import AttemptCost
+from coevo.evaluation.result_columns import AttemptNumber
+from coevo.evaluation.result_columns import AttemptSeed
 from coevo.evaluation.result_columns import AttemptTokens
 from coevo.evaluation.result_columns import EngineVersion
 from coevo.evaluation.result_columns import EvaluationCutoff
@@ -99,15 +101,33 @@ class Placebo(Choice):
     MOVED = 'moved', 'edits that move code'
 
 
+class AttemptProtocol(Choice):
+    """How several attempts at one task know of each other."""
+
+    ONCE = 'once', 'attempts know nothing of each other'
+    FEEDBACK = (
+        'feedback',
+        'an attempt begins with what the one before left, and is told what became of it',
+    )
+    DIVERSIFY = 'diversify', 'an attempt adds a file to those before it, for what they leave out'
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What was submitted for a task; `patch` is a unified diff against its start state.
+    """What was submitted for a task: `patch`, a unified diff against its start state, or `file`, the
+    whole test file instead.
 
+    attempt  counts from 1; `protocol` says what it knew of those before it
+    seed     what the agent drew by, as it says
     seconds  the time that the agent took, as it says
     """
 
     task_id: str
     patch: bytes | None
+    file: bytes | None = None
+    attempt: int = 1
+    seed: int | None = None
+    protocol: AttemptProtocol = AttemptProtocol.ONCE
     model: str | None = None
     harness: str | None = None
     exit_status: str | None = None
@@ -117,8 +137,10 @@ class Prediction:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what decides the outcomes: the task and the patch alone."""
+        """SHA-256 of what decides the outcomes: the task and what was submitted alone."""
         content = b'\0none' if self.patch is None else b'\0patch\0' + self.patch
+        if self.file is not None:
+            content = b'\0file\0' + self.file
         return hashlib.sha256(self.task_id.encode() + content).hexdigest()
 
 
@@ -267,14 +289,15 @@ class Adequacy:
     ] = None
 
 
-Key = tuple[str, str, str]
+Key = tuple[str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodResult:
-    """One target method of one task: a row of `results.parquet`, which has them sorted by `key`."""
+    """One target method in one attempt at a task: a row of `results.parquet`, sorted by `key`."""
 
     task_id: Annotated[str, Column('The task that was attempted.')]
+    attempt: AttemptNumber = 1
     test_method: Annotated[str, Column('The target, as `Container#method`.')]
     method_id: MethodId
     repo: RepoName
@@ -447,7 +470,11 @@ class MethodResult:
     cost_usd: AttemptCost = None
     tokens: AttemptTokens = None
     agent_seconds: AgentSeconds = None
+    seed: AttemptSeed = None
+    protocol: Annotated[AttemptProtocol, Column('What an attempt knew of those before it.')] = (
+        AttemptProtocol.ONCE
+    )
 
     @property
     def key(self) -> Key:
-        return self.task_id, self.test_method, self.method_id
+        return self.task_id, self.attempt, self.test_method, self.method_id

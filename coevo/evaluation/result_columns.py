@@ -18,7 +18,9 @@ EvaluationCutoff = Annotated[
     ),
 ]
 SnapshotDigest = Annotated[str, Column('SHA-256 of the manifest of the snapshot.')]
-PredictionDigest = Annotated[str, Column('SHA-256 of the task and the patch.')]
+PredictionDigest = Annotated[str, Column('SHA-256 of the task and the patch, or the whole file.')]
+
+AttemptNumber = Annotated[int, Column('The number of the attempt at the task, from 1.')]
 
 # What the prediction says of itself, and what is known of its model.
 ModelName = Annotated[
@@ -46,6 +48,9 @@ AttemptCost = Annotated[
 AttemptTokens = Annotated[
     int | None,
     Column('Tokens of the attempt, as the agent says. Null if it does not say.', unit='tokens'),
+]
+AttemptSeed = Annotated[
+    int | None, Column('What the agent drew by, as it says. Null if it does not say.')
 ]
 AgentSeconds = Annotated[
     float | None,

@@ -151,6 +151,9 @@ def answered(row: Row, header: ResultHeader, prediction: Prediction) -> Row:
     cutoff = model.cutoff if model else None
     return replace(
         row,
+        attempt=prediction.attempt,
+        seed=prediction.seed,
+        protocol=prediction.protocol,
         model=prediction.model,
         model_cutoff=cutoff,
         model_cutoff_source=model.source if model and cutoff else None,

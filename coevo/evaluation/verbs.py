@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Literal
 
+from coevo.evaluation.contamination import verb as contamination_verb
 from coevo.evaluation.submission import verb as submission_verb
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -65,6 +66,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
     regrade.set_defaults(run=with_extra(_regrade))
     submission_verb.add(verbs).set_defaults(run=with_extra(submission_verb.run))
+    contamination_verb.add(verbs).set_defaults(run=with_extra(contamination_verb.run))
 
 
 def with_extra(run: Verb) -> Verb:
@@ -92,7 +94,8 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         'predictions',
         type=predictions_of,
-        help='a .jsonl, a .parquet, a folder of TASK_ID.patch, or one with a submission; the word `gold` stands for the '
+        help='a .jsonl, a .parquet, a folder of TASK_ID.patch (or TASK_ID.file, the whole test file; TASK_ID.2.patch '
+        'for a second attempt), or one with a submission; the word `gold` stands for the '
         "developers' own patches (a folder of that name is ./gold)",
     )
     evaluate.add_argument(
@@ -107,6 +110,12 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     evaluate.add_argument(
         '--family', choices=[str(one) for one in Family], help='only tasks of this family (all)'
+    )
+    evaluate.add_argument(
+        '--attempts',
+        type=int,
+        metavar='K',
+        help='only the first K attempts at each task (all); the report has figures for each k up to K',
     )
     add_cutoff(evaluate)
     add_jobs(evaluate)
@@ -221,6 +230,7 @@ def _options(arguments: argparse.Namespace, submission: Submission | None) -> Op
         cutoff=_cutoff(arguments),
         part=parse_part(arguments.part) if arguments.part else None,
         family=Family(arguments.family) if arguments.family else None,
+        attempts=arguments.attempts,
         models=(
             *(read_models(arguments.models) if arguments.models else ()),
             *(submission.metadata.added if submission else ()),

@@ -73,6 +73,16 @@ def covered(
     )
 
 
+def executed_lines(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
+    """The lines of a focus that a suite executes, as `FILE:LINE`, in their order."""
+    return tuple(
+        f'{one.file}:{line.line}'
+        for one in focus
+        for line in _lines(one, trace)
+        if line.covered_instructions > 0
+    )
+
+
 def _lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
     for line in trace.lines.get(focus.file, ()):
         if focus.start_line <= line.line <= focus.end_line:

@@ -29,6 +29,10 @@ class Family(Choice):
     )
 
 
+SUITE_FAMILIES = tuple(one for one in Family if one is not Family.COEVOLUTION)
+"""Those that look at test files as they stand, and ask for suites."""
+
+
 class Scenario(Choice):
     """What is to be done with a suite."""
 

@@ -305,7 +305,6 @@ class PitTrouble(Choice):
     NOT_OFFERED = 'not_offered', 'there is no PIT for the language'
     NO_METHOD = 'no_method', 'no changed method exists at new'
     NOT_COMPILED = 'not_compiled', 'the test or the code did not compile'
-    OLD_RUNTIME = 'old_runtime', 'the runtime is older than PIT supports'
     TIME = 'time', 'its time was up'
     MEMORY = 'memory', 'its memory was used up'
     NO_REPORT = 'no_report', 'PIT failed, for example because the test does not pass under it'

@@ -50,6 +50,7 @@ GROUPS = {
         'compare',
         'merge',
         'regrade',
+        'contamination',
         'submit',
     ),
     'make a snapshot': (

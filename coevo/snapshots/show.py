@@ -98,7 +98,9 @@ def _task_header(task: Row) -> Iterator[tuple[str, str]]:
     environment = task['environment']
     if environment:
         built = (f'runtime {environment["runtime"]}', environment['build_tool'])
-        yield 'environment', blocks.joined(*built, environment['test_command'])
+        yield 'environment', blocks.joined(*built)
+        yield 'to build', environment['compile_command']
+        yield 'to test', environment['test_command']
     yield 'also at', ', '.join(task['also_at'])
 
 

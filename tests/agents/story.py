@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 MAX_COST = 0.7
 PRICES = '["stand-in"]\ninput = 100.0\noutput = 1000.0\n'  # 0.2 dollars for a round
-COMPILES = 'mvn --batch-mode test-compile'
+TESTS = 'mvn --batch-mode -Dmaven.test.failure.ignore test'
 PATIENCE = 600
 SLEEP = ('sleep', '3600.25')  # by which the agent's processes are found
 
@@ -47,7 +47,7 @@ class Told:
     """What came of it; rounds by task, before and after the kill.
 
     prompts   what the model was told, by task
-    compiled  what the agent saw of the compile command of its prompt, in one of the tasks
+    tested    what the agent saw of Maven's tests, without a network, in one of the tasks
     """
 
     errands: Errands
@@ -60,12 +60,12 @@ class Told:
     predictions: Mapping[str, Any]
     report: Json
     evaluation: Path
-    compiled: str
+    tested: str
     prompts: Mapping[str, str]
 
 
 def tell(folder: Path, number: int, say: Say = lambda line: None) -> Told:
-    """Over so many tasks: the first is costly, the second compiles its tests, the third is killed.
+    """Over so many tasks: the first is costly, the second runs its tests, the third is killed.
 
     folder  empty, and open to all users
     """
@@ -98,7 +98,7 @@ def tell(folder: Path, number: int, say: Say = lambda line: None) -> Told:
         predictions={row['task_id']: row for row in rows},
         report=json.loads((folder / 'out' / 'report.json').read_text()),
         evaluation=folder / 'evaluation',
-        compiled=model.compiled,
+        tested=model.tested,
         prompts=model.prompts,
     )
 
@@ -108,10 +108,10 @@ class _Model:
 
     def __init__(self, errands: Errands) -> None:
         self._tasks = {task.prompt: task for task in errands.tasks}
-        self.costly, self.compiles, self.killed = (task.task_id for task in errands.tasks[:3])
+        self.costly, self.tests, self.killed = (task.task_id for task in errands.tasks[:3])
         self.asleep = threading.Event()
         self.rounds: Counter[str] = Counter()
-        self.compiled = ''
+        self.tested = ''
         self.prompts: dict[str, str] = {}
 
     def script(self, request: Json) -> Sequence[Turn]:
@@ -125,11 +125,11 @@ class _Model:
         if task.task_id == self.killed and not self.asleep.is_set():
             self.asleep.set()
             return [_shell(' '.join(SLEEP))]
-        if task.task_id != self.compiles:
+        if task.task_id != self.tests:
             return [patch, Turn()]
         if len(request['messages']) == 5:
-            self.compiled = request['messages'][-1]['content'][0]['content']
-        return [patch, _shell(COMPILES), Turn()]
+            self.tested = request['messages'][-1]['content'][0]['content']
+        return [patch, _shell(TESTS), Turn()]
 
 
 def _shell(command: str) -> Turn:

@@ -201,10 +201,12 @@ def test_a_status_that_an_agent_makes_up_ends_nothing(scenario: Scenario, word: 
 
 
 def test_a_bug_ends_its_attempt_alone(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(task: TaskRow, store: Path | None, folder: Path) -> Path:
-        if task.task_id == scenario.tasks[0].task_id:
+    def broken(
+        plan: AttemptPlan, turn: attempts.Turn, folder: Path, place: Path
+    ) -> tuple[bytes | None, attempts.Beginning]:
+        if turn.task.task_id == scenario.tasks[0].task_id:
             raise KeyError('$Outer')
-        return prepare(task, store, folder)
+        return prepare(plan, turn, folder, place)
 
     prepare = attempts._prepared
     monkeypatch.setattr(attempts, '_prepared', broken)

@@ -84,5 +84,6 @@ def test_the_answers_are_scored(told: Told) -> None:
     assert details == {**dict.fromkeys(tasks), told.costly: 'other_file'}
 
 
-def test_the_compile_command_of_the_prompt_works_offline(told: Told) -> None:
-    assert 'BUILD SUCCESS' in told.compiled
+def test_maven_compiles_and_runs_tests_offline(told: Told) -> None:
+    assert 'BUILD SUCCESS' in told.tested
+    assert 'Tests run:' in told.tested

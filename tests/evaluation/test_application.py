@@ -10,8 +10,10 @@ from coevo.evaluation.judging.application import MOST_BYTES
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.application import apply
+from coevo.evaluation.judging.application import replaced
 from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.judging.application import unacceptable_file
 from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.evaluation.records import Detail
 from coevo.git.patches import file_patch
@@ -245,3 +247,28 @@ def test_no_quoted_name_is_more_than_a_refusal(patch: str) -> None:
 def test_a_count_may_have_any_number_of_digits() -> None:
     patch = PATCH.replace('@@ -1,', f'@@ -1,{"9" * 5000}')
     assert applied(patch) == Detail.MALFORMED
+
+
+@pytest.mark.parametrize(
+    ('file', 'detail'),
+    [
+        (START.encode(), Detail.EMPTY),
+        (b'class A {\0}', Detail.BINARY),
+        (b'x' * (MOST_BYTES + 1), Detail.TOO_LARGE),
+        (b'class A {' * 3000 + b'}' * 3000, Detail.TOO_LARGE),
+    ],
+    ids=['as at the start', 'no text', 'too large', 'too deep'],
+)
+def test_a_whole_file_is_refused_as_a_patched_one_is(file: bytes, detail: Detail) -> None:
+    made = replaced(file, PATH, START.encode())
+    assert isinstance(made, Refusal)
+    assert made.detail == detail
+    early = unacceptable_file(file, PATH)
+    assert (early is None) == (detail is Detail.EMPTY)
+
+
+def test_a_whole_file_stands_as_it_is() -> None:
+    """Other line ends, no last newline, nothing at all: whoever hands in a file means it."""
+    for file in (b'class A {\r\n}', b'', b'\xff'):
+        assert replaced(file, PATH, START.encode()) == Applied(content=file)
+    assert replaced(START.encode(), PATH, None) == Applied(content=START.encode())

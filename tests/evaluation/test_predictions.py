@@ -81,6 +81,42 @@ def test_a_folder_of_patches(tmp_path: Path) -> None:
     )
 
 
+def test_several_attempts_and_whole_files(tmp_path: Path) -> None:
+    first = {'task_id': 't1', 'file': 'class T {}', 'seed': -3, 'protocol': 'diversify'}
+    second = {'task_id': 't1', 'file': None, 'patch': None, 'attempt': 2, 'protocol': 'diversify'}
+    found = read_predictions(lines(tmp_path, second, first), KNOWN)
+    assert [(one.attempt, one.seed, one.patch, one.file) for one in found] == [
+        (1, -3, None, b'class T {}'),
+        (2, None, None, None),
+    ]
+    assert {one.protocol for one in found} == {'diversify'}
+    assert len({one.digest for one in found}) == 2
+    assert read_predictions(lines(tmp_path, second, first), KNOWN, 1) == found[:1]
+
+
+def test_the_first_attempts_are_taken_where_tasks_have_more_or_less(tmp_path: Path) -> None:
+    rows = [{'task_id': 't1', 'patch': '', 'attempt': n} for n in (1, 2, 3)]
+    path = lines(tmp_path, *rows, {'task_id': 't2', 'patch': ''})
+    found = read_predictions(path, KNOWN, 1)
+    assert [(one.task_id, one.attempt) for one in found] == [('t1', 1), ('t2', 1)]
+    feedback = [{**row, 'protocol': 'feedback'} for row in rows]
+    last = {'task_id': 't2', 'patch': '', 'protocol': 'feedback'}
+    assert len(read_predictions(lines(tmp_path, *feedback, last), KNOWN)) == 4
+
+
+def test_attempts_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / 't1.patch').write_bytes(b'one')
+    (tmp_path / 't1.2.file').write_bytes(b'two')
+    found = read_predictions(tmp_path, KNOWN)
+    assert found == (
+        Prediction(task_id='t1', patch=b'one'),
+        Prediction(task_id='t1', patch=None, file=b'two', attempt=2),
+    )
+    (tmp_path / 't1.1.file').write_bytes(b'three')
+    with pytest.raises(Fatal, match='answers t1 twice, in attempt 1; leave one'):
+        read_predictions(tmp_path, KNOWN)
+
+
 def test_what_no_encoding_can_say_is_a_patch_that_does_not_apply(tmp_path: Path) -> None:
     path = lines(tmp_path, {'task_id': 't1', 'patch': '\udcff\ud800'})
     assert read_predictions(path, KNOWN)[0].patch is not None
@@ -109,12 +145,55 @@ def test_what_no_encoding_can_say_is_a_patch_that_does_not_apply(tmp_path: Path)
         (['{"task_id": "t1", "patch": "", "model": 5}'], 'a model that is no text: 5'),
         (['{"task_id": "t1", "patch": "", "model": "\\ud800"}'], 'a model that is no text'),
         ([''], 'has no prediction'),
+        (['{"task_id": "t1", "patch": "", "file": ""}'], 'both a patch and a file'),
+        (['{"task_id": "t1", "file": 1}'], 'a file that is no text'),
+        (['{"task_id": "t1", "patch": "", "attempt": 0}'], 'an attempt that is none: 0'),
+        (['{"task_id": "t1", "patch": "", "attempt": 1.5}'], 'an attempt that is none: 1.5'),
+        (['{"task_id": "t1", "patch": "", "attempt": true}'], 'an attempt that is none: True'),
+        (['{"task_id": "t1", "patch": "", "attempt": 1000000}'], 'an attempt that is none'),
+        (
+            ['{"task_id": "t1", "patch": "", "seed": "7"}'],
+            'a seed that is no whole number of 64 bits',
+        ),
+        (['{"task_id": "t1", "patch": "", "seed": 1%s}' % ('0' * 30)], 'a seed that is no whole'),
+        (
+            ['{"task_id": "t1", "patch": "", "protocol": "twice"}'],
+            "a protocol that is none: 'twice'",
+        ),
+        (
+            ['{"task_id": "t1", "patch": ""}', '{"task_id": "t1", "patch": "", "attempt": 3}'],
+            'answers t1 in attempt 3 and not in attempt 2; number attempts from 1 without gaps',
+        ),
+        (
+            ['{"task_id": "t1", "patch": "", "attempt": 2}'],
+            'answers t1 in attempt 2 and not in attempt 1',
+        ),
+        (
+            ['{"task_id": "t1", "patch": ""}']
+            + ['{"task_id": "t1", "patch": "", "attempt": 2}'] * 2,
+            'answers t1 twice, in attempt 2;',
+        ),
+        (
+            [
+                '{"task_id": "t1", "patch": ""}',
+                '{"task_id": "t1", "patch": "", "attempt": 2}',
+                '{"task_id": "t2", "patch": ""}',
+            ],
+            'answers t1 2 times and t2 1 times; make it as many for each',
+        ),
+        (
+            [
+                '{"task_id": "t1", "patch": ""}',
+                '{"task_id": "t2", "patch": "", "protocol": "feedback"}',
+            ],
+            'attempts of several protocols (feedback, once); evaluate those of each apart',
+        ),
     ],
 )
 def test_bad_lines_are_refused(tmp_path: Path, rows: list[str], complaint: str) -> None:
     path = tmp_path / 'predictions.jsonl'
     path.write_text('\n'.join(rows))
-    with pytest.raises(Fatal, match=complaint.replace('(', '\\(')):
+    with pytest.raises(Fatal, match=complaint.replace('(', '\\(').replace(')', '\\)')):
         read_predictions(path, KNOWN)
 
 

@@ -67,6 +67,23 @@ def apply(
     return read if isinstance(read, Refusal) else _applied(path, read, start)
 
 
+def unacceptable_file(file: bytes, path: str) -> Refusal | None:
+    """Why a whole file that is handed in for the test file is refused; None if it is not."""
+    if len(file) > MOST_BYTES:
+        return Refusal(detail=Detail.TOO_LARGE, said=f'{len(file)} bytes, at most {MOST_BYTES}')
+    return _unreadable(path, file)
+
+
+def replaced(file: bytes, path: str, start: bytes | None) -> Applied | Refusal:
+    """A whole file in the place of the test file, or why it is refused."""
+    refusal = unacceptable_file(file, path)
+    if refusal is not None:
+        return refusal
+    if file == start:
+        return Refusal(detail=Detail.EMPTY, said='the file is as it is at the start')
+    return Applied(content=file)
+
+
 def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
     """The file from which a released patch leads to `new`; ValueError where it does not.
 
@@ -155,11 +172,15 @@ def _applied(path: str, section: Section, start: bytes | None) -> Applied | Refu
         return Refusal(detail=_why_not(section, start), said=str(error))
     if section.binary is not None and is_text(start) and is_text(made):
         return Refusal(detail=Detail.BINARY, said='the file is text')
-    if made is not None and b'\0' in made:
+    return (None if made is None else _unreadable(path, made)) or Applied(content=made)
+
+
+def _unreadable(path: str, file: bytes) -> Refusal | None:
+    if b'\0' in file:
         return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
-    if made is not None and not is_readable(path, made):
+    if not is_readable(path, file):
         return Refusal(detail=Detail.TOO_LARGE, said='the file is nested too deeply, or too long')
-    return Applied(content=made)
+    return None
 
 
 def _why_not(section: Section, start: bytes | None) -> Detail:

@@ -91,6 +91,17 @@ def difference(first: Iterable[Sample], second: Iterable[Sample]) -> Estimate:
     )
 
 
+def interval_of(
+    totals: Sequence[float], weights: Sequence[float]
+) -> tuple[float, float] | tuple[None, None]:
+    """Of sum(totals) / sum(weights), where each repository has one of both; in a fixed order."""
+    means = []
+    for drawn in draws(len(totals)):
+        weight = math.fsum(map(mul, drawn, weights))
+        means.append(math.fsum(map(mul, drawn, totals)) / weight if weight else None)
+    return _interval(means)
+
+
 @lru_cache(maxsize=16)
 def draws(repositories: int) -> Sequence[Sequence[int]]:
     """How often each repository is drawn, for every resample; none where there are fewer than two."""

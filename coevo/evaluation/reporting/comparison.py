@@ -86,8 +86,10 @@ class _Pairing:
 
 
 def compare_folders(first: Path, second: Path) -> Comparison:
-    """Fatal where the two are not of one snapshot and of the same test methods."""
-    one, other = read_results(first), read_results(second)
+    """Of first attempts; Fatal where the two are not of one snapshot and of the same test methods."""
+    one, other = (
+        [row for row in read_results(folder) if row.attempt == 1] for folder in (first, second)
+    )
     _check(first, one, second, other)
     return compare(one, other)
 

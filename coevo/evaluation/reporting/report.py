@@ -31,6 +31,8 @@ from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import costs
 from coevo.evaluation.reporting import pit
 from coevo.evaluation.reporting import subsets
+from coevo.evaluation.reporting.attempts import AttemptReport
+from coevo.evaluation.reporting.attempts import attempt_reports
 from coevo.evaluation.reporting.exposure import Exposure
 from coevo.evaluation.reporting.exposure import exposure
 from coevo.evaluation.reporting.families import FamilyReport
@@ -119,7 +121,8 @@ class Report:
 
     `predictions_sha256` is over the hashes of all predictions, in the order of their tasks.
     `outcomes_sha256` is over the outcome of each test method, and whether it is a strict success:
-    equal where two evaluations of the same predictions agree.
+    equal where two evaluations of the same predictions agree. Both are over all attempts; of the figures
+    `attempts` alone is, which is empty where each task was attempted once. All others are of first attempts.
     """
 
     report_version: int
@@ -138,6 +141,7 @@ class Report:
     intervals: Bootstrap
     tracks: Sequence[TrackReport]
     families: Sequence[FamilyReport] = ()
+    attempts: Sequence[AttemptReport] = ()
 
 
 def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
@@ -181,11 +185,14 @@ def encode(report: Report) -> bytes:
 
 def make_report(rows: Rows, suites: Suites = ()) -> Report:
     """`suites` are those of tasks that ask for one."""
-    ordered = sorted(rows, key=lambda row: row.key)
-    of_suites = sorted(suites, key=lambda row: row.key)
+    attempted = sorted(rows, key=lambda row: row.key)
+    suites_attempted = sorted(suites, key=lambda row: row.key)
+    ordered = [row for row in attempted if row.attempt == 1]
+    of_suites = [row for row in suites_attempted if row.attempt == 1]
     everything: Sequence[MethodResult | SuiteResult] = (*ordered, *of_suites)
     if not everything:
         raise Fatal('the results have no rows: evaluate a snapshot with at least one task')
+    all_rows: Sequence[MethodResult | SuiteResult] = (*attempted, *suites_attempted)
     versions = {row.results_version for row in ordered} or {RESULTS_VERSION}
     names = (f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered)
     return Report(
@@ -195,8 +202,8 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
         sandboxes=sorted({row.sandbox for row in everything}),
         snapshot_sha256=_one({row.snapshot_sha256 for row in everything}, 'snapshots'),
         tasks_sha256=_hash((*names, *(row.task_id for row in of_suites))),
-        predictions_sha256=_hash(f'{row.task_id} {row.prediction_sha256}' for row in everything),
-        outcomes_sha256=_hash((*map(_outcome, ordered), *map(_suite_outcome, of_suites))),
+        predictions_sha256=_hash(map(_prediction, all_rows)),
+        outcomes_sha256=_hash((*map(_outcome, attempted), *map(_suite_outcome, suites_attempted))),
         exposure=exposure(everything, _one({row.cutoff for row in everything}, 'cutoffs')),
         systems=systems(everything),
         tasks=len({row.task_id for row in everything}),
@@ -209,6 +216,7 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
             if any(row.track is track for row in ordered)
         ],
         families=family_reports(of_suites),
+        attempts=attempt_reports(attempted, suites_attempted),
     )
 
 
@@ -230,9 +238,18 @@ def systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[System]:
     ]
 
 
+def _prediction(row: MethodResult | SuiteResult) -> str:
+    return f'{row.task_id} {row.prediction_sha256}{_later(row)}'
+
+
 def _outcome(row: MethodResult) -> str:
     strict = 'strict' if row.success_strict else ''
-    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}'
+    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}{_later(row)}'
+
+
+def _later(row: MethodResult | SuiteResult) -> str:
+    """Nothing of a first attempt, so that its hash is that of an evaluation of it alone."""
+    return '' if row.attempt == 1 else f' {row.attempt}'
 
 
 def _suite_outcome(row: SuiteResult) -> str:

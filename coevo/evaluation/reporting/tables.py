@@ -12,6 +12,8 @@ from rich.text import Text
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting import headline
 from coevo.evaluation.reporting.aggregates import OnPass
+from coevo.evaluation.reporting.attempt_tables import attempt_notes
+from coevo.evaluation.reporting.attempt_tables import attempt_table
 from coevo.evaluation.reporting.costs import Costs
 from coevo.evaluation.reporting.family_tables import family_notes
 from coevo.evaluation.reporting.family_tables import family_tables
@@ -45,6 +47,11 @@ def show(report: Report, console: Console) -> None:
             console.print(table)
             console.print()
         for note in family_notes(family):
+            console.print(note, end='\n\n', markup=False, highlight=False)
+    for attempts in report.attempts:
+        console.print(attempt_table(attempts))
+        console.print()
+        for note in attempt_notes(attempts):
             console.print(note, end='\n\n', markup=False, highlight=False)
     console.print(
         f'Intervals: 95 %, bootstrapped over repositories ({report.intervals.resamples} '

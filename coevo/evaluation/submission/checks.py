@@ -53,6 +53,7 @@ def check(submission: Submission, place: str | None = None) -> SubmissionFinding
         known = _known(place) if place else frozenset(row.task_id for row in judged)
         found = read_predictions(submission.predictions, known)
         wrong += _snapshot(submission, judged, place)
+        wrong += _attempts(found)
         wrong += _names(submission, found)
         wrong += _logs(submission, found)
         wrong += _answers(judged, found)
@@ -86,6 +87,15 @@ def _names(submission: Submission, found: Sequence[Prediction]) -> Iterator[str]
                 f'submission.json says {metadata.harness!r} with {metadata.model!r}'
             )
             return
+
+
+def _attempts(found: Sequence[Prediction]) -> Iterator[str]:
+    most = max(found, key=lambda one: one.attempt)
+    if most.attempt > 1:
+        yield (
+            f'the predictions have {most.attempt} attempts at {most.task_id}; a submission has one '
+            'answer to each task'
+        )
 
 
 def _logs(submission: Submission, found: Sequence[Prediction]) -> Iterator[str]:

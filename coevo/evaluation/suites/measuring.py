@@ -19,6 +19,7 @@ from coevo.evaluation.measuring.coverage import seen_lines
 from coevo.evaluation.measuring.oracles import top_level_types
 from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteSeen
+from coevo.evaluation.suites.records import SuiteReach
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.git.contents import content
 from coevo.languages.capabilities import Capability
@@ -56,10 +57,12 @@ def measured(
             seen = replace(seen, tests=tuple(_marked(test, tampered) for test in seen.tests))
             kills = suite.kills(_passing(methods, seen))
     left = _passing(methods, seen)
-    adequacy = SuiteAdequacy(tests=len(seen.tests), passing=len(left))
+    adequacy, reach = SuiteAdequacy(tests=len(seen.tests), passing=len(left)), None
     if left:
-        adequacy = suites.counted(suite.covered(adequacy, left), kills)
-    return replace(seen, adequacy=adequacy), suite.runner.cpu_seconds
+        trace = suite.trace(left)
+        adequacy = suites.counted(suite.covered(adequacy, trace), kills)
+        reach = suite.reach(trace, kills)
+    return replace(seen, adequacy=adequacy, reach=reach), suite.runner.cpu_seconds
 
 
 def _passing(methods: Mapping[str, TestMethod], seen: SuiteSeen) -> dict[str, TestMethod]:
@@ -109,10 +112,10 @@ class _SuiteRunner:
 
     # -- coverage ----------------------------------------------------------------------------------
 
-    def covered(self, adequacy: SuiteAdequacy, methods: Mapping[str, TestMethod]) -> SuiteAdequacy:
-        """Unknown where nobody outside of the process can see what it executes."""
+    def trace(self, methods: Mapping[str, TestMethod]) -> Trace | None:
+        """None where nobody outside of the process can see what it executes."""
         if not all(offers(self.language, one) for one in (Capability.TRACE, Capability.WATCH)):
-            return adequacy
+            return None
         compiled = self.runner.compile(self.context.module)
         conditions = replace(
             self.context.conditions,
@@ -128,15 +131,25 @@ class _SuiteRunner:
             together=True,
         )
         self.runner.cpu_seconds += traced.cpu_seconds
-        if traced.together is None:
+        return None if traced.together is None else self._as_seen(traced.together)
+
+    def covered(self, adequacy: SuiteAdequacy, trace: Trace | None) -> SuiteAdequacy:
+        if trace is None:
             return adequacy
         return suites.covered(
             adequacy,
             self.context.repository,
             self.runner.rev,
             self.focus,
-            self._as_seen(traced.together),
+            trace,
             self.language,
+        )
+
+    def reach(self, trace: Trace | None, kills: Sequence[SuiteMutant]) -> SuiteReach:
+        ran = [one for one in kills if one.killed is not None]
+        return SuiteReach(
+            lines=None if trace is None else suites.executed_lines(self.focus, trace),
+            killed=tuple(one.mutant_id for one in ran if one.killed) if ran else None,
         )
 
     def _watched(self) -> dict[str, frozenset[int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.records import Detail
 from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteReach
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import Outcome
@@ -36,6 +37,7 @@ class SuiteSeen:
     builds: bool | None = None
     tests: tuple[SuiteTest, ...] = ()
     adequacy: SuiteAdequacy | None = None
+    reach: SuiteReach | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

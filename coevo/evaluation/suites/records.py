@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
+from coevo.evaluation.records import AttemptProtocol
 from coevo.evaluation.records import Detail
 from coevo.evaluation.result_columns import AgentSeconds
 from coevo.evaluation.result_columns import AttemptCost
+from coevo.evaluation.result_columns import AttemptNumber
+from coevo.evaluation.result_columns import AttemptSeed
 from coevo.evaluation.result_columns import AttemptTokens
 from coevo.evaluation.result_columns import EngineVersion
 from coevo.evaluation.result_columns import EvaluationCutoff
@@ -68,11 +71,25 @@ class SuiteTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteReach:
+    """What the passing tests of a suite do, one by one, so that several suites can be counted together."""
+
+    lines: Annotated[
+        tuple[str, ...] | None,
+        Column('Lines of the focus that they execute, as `FILE:LINE`. Null if unknown.'),
+    ] = None
+    killed: Annotated[
+        tuple[str, ...] | None,
+        Column('The `mutant_id` of mutants with which one fails. Null if they ran with none.'),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteResult:
     """One attempt at one task: a row of `suites.parquet`, which has them sorted by `key`."""
 
     task_id: Annotated[str, Column('The task that was attempted.')]
-    attempt: Annotated[int, Column('The number of the attempt, from 1.')] = 1
+    attempt: AttemptNumber = 1
     repo: RepoName
     language: LanguageName
     family: Annotated[Family, Column('What kind of question the task is.')]
@@ -109,9 +126,13 @@ class SuiteResult:
         SuiteAdequacy | None,
         Column('What the suite is worth. Null if no test passes, or nothing was measured.'),
     ] = None
+    reach: Annotated[
+        SuiteReach | None,
+        Column('Which lines and mutants that is. Null likewise.'),
+    ] = None
     start_adequacy: Annotated[
         SuiteAdequacy | None,
-        Column('The same of the start state. Null if the file is absent there.'),
+        Column('The adequacy of the start state. Null if the file is absent there.'),
     ] = None
     gold_adequacy: Annotated[
         SuiteAdequacy | None, Column('The same of the gold suite, by the snapshot.')
@@ -147,6 +168,10 @@ class SuiteResult:
     model_cutoff: ModelCutoff = None
     model_cutoff_source: ModelCutoffSource = None
     agent_seconds: AgentSeconds = None
+    seed: AttemptSeed = None
+    protocol: Annotated[AttemptProtocol, Column('What an attempt knew of those before it.')] = (
+        AttemptProtocol.ONCE
+    )
 
     @property
     def key(self) -> tuple[str, int]:

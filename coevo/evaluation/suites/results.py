@@ -11,7 +11,7 @@ from coevo.evaluation.results import write_rows
 from coevo.evaluation.suites.records import SuiteResult
 
 # Raised when a column is lost or changes its meaning.
-SUITES_VERSION = 2
+SUITES_VERSION = 3
 
 NAME = 'suites.parquet'
 

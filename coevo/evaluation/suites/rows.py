@@ -52,6 +52,7 @@ def suite_result(
             for one in seen.tests
         ),
         adequacy=seen.adequacy,
+        reach=seen.reach,
         start_adequacy=task.start_adequacy,
         gold_adequacy=task.gold_adequacy,
         tries=tries,

@@ -31,8 +31,8 @@ summed AS (
 )
 SELECT walk, metric, value FROM (
     SELECT walk, 1 AS place, 'repositories' AS metric, repositories AS value FROM summed
-    UNION ALL SELECT walk, 2, 'Source files (mean)', round(mean_files, 0) FROM summed
-    UNION ALL SELECT walk, 3, 'Source lines (mean)', round(mean_lines, 0) FROM summed
+    UNION ALL SELECT walk, 2, 'source files (mean)', round(mean_files, 0) FROM summed
+    UNION ALL SELECT walk, 3, 'source lines (mean)', round(mean_lines, 0) FROM summed
     UNION ALL SELECT walk, 4, 'commits (mean)', round(mean_commits, 2) FROM summed
     UNION ALL SELECT walk, 5, 'tasks (mean)', round(mean_tasks, 2) FROM summed
     UNION ALL SELECT walk, 6, 'test methods of a task (mean)', round(mean_test_methods, 2) FROM summed

@@ -104,8 +104,8 @@ def test_table_4_takes_means_over_methods_that_have_mutants(snapshot: Path) -> N
 def test_table_5_takes_means_over_repositories(snapshot: Path) -> None:
     assert asked(coevo.open(snapshot), 'table_5') == [
         ('parents', 'repositories', 2.0),
-        ('parents', 'Source files (mean)', 3.0),
-        ('parents', 'Source lines (mean)', 40.0),
+        ('parents', 'source files (mean)', 3.0),
+        ('parents', 'source lines (mean)', 40.0),
         ('parents', 'commits (mean)', 8.0),
         ('parents', 'tasks (mean)', 16.0),
         ('parents', 'test methods of a task (mean)', 1.0),

@@ -1,0 +1,165 @@
+"""Several attempts at a task: which are to be made, with what each begins, and what it is told.
+
+once       each begins at the start state, and is told the prompt alone
+feedback   each begins with the test file that the one before left, and is told what became of it; none is
+           made after one that solves its task
+diversify  each begins at the start state, and is told the test files that those before left
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from coevo.agents.difference import Ends
+from coevo.agents.difference import File
+from coevo.agents.feedback import Judged
+from coevo.agents.feedback import judged
+from coevo.agents.records import Attempt
+from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.judging.application import Applied
+from coevo.evaluation.judging.application import apply
+from coevo.evaluation.options import Options
+from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.records import Prediction
+from coevo.model.task_rows import TaskRow
+
+# Characters of all earlier files together that an agent is told of.
+MOST_EARLIER = 60_000
+
+_FEEDBACK = """
+This is attempt {number}. Your attempt before was judged, and its test file stands in the repository. It does not yet do
+what is asked:
+
+{told}
+
+Mend the test file. All that was said above still holds.
+"""
+_EARLIER = """
+This is attempt {number}. For this task the test files below were written before, and are kept. Write another test file at
+the same path, for statements and branches that they leave out.
+
+{files}
+"""
+
+Done = Mapping[tuple[str, int], Attempt]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """How often each task is attempted.
+
+    snapshot  where tasks and answers are judged by, of `feedback` alone
+    seed      of first attempts, one more for each that follows; None: agents are told none
+    """
+
+    attempts: int = 1
+    protocol: AttemptProtocol = AttemptProtocol.ONCE
+    snapshot: Path | str | None = None
+    seed: int | None = None
+
+    def seed_of(self, number: int) -> int | None:
+        return None if self.seed is None else self.seed + number - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """An attempt that is to be made.
+
+    earlier  the attempts before it that it knows of
+    told     of `feedback`: what became of the last of these
+    """
+
+    task: TaskRow
+    number: int = 1
+    earlier: tuple[Attempt, ...] = ()
+    told: str = ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """The test file that an attempt begins with, None if it is absent, and its whole prompt."""
+
+    file: bytes | None
+    prompt: str
+
+
+def waiting(series: Series, tasks: Sequence[TaskRow], done: Done, number: int) -> tuple[Turn, ...]:
+    """The attempts of a number that are to be made: of tasks of which the one before is done."""
+    found = []
+    for task in tasks:
+        before = [done.get((task.task_id, one)) for one in range(1, number)]
+        earlier = tuple(one for one in before if one is not None)
+        if (task.task_id, number) in done or len(earlier) < number - 1:
+            continue
+        knows = series.protocol is not AttemptProtocol.ONCE
+        found.append(Turn(task=task, number=number, earlier=earlier if knows else ()))
+    return tuple(found)
+
+
+def told_of(series: Series, turns: Sequence[Turn], options: Options) -> Mapping[str, Judged]:
+    """What became of the attempts before, by task."""
+    last = [turn.earlier[-1] for turn in turns]
+    answers = [Prediction(task_id=one.task_id, patch=_encoded(one.patch)) for one in last]
+    tasks = frozenset(one.task_id for one in last)
+    found = evaluate(replace(options, predictions=answers, tasks=tasks))
+    return {
+        task_id: judged(
+            [row for row in found.rows if row.task_id == task_id],
+            [row for row in found.suites if row.task_id == task_id],
+        )
+        for task_id in sorted(tasks)
+    }
+
+
+def beginning(series: Series, turn: Turn, start: bytes | None) -> Beginning:
+    """start  the test file of the start state"""
+    prompt = turn.task.prompt or ''
+    if not turn.earlier:
+        return Beginning(file=start, prompt=prompt)
+    files = [_file(turn.task, one, start) for one in turn.earlier]
+    if series.protocol is AttemptProtocol.FEEDBACK:
+        words = _FEEDBACK.format(number=turn.number, told=turn.told)
+        return Beginning(file=files[-1], prompt=prompt + words)
+    words = _EARLIER.format(number=turn.number, files=_shown(files))
+    return Beginning(file=start, prompt=prompt + words)
+
+
+def from_start(
+    files: Mapping[str, Ends], path: str, start: bytes | None, begun: bytes | None
+) -> Mapping[str, Ends]:
+    """What differs from the start state, of files that differ from what an attempt began with.
+
+    path  the test file's, which it began with as `begun`
+    """
+    if start == begun:
+        return files
+    end = files[path][1] if path in files else _plain(begun)
+    mode = end.mode if end is not None else '100644'
+    return {**files, path: (None if start is None else File(mode=mode, content=start), end)}
+
+
+def _plain(content: bytes | None) -> File | None:
+    return None if content is None else File(mode='100644', content=content)
+
+
+def _file(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:
+    """The test file that an attempt left; that of the start where its patch cannot be judged."""
+    made = apply(_encoded(earlier.patch), task.test_file, start)
+    return made.content if isinstance(made, Applied) else start
+
+
+def _encoded(patch: str | None) -> bytes | None:
+    return None if patch is None else patch.encode('utf-8', 'surrogateescape')
+
+
+def _shown(files: Sequence[bytes | None]) -> str:
+    left, parts = MOST_EARLIER, []
+    for number, file in enumerate(files, 1):
+        text = (file or b'').decode('utf-8', 'replace')[:left]
+        left -= len(text)
+        parts.append(f'File {number}:\n\n{text}')
+    return '\n\n'.join(parts)

@@ -1,0 +1,62 @@
+"""Several predictions of one task: whether their numbers and protocols can be counted together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.records import Prediction
+from coevo.model.errors import Fatal
+
+# Far more than anyone draws.
+MOST_ATTEMPTS = 1000
+
+
+def check_attempts(place: Path | str, found: Sequence[Prediction], most: int | None = None) -> None:
+    """Fatal for a number that stands twice or is missing, for several protocols, and where tasks were
+    attempted unequally often though nothing says when an attempt is the last.
+
+    place  what a person is told that they stand in
+    most   attempts of each task that count; None is all
+    """
+    protocols = sorted({str(one.protocol) for one in found})
+    if len(protocols) > 1:
+        raise Fatal(
+            f'{place} has attempts of several protocols ({", ".join(protocols)}); evaluate those of '
+            'each apart'
+        )
+    numbers: dict[str, list[int]] = {}
+    for one in found:
+        numbers.setdefault(one.task_id, []).append(one.attempt)
+    for task_id, attempts in numbers.items():
+        _check_task(place, task_id, sorted(attempts))
+    if numbers and protocols != [AttemptProtocol.FEEDBACK]:
+        counts = {task_id: len(attempts) for task_id, attempts in numbers.items()}
+        _check_equal(place, {task: min(count, most or count) for task, count in counts.items()})
+
+
+def _check_task(place: Path | str, task_id: str, attempts: Sequence[int]) -> None:
+    for number, attempt in enumerate(attempts, 1):
+        if attempt < number:
+            which = '' if len(set(attempts)) == 1 and attempt == 1 else f', in attempt {attempt}'
+            raise Fatal(
+                f'{place} answers {task_id} twice{which}; leave one prediction for each task, or '
+                'number its attempts from 1'
+            )
+        if attempt > number:
+            raise Fatal(
+                f'{place} answers {task_id} in attempt {attempt} and not in attempt {number}; number '
+                'attempts from 1 without gaps, and give one that came to nothing a null patch'
+            )
+
+
+def _check_equal(place: Path | str, counts: Mapping[str, int]) -> None:
+    fewest, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+    if counts[fewest] != counts[most]:
+        raise Fatal(
+            f'{place} answers {most} {counts[most]} times and {fewest} {counts[fewest]} times; make '
+            'it as many for each, and give an attempt that came to nothing a null patch, or take the '
+            'first ones with --attempts'
+        )

@@ -1,0 +1,71 @@
+"""What an estimate of contamination says, in a table and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coevo.display import presentation
+from coevo.evaluation.contamination.estimate import Contamination
+from coevo.evaluation.contamination.estimate import Effect
+from coevo.evaluation.reporting.cells import DASH
+from coevo.evaluation.reporting.cells import plural
+
+# Of six placebo cutoffs, at each of which one interval of twenty leaves 0 out by chance.
+_BY_CHANCE = 1
+
+
+def sentences(found: Contamination, cutoff: str) -> Iterator[str]:
+    yield f'Success before less success after, in points; cutoff {cutoff}'
+    rows: list[tuple[str, ...]] = [
+        ('', 'difference', '95 % interval', 'tasks before', 'after', 'repositories')
+    ]
+    rows.append(('matched', *_cells(found.effect)))
+    unmatched = DASH if found.unmatched is None else _points(found.unmatched)
+    rows.append(('not matched', unmatched, DASH, DASH, DASH, DASH))
+    rows += [(f'placebo {one.moment:%F}', *_cells(one)) for one in found.placebos]
+    yield presentation.columns(rows, [False, *[True] * 5]).rstrip('\n')
+    yield _verdict(found)
+    if found.undated:
+        yield f'{plural(found.undated, "task")} without a date count nowhere'
+
+
+def _cells(effect: Effect) -> tuple[str, ...]:
+    if effect.difference is None:
+        return (DASH, DASH, '0', '0', '0')
+    known = effect.low is not None and effect.high is not None
+    return (
+        _points(effect.difference),
+        f'{_points(effect.low or 0.0)} to {_points(effect.high or 0.0)}' if known else DASH,
+        f'{effect.before:,}',
+        f'{effect.after:,}',
+        f'{effect.repositories:,}',
+    )
+
+
+def _points(share: float) -> str:
+    return f'{share * 100:+.1f}'
+
+
+def _verdict(found: Contamination) -> str:
+    effect = found.effect
+    if effect.difference is None:
+        return (
+            'No task from before has a like one from after in its repository: nothing can be said. '
+            'Add --without-size, or score more tasks.'
+        )
+    if effect.low is None:
+        return 'All matched tasks are of one repository, so there is no interval.'
+    if found.clear_placebos > _BY_CHANCE:
+        return (
+            f'At {found.clear_placebos} of {len(found.placebos)} placebo cutoffs the interval leaves 0 '
+            'out, too: success changes with time as such, so this is no evidence of contamination.'
+        )
+    if effect.is_clear and effect.difference > 0:
+        return (
+            'Tasks that were public before the cutoff are solved more often than like ones after it, '
+            'and no such step shows at placebo cutoffs: as contamination would have it.'
+        )
+    return (
+        'Tasks that were public before the cutoff are not solved more often than like ones after it, as '
+        'far as so many tasks can tell.'
+    )

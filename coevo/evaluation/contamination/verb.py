@@ -1,0 +1,73 @@
+"""`coevo contamination SNAPSHOT RESULTS`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from datetime import timedelta
+from pathlib import Path
+
+from coevo.model.errors import Fatal
+from coevo.options.parser import Parser
+from coevo.options.parser import add_snapshot
+
+# More than anyone has tasks of.
+_MOST_DAYS = 36_500
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
+    verb = verbs.add_parser(
+        'contamination',
+        help='estimate what a model gained by having seen answers',
+        description='Success on tasks that were public before the cutoff of the model that answered, less success '
+        'on like tasks from after it: of the same repository, track or family, and size of the gold patch. Beside it '
+        'the same at placebo cutoffs, where there is nothing to gain. Runs nothing.',
+        example='coevo contamination snapshots/2026-05 results --margin 30',
+    )
+    add_snapshot(verb)
+    verb.add_argument('results', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
+    verb.add_argument(
+        '--cutoff', metavar='DATE', help="a day or month (default: the model's, as the results say)"
+    )
+    verb.add_argument(
+        '--margin',
+        type=int,
+        default=0,
+        metavar='DAYS',
+        help='leave out tasks from so many days before and after a cutoff',
+    )
+    verb.add_argument(
+        '--without-size', action='store_true', help='match by repository and family alone'
+    )
+    verb.add_argument(
+        '--format', choices=('table', 'json'), default='table', help='how the answer is written'
+    )
+    return verb
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.contamination.answered import answered
+    from coevo.evaluation.contamination.answered import cutoff_of
+    from coevo.evaluation.contamination.estimate import Question
+    from coevo.evaluation.contamination.estimate import contamination
+    from coevo.evaluation.contamination.told import sentences
+    from coevo.snapshots.cutoffs import first_clean_moment
+
+    if not 0 <= arguments.margin <= _MOST_DAYS:
+        raise Fatal(f'--margin is 0 to {_MOST_DAYS} days, and not {arguments.margin}')
+    given = None if arguments.cutoff is None else first_clean_moment(arguments.cutoff)
+    found = answered(arguments.snapshot, arguments.results)
+    cutoff = arguments.cutoff or cutoff_of(found)
+    question = Question(
+        moment=given or first_clean_moment(cutoff),
+        margin=timedelta(days=arguments.margin),
+        sized=not arguments.without_size,
+    )
+    estimated = contamination(found.tasks, question)
+    if arguments.format == 'json':
+        content = {'cutoff': cutoff, **dataclasses.asdict(estimated)}
+        print(json.dumps(content, indent=1, default=lambda moment: moment.isoformat()))
+    else:
+        print('\n'.join(sentences(estimated, cutoff)))
+    return 0

@@ -1,0 +1,164 @@
+"""What k attempts come to, beside values that were counted by hand or over all draws."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.reporting.attempts import AttemptReport
+from coevo.evaluation.reporting.attempts import attempt_reports
+from coevo.evaluation.reporting.attempts import pass_at
+from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteReach
+from coevo.evaluation.suites.records import SuiteResult
+from tests.evaluation.rows import row
+from tests.evaluation.test_families import suite
+
+OUTCOMES = {
+    's': TaskOutcome.SUCCESS,
+    'f': TaskOutcome.EXEC_FAIL,
+    'i': TaskOutcome.INFRA,
+}
+
+
+def attempted(
+    task_id: str, came_of: str, protocol: AttemptProtocol = AttemptProtocol.ONCE
+) -> list[MethodResult]:
+    """An attempt for each letter: success, failure, trouble of ours (infra)."""
+    return [
+        row(task_id, outcome=OUTCOMES[letter], attempt=number, protocol=protocol)
+        for number, letter in enumerate(came_of, 1)
+    ]
+
+
+def solved(rows: list[MethodResult]) -> list[float | None]:
+    (report,) = attempt_reports(rows, [])
+    return [at.solved.value for at in report.at]
+
+
+def test_the_share_of_draws_is_that_over_all_of_them() -> None:
+    for n, k in itertools.product(range(1, 7), range(1, 7)):
+        for c in range(n + 1):
+            if k <= n:
+                draws = list(itertools.combinations([True] * c + [False] * (n - c), k))
+                assert pass_at(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+def test_attempts_by_themselves_are_drawn_whatever_their_order() -> None:
+    assert solved(attempted('a', 'ffs')) == solved(attempted('a', 'sff'))
+    assert solved(attempted('a', 'ffs')) == pytest.approx([1 / 3, 2 / 3, 1.0])
+
+
+def test_trouble_of_ours_is_no_attempt_and_says_so() -> None:
+    """Of two that were judged no three can be drawn."""
+    (report,) = attempt_reports(attempted('a', 'fis') + attempted('b', 'sss'), [])
+    assert [at.solved.value for at in report.at] == pytest.approx([0.75, 1.0, 1.0])
+    assert [at.unknown for at in report.at] == [0, 0, 1]
+    assert [at.solved.units for at in report.at] == [2, 2, 1]
+
+
+def test_with_feedback_the_first_success_stays() -> None:
+    feedback = AttemptProtocol.FEEDBACK
+    assert solved(attempted('a', 'fs', feedback) + attempted('b', 'fff', feedback)) == [0, 0.5, 0.5]
+    assert solved(attempted('a', 'sf', feedback)) == [1, 1]
+    (report,) = attempt_reports(attempted('a', 'fi', feedback) + attempted('b', 'fs', feedback), [])
+    assert [(at.solved.value, at.unknown) for at in report.at] == [(0, 0), (1, 1)]
+    assert report.at[0].correct.value is None
+
+
+def test_a_task_that_nobody_answered_is_solved_by_no_number_of_attempts() -> None:
+    missing = row('b', outcome=TaskOutcome.HRNS_FAIL, detail=Detail.NO_PREDICTION)
+    assert solved([*attempted('a', 'ss'), missing]) == [0.5, 0.5]
+
+
+def test_all_targets_have_to_succeed_in_one_attempt() -> None:
+    rows = [
+        row('a', 'T#one', TaskOutcome.SUCCESS),
+        row('a', 'T#two', TaskOutcome.EXEC_FAIL),
+        row('a', 'T#one', TaskOutcome.EXEC_FAIL, attempt=2),
+        row('a', 'T#two', TaskOutcome.SUCCESS, attempt=2),
+    ]
+    assert solved(rows) == [0, 0]
+    (report,) = attempt_reports(rows, [])
+    assert (report.of, report.tasks, report.attempts) == ('update', 1, 2)
+
+
+def test_nothing_is_told_of_tasks_that_were_attempted_once() -> None:
+    assert attempt_reports([row('a')], [suite(0)]) == []
+
+
+def test_all_other_figures_are_of_first_attempts() -> None:
+    first = [row('a'), row('b', outcome=TaskOutcome.CMPL_FAIL)]
+    later = [row('a', outcome=TaskOutcome.EXEC_FAIL, attempt=2), row('b', attempt=2)]
+    alone, both = make_report(first), make_report([*first, *later])
+    assert replace(both, attempts=[]) == replace(
+        alone,
+        predictions_sha256=both.predictions_sha256,
+        outcomes_sha256=both.outcomes_sha256,
+    )
+    assert both.outcomes_sha256 != alone.outcomes_sha256
+    assert both.predictions_sha256 != alone.predictions_sha256
+
+
+# -- suites ----------------------------------------------------------------------------------------
+
+
+def reaching(
+    attempt: int,
+    outcome: SuiteOutcome,
+    protocol: AttemptProtocol,
+    lines: str | None = None,
+    killed: str | None = None,
+) -> SuiteResult:
+    """A letter for each line and mutant; gold has ten lines and eight mutants."""
+    reach = SuiteReach(
+        lines=None if lines is None else tuple(lines),
+        killed=None if killed is None else tuple(killed),
+    )
+    return replace(suite(0, outcome), attempt=attempt, protocol=protocol, reach=reach)
+
+
+def worth(report: AttemptReport) -> list[tuple[float | None, float | None]]:
+    return [(at.lines.value, at.mutation.value) for at in report.at]
+
+
+def test_files_that_add_to_each_other_are_counted_together() -> None:
+    diversify = AttemptProtocol.DIVERSIFY
+    rows = [
+        reaching(1, SuiteOutcome.SUCCESS, diversify, 'abc', 'x'),
+        reaching(2, SuiteOutcome.CMPL_FAIL, diversify),
+        reaching(3, SuiteOutcome.PARTLY, diversify, 'cde', 'xy'),
+    ]
+    (report,) = attempt_reports([], rows)
+    assert worth(report) == [(0.3, 0.125), (0.3, 0.125), (0.5, 0.25)]
+    assert [at.correct.value for at in report.at] == pytest.approx([1, 1 / 2, 1 / 3])
+    assert [at.solved.value for at in report.at] == [1, 1, 1]
+
+
+def test_what_is_not_known_of_one_file_is_not_known_of_all() -> None:
+    diversify = AttemptProtocol.DIVERSIFY
+    rows = [
+        reaching(1, SuiteOutcome.SUCCESS, diversify, 'abc', 'x'),
+        reaching(2, SuiteOutcome.SUCCESS, diversify, None, 'y'),
+    ]
+    (report,) = attempt_reports([], rows)
+    assert worth(report) == [(0.3, 0.125), (None, 0.25)]
+
+
+def test_with_feedback_the_attempt_counts_that_stands() -> None:
+    feedback = AttemptProtocol.FEEDBACK
+    rows = [
+        reaching(1, SuiteOutcome.PARTLY, feedback, 'abcd', 'xyz'),
+        reaching(2, SuiteOutcome.SUCCESS, feedback, 'ab', 'x'),
+    ]
+    (report,) = attempt_reports([], rows)
+    assert worth(report) == [(0.4, 0.375), (0.2, 0.125)]
+    (report,) = attempt_reports([], [replace(one, protocol=AttemptProtocol.ONCE) for one in rows])
+    assert worth(report) == [(None, None), (None, None)]

@@ -1,0 +1,185 @@
+"""The estimate of contamination beside a truth that is known, and what the verb says of real files."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections import defaultdict
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from coevo.command.main import main
+from coevo.evaluation.contamination.answered import changed_lines
+from coevo.evaluation.contamination.estimate import Attempted
+from coevo.evaluation.contamination.estimate import Contamination
+from coevo.evaluation.contamination.estimate import Question
+from coevo.evaluation.contamination.estimate import contamination
+from coevo.evaluation.contamination.told import sentences
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.results import write_results
+from coevo.git.patches import file_patch
+from coevo.snapshots import snapshot
+from tests import snapshots
+from tests.evaluation.made_up_agents import CUTOFF
+from tests.evaluation.made_up_agents import World
+from tests.evaluation.made_up_agents import results
+from tests.evaluation.rows import row
+
+WORLDS = 12
+
+
+def estimated(world: World) -> Contamination:
+    return contamination(results(world), Question(moment=CUTOFF))
+
+
+def test_gains_are_found_as_large_as_they_are() -> None:
+    """The truth lies in the intervals as often as they promise; the plain difference is off by the same each time."""
+    for gain in (0.0, 0.2):
+        found = [estimated(World(gain=gain, seed=seed)) for seed in range(WORLDS)]
+        values = [one.effect.difference for one in found if one.effect.difference is not None]
+        assert math.fsum(values) / WORLDS == pytest.approx(gain, abs=0.02)
+        inside = sum((one.effect.low or 0) <= gain <= (one.effect.high or 0) for one in found)
+        assert inside >= WORLDS - 2
+        plain = [one.unmatched for one in found if one.unmatched is not None]
+        assert math.fsum(plain) / WORLDS > gain + 0.05
+        clear = sum(one.effect.is_clear for one in found)
+        assert clear <= 2 if gain == 0 else clear == WORLDS
+        assert sum(one.clear_placebos for one in found) <= 0.15 * 6 * WORLDS
+
+
+def test_what_time_alone_does_shows_at_placebo_cutoffs() -> None:
+    found = [estimated(World(gain=0.0, drift=0.6, seed=seed)) for seed in range(WORLDS)]
+    assert all(one.effect.is_clear for one in found)
+    assert sum(one.clear_placebos > 1 for one in found) >= WORLDS - 1
+    said = '\n'.join(sentences(found[0], '2024-06-30'))
+    assert 'no evidence of contamination' in said
+
+
+def test_the_sentence_is_that_of_the_truth() -> None:
+    said = '\n'.join(sentences(estimated(World(gain=0.3)), '2024-06-30'))
+    assert 'as contamination would have it' in said
+    said = '\n'.join(sentences(estimated(World(gain=0.0)), '2024-06-30'))
+    assert 'are not solved more often' in said
+
+
+def test_the_estimate_is_that_of_its_strata_counted_by_hand() -> None:
+    tasks = results(World(gain=0.1, repositories=5))
+    strata = defaultdict(lambda: ([], []))  # type: ignore[var-annotated]
+    for task in tasks:
+        assert task.date is not None
+        size = math.floor(math.log2(max(task.changed_lines, 1)) / 2)
+        strata[task.repo, task.family, size][task.date >= CUTOFF].append(task.success)
+    points = weight = 0.0
+    for before, after in strata.values():
+        if before and after:
+            one = len(before) * len(after) / (len(before) + len(after))
+            points += one * (sum(before) / len(before) - sum(after) / len(after))
+            weight += one
+    found = contamination(tasks, Question(moment=CUTOFF)).effect
+    assert found.difference == pytest.approx(points / weight)
+    assert contamination(tasks[::-1], Question(moment=CUTOFF)).effect == found
+
+
+def one(number: int, days: int, success: float, repo: str = 'a/b', date: bool = True) -> Attempted:
+    return Attempted(
+        task_id=str(number),
+        repo=repo,
+        family='update',
+        changed_lines=4,
+        date=CUTOFF + timedelta(days=days) if date else None,
+        success=success,
+    )
+
+
+def test_tasks_near_the_cutoff_may_be_left_out_and_those_without_a_date_always_are() -> None:
+    tasks = [one(1, -40, 1), one(2, -1, 0), one(3, 0, 1), one(4, 40, 0), one(5, 0, 1, date=False)]
+    assert contamination(tasks, Question(moment=CUTOFF)).effect.difference == pytest.approx(0.0)
+    far = contamination(tasks, Question(moment=CUTOFF, margin=timedelta(days=30)))
+    assert (far.effect.difference, far.effect.before, far.effect.after) == (1.0, 1, 1)
+    assert (far.dated, far.undated, far.effect.low) == (4, 1, None)
+
+
+def test_without_like_tasks_nothing_is_said() -> None:
+    found = contamination([one(1, -1, 1), one(2, 1, 0, 'c/d')], Question(moment=CUTOFF))
+    assert (found.effect.difference, found.effect.repositories, found.unmatched) == (None, 0, 1.0)
+    assert 'nothing can be said' in '\n'.join(sentences(found, '2024-06-30'))
+    assert contamination([], Question(moment=CUTOFF)).effect.difference is None
+
+
+def test_lines_of_a_patch_are_counted_without_its_head() -> None:
+    patch = file_patch('a.txt', b'one\n-- two\n', b'one\n++ three\nfour\n')
+    assert changed_lines(patch) == 3
+
+
+@pytest.fixture(scope='module')
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A snapshot, and results of its tasks: each before the day in the middle succeeds, no other does."""
+    folder = tmp_path_factory.mktemp('contamination')
+    place = snapshots.make(folder, 2, 3, 4, 5)
+    sha256 = hashlib.sha256((place / 'manifest.json').read_bytes()).hexdigest()
+    tasks = snapshot.open(place).execute('SELECT task_id, repo FROM tasks ORDER BY ALL').fetchall()
+    day = datetime(2024, 6, 1, tzinfo=UTC)
+    rows = [
+        row(
+            task_id,
+            outcome=TaskOutcome.EXEC_FAIL if number % 2 else TaskOutcome.SUCCESS,
+            repo=repo,
+            model='m',
+            model_cutoff='2024-06',
+            contamination_date=day + timedelta(days=60 * (number % 2)),
+            snapshot_sha256=sha256,
+        )
+        for number, (task_id, repo) in enumerate(tasks)
+    ]
+    write_results(folder / 'results', rows)
+    return folder
+
+
+def asked(made: Path, *words: str) -> int:
+    return main(['contamination', str(made / 'snapshot'), str(made / 'results'), *words])
+
+
+def test_the_verb(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked(made) == 0
+    said = capsys.readouterr().out
+    assert 'cutoff 2024-06\n' in said
+    assert '+100.0' in said
+    assert asked(made, '--format', 'json', '--cutoff', '2024-06-15', '--without-size') == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found['cutoff'], found['effect']['difference']) == ('2024-06-15', 1.0)
+    assert found['effect']['moment'] == '2024-06-16T00:00:00+00:00'
+
+
+@pytest.mark.parametrize(
+    ('words', 'complaint'),
+    [
+        (('--cutoff', 'June'), "'June' is no cutoff"),
+        (('--margin', '-1'), '--margin is 0 to 36500 days, and not -1'),
+        (('--margin', '99999'), '--margin is 0 to 36500 days'),
+    ],
+)
+def test_bad_words_are_refused(
+    made: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], complaint: str
+) -> None:
+    assert asked(made, *words) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_asked_are_refused(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(**changed: str | None) -> str:
+        sha256 = hashlib.sha256((made / 'snapshot' / 'manifest.json').read_bytes()).hexdigest()
+        values = {'snapshot_sha256': sha256, 'model': 'm', **changed}
+        write_results(tmp_path, [dataclasses.replace(row('x'), **values)])  # type: ignore[arg-type]
+        assert main(['contamination', str(made / 'snapshot'), str(tmp_path)]) == 2
+        return capsys.readouterr().err
+
+    assert 'scores another snapshot' in refused(snapshot_sha256='f' * 64)
+    assert 'holds no task' in refused()
