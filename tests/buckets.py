@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,21 +25,38 @@ KEYS = {
 _numbers = itertools.count()
 
 
+# As S3 says that a key may not do what it asks for.
+_DENIED = b'<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>'
+
+
+def nothing_refused(method: str, path: str) -> bool:
+    return False
+
+
 @contextmanager
-def serving() -> Iterator[str]:
-    """The endpoint of a server that runs meanwhile."""
+def serving(
+    refused: Callable[[str, str], bool] = nothing_refused, host: str = '127.0.0.1', port: int = 0
+) -> Iterator[str]:
+    """The endpoint of a server that runs meanwhile.
+
+    refused  of a request's method and path: whether its keys have no right to it
+    """
     application = DomainDispatcherApplication(create_backend_app)
     alone = threading.Lock()
 
     def answer(environ: Any, start: Any) -> Any:
         # One request after another: moto looks at an ETag and writes in two steps, S3 in one.
         with alone:
+            if refused(environ['REQUEST_METHOD'], environ['PATH_INFO']):
+                environ['wsgi.input'].read(int(environ.get('CONTENT_LENGTH') or 0))
+                start('403 Forbidden', [('Content-Type', 'application/xml')])
+                return [_DENIED]
             return application(environ, start)
 
-    server = make_server('127.0.0.1', 0, answer, threaded=True)
+    server = make_server(host, port, answer, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f'http://127.0.0.1:{server.server_port}'
+    yield f'http://{host}:{server.server_port}'
     server.shutdown()
     thread.join()
     server.server_close()

@@ -27,6 +27,7 @@ from flows.live.artifacts import show_results
 from flows.live.heartbeat import living
 from flows.live.reap import GRACE_SECONDS
 from flows.live.reap import end_dead_runs
+from flows.live.tool_check import check_tools
 from flows.live.trying import tried
 
 
@@ -35,6 +36,7 @@ def work_through(repositories: Sequence[str], job: BatchJob, limits: BatchLimits
 
     Each is owner/name, where the latest crawls know it from its place there; or a path or URL.
     """
+    check_tools(job.sandbox)
     store = root_of(job.store)
     with living(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS))

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
-
 from prefect import flow
 from prefect.client.schemas.objects import State
 
 from coevo.model.errors import Fatal
+from coevo.model.profiles import load_profile
 from coevo.model.records import Walk
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
+from flows.live import clock
 from flows.live.batches import work_through
 from flows.live.worker_settings import check_engine
 from flows.live.worker_settings import worker_settings
 from flows.months import day
 from flows.months import end_of
+from flows.options import families_of
+from flows.options import walk_of
 
 
 @flow(name='mine', persist_result=False)
@@ -29,6 +30,7 @@ def mine(
     since: str | None = None,
     ref: str | None = None,
     walk: Walk | None = None,
+    families: list[str] | None = None,
     name: str | None = None,
     again: bool = False,
     engine: dict[str, int] | None = None,
@@ -42,6 +44,8 @@ def mine(
     since       YYYY-MM-DD; nothing that is older is looked at
     ref         where the walk starts; None for the default branch
     walk        which commits make a pair; None for as the profile says
+    families    that look at test files as they stand, `class` and `file`, instead of changes; those that were
+                asked for before stay
     name        the key in the data, owner/name, if one repository is mined; None for by its source
     again       execute once more what was mined, past what is known
     engine      the version that is to execute; None for that of the worker
@@ -51,6 +55,8 @@ def mine(
     check_engine(engine)
     if name is not None and len(repositories) != 1:
         raise Fatal(f'{name} can be the name of one repository, not of {len(repositories)}')
+    asked = families_of(families or ())
+    walk_of(walk, asked, load_profile(profile))
     place = worker_settings()
     job = BatchJob(
         verb=Verb.MINE,
@@ -61,9 +67,10 @@ def mine(
         since=day(since, end=False),
         ref=ref,
         walk=walk,
+        families=asked,
         repo=name,
         again=again,
-        until=end_of(month, datetime.now(tz=UTC)) if month else None,
+        until=end_of(month, clock.now()) if month else None,
         jobs=place.jobs,
         sandbox=place.sandbox,
     )

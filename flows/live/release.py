@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
 from pathlib import Path
 
 from prefect import flow
 from prefect import get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from coevo.storage.place import Root
 from flows import months
 from flows.announcing import Announcement
 from flows.announcing import announce
+from flows.live import clock
 from flows.live.heartbeat import living
 from flows.live.trying import tried
 from flows.live.worker_settings import check_engine
@@ -47,8 +45,7 @@ def release(
     """
     check_engine(engine)
     place = worker_settings()
-    started = flow_run.scheduled_start_time or datetime.now(tz=UTC)
-    month = month or months.before(started)
+    month = month or months.before(clock.scheduled())
     name = name or month
     snapshots = place.snapshots
     previous = previous or _last_before(snapshots, name)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
-
 from prefect import flow
 from prefect import get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from coevo.model.listener import Listener
 from flows import reverification
+from flows.live import clock
 from flows.live.heartbeat import living
 from flows.live.trying import tried
 from flows.live.worker_settings import check_engine
@@ -41,7 +38,7 @@ def reverify(
     """
     check_engine(engine)
     place = worker_settings()
-    year, week, _ = (flow_run.scheduled_start_time or datetime.now(tz=UTC)).isocalendar()
+    year, week, _ = clock.scheduled().isocalendar()
     last = snapshot or max(names(place.snapshots), default=None)
     options = ReverifyOptions(
         store=place.store,

@@ -16,6 +16,11 @@ from typing import NoReturn
 
 import psutil
 
+from coevo.model.errors import Fatal
+from flows.live.server_check import check_server
+from flows.live.tool_check import check_tools
+from flows.live.worker_settings import worker_settings
+
 # For a run to end its sandboxes and free its claims; `docker stop --time` has to be longer.
 _PATIENCE_SECONDS = 45.0
 _RUN_ID = 'PREFECT__FLOW_RUN_ID'
@@ -26,7 +31,13 @@ class _Told(BaseException):
 
 
 def main(words: list[str]) -> int:
-    """The worker's status, or 143 where it was told to end."""
+    """The worker's status, 143 where it was told to end, 2 with a sentence where it would be of no use."""
+    try:
+        check_server()
+        check_tools(worker_settings().sandbox)
+    except Fatal as error:
+        print(f'worker: {error}', file=sys.stderr)
+        return 2
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _tell)
     prefect = str(Path(sys.executable).with_name('prefect'))

@@ -24,6 +24,7 @@ PUSHED_TO, PUSHED = 'ada/till', 2
 
 def write(folder: Path) -> None:
     """Bare repositories OWNER/NAME.git in a folder that is made anew."""
+    folder = folder.absolute()  # Git is run in another one
     shutil.rmtree(folder, ignore_errors=True)
     for name, pairs in GOOD.items():
         _publish(folder, name, list(_steps(name, 0, pairs + 1)))
@@ -33,6 +34,7 @@ def write(folder: Path) -> None:
 
 def push(folder: Path) -> None:
     """New commits to one of them, a month later."""
+    folder = folder.absolute()
     work = _work(folder, PUSHED_TO)
     first = GOOD[PUSHED_TO] + 1
     _commit(work, _steps(PUSHED_TO, first, first + PUSHED), '2024-02')

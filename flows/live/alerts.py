@@ -1,0 +1,155 @@
+"""`python -m flows.live.alerts`: let the server tell a web hook of runs that failed, and of a month that is late.
+
+The address is in $COEVO_WEBHOOK; Prefect keeps it as a secret. The server itself calls, so that a month
+is heard of though no worker lives. Said again, it replaces what was there; `--remove` takes it away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+from prefect.blocks.webhook import Webhook
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.orchestration import get_client
+from prefect.events.actions import CallWebhook
+from prefect.events.schemas.automations import AutomationCore
+from prefect.events.schemas.automations import EventTrigger
+from prefect.events.schemas.automations import Posture
+from prefect.events.schemas.events import ResourceSpecification
+from prefect.types import SecretDict
+from pydantic import SecretStr
+
+from coevo.model.errors import Fatal
+from flows.live.reap import AGAIN
+from flows.live.reap import TAG
+from flows.live.server_check import check_server
+
+VARIABLE = 'COEVO_WEBHOOK'
+BLOCK = 'coevo'
+_RUN = 'prefect.flow-run.'
+_ID = 'prefect.resource.id'
+# The form that chats take; the run's page has its log and its artifacts.
+_PAYLOAD = (
+    '{{ {"text": SENTENCE ~ flow.name ~ "/" ~ deployment.name ~ " " ~ flow_run.name ~ ": "'
+    ' ~ flow_run.state.name ~ ", " ~ (flow_run.state.message or "no word of it")'
+    ' ~ " " ~ (flow_run | ui_url)} | tojson }}'
+)
+
+
+def set_up(url: str, late: timedelta) -> None:
+    """Make the web hook and the automations, or make them anew."""
+    headers = SecretDict({'Content-Type': 'application/json'})
+    block = Webhook(url=SecretStr(url), headers=headers)
+    found = block.save(BLOCK, overwrite=True)
+    assert isinstance(found, UUID)  # a coroutine only where the caller is one
+    with get_client(sync_client=True) as client:
+        remove(client)
+        for automation in _automations(found, late):
+            client.create_automation(automation)
+
+
+def remove(client: SyncPrefectClient) -> None:
+    """Take our automations away; those of others stay."""
+    for name in _NAMES:
+        for one in client.read_automations_by_name(name):
+            client.delete_automation(one.id)
+
+
+_FAILED, _LOST, _LATE = 'coevo: a run failed', 'coevo: a run was lost', 'coevo: a month is late'
+_NAMES = (_FAILED, _LOST, _LATE)
+
+
+def _automations(block: UUID, late: timedelta) -> Iterator[AutomationCore]:
+    yield AutomationCore(
+        name=_FAILED,
+        description='A flow run of coevo ended in a failure.',
+        trigger=_on({'Failed', 'TimedOut'}, TAG),
+        actions=[_call(block, 'failed: ')],
+    )
+    yield AutomationCore(
+        name=_LOST,
+        description='A flow run that the reaper had started once more is gone, too.',
+        trigger=_on({'Crashed'}, AGAIN),
+        actions=[_call(block, 'lost for the second time: ')],
+    )
+    hours = late.total_seconds() / 3600
+    yield AutomationCore(
+        name=_LATE,
+        description='A release is not over some time after it was to begin.',
+        trigger=EventTrigger(
+            posture=Posture.Proactive,
+            after={f'{_RUN}Late', f'{_RUN}Running'},
+            expect={f'{_RUN}{name}' for name in ('Completed', 'Failed', 'TimedOut', 'Cancelled')},
+            match=ResourceSpecification({_ID: f'{_RUN}*'}),
+            match_related=_tagged('release'),
+            for_each={_ID},
+            within=late,
+        ),
+        actions=[_call(block, f'not over after {hours:g} hours: ')],
+    )
+
+
+def _on(states: set[str], tag: str) -> EventTrigger:
+    return EventTrigger(
+        expect={f'{_RUN}{name}' for name in states},
+        match=ResourceSpecification({_ID: f'{_RUN}*'}),
+        match_related=_tagged(tag),
+        for_each={_ID},
+    )
+
+
+def _tagged(tag: str) -> ResourceSpecification:
+    return ResourceSpecification({_ID: f'prefect.tag.{tag}', 'prefect.resource.role': 'tag'})
+
+
+def _call(block: UUID, sentence: str) -> CallWebhook:
+    return CallWebhook(
+        block_document_id=block, payload=_PAYLOAD.replace('SENTENCE', repr(sentence))
+    )
+
+
+def main(words: list[str]) -> int:
+    """0, or 2 with a sentence where there is no server or no address."""
+    parser = argparse.ArgumentParser(prog='python -m flows.live.alerts', description=__doc__)
+    parser.add_argument(
+        '--late',
+        type=float,
+        default=6.0,
+        metavar='HOURS',
+        help='when a release is late (default: 6)',
+    )
+    parser.add_argument('--remove', action='store_true', help='no more alerts')
+    arguments = parser.parse_args(words)
+    try:
+        check_server()
+        if arguments.remove:
+            with get_client(sync_client=True) as client:
+                remove(client)
+            print('no alerts are sent any more')
+        else:
+            set_up(_address(), timedelta(hours=arguments.late))
+            print(
+                f'alerts are sent: a run that failed, a release that is late by {arguments.late:g} hours'
+            )
+    except Fatal as error:
+        print(f'alerts: {error}', file=sys.stderr)
+        return 2
+    return 0
+
+
+def _address() -> str:
+    url = os.environ.get(VARIABLE, '')
+    if not url.startswith(('http://', 'https://')):
+        raise Fatal(
+            f'${VARIABLE} names no web hook: export it, an address that begins with https://'
+        )
+    return url
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

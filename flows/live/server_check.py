@@ -1,0 +1,55 @@
+"""Whether the server that $PREFECT_API_URL names is there, and is one that this Prefect can talk to."""
+
+from __future__ import annotations
+
+import os
+from http import HTTPStatus
+
+import httpx
+import prefect
+from prefect.client.orchestration import get_client
+
+from coevo.display.redaction import redact
+from coevo.model.errors import Fatal
+
+VARIABLE = 'PREFECT_API_URL'
+
+
+def check_server() -> str:
+    """The server's version. Fatal where none is named, none answers, or it is another major version.
+
+    Without an address each of Prefect's commands starts a server of its own, which knows nothing of ours.
+    """
+    api = os.environ.get(VARIABLE)
+    if not api:
+        raise Fatal(
+            f'${VARIABLE} names no server: export it, {VARIABLE}=http://127.0.0.1:4200/api for one on this machine'
+        )
+    found = _version(api)
+    if _major(found) != _major(prefect.__version__):
+        raise Fatal(
+            f'the server at {redact(api)} is Prefect {found}, here is {prefect.__version__}: '
+            'bring both to the same version (make setup on both machines)'
+        )
+    return found
+
+
+def _version(api: str) -> str:
+    """What the server says of itself; a proxy before it may ask who we are."""
+    try:
+        with get_client(sync_client=True) as client:
+            return str(client.api_version())
+    except httpx.HTTPStatusError as error:
+        status = HTTPStatus(error.response.status_code).phrase
+        raise Fatal(
+            f'{redact(api)} answers "{status}": is it the address of a Prefect server, with /api at its end?'
+        ) from None
+    except (httpx.HTTPError, RuntimeError, ValueError) as error:
+        raise Fatal(
+            f'no Prefect server answers at {redact(api)} ({type(error).__name__}): start it '
+            f'(prefect server start), or let ${VARIABLE} name another one'
+        ) from None
+
+
+def _major(version: str) -> str:
+    return version.partition('.')[0]

@@ -1,0 +1,49 @@
+"""What a worker's machine may lack, and the clock that it is given."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.model.errors import Fatal
+from flows.live import clock
+from flows.live.tool_check import check_tools
+
+
+def test_a_worker_without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_tools('bubblewrap')
+    monkeypatch.setenv('PATH', str(tmp_path))
+    with pytest.raises(Fatal, match='this worker cannot mine: git was not found; install git'):
+        check_tools('bubblewrap')
+    monkeypatch.undo()
+    with pytest.raises(Fatal, match="there is no sandbox 'jail'; choose one of bubblewrap"):
+        check_tools('jail')
+
+
+@pytest.mark.parametrize(
+    ('text', 'said'),
+    [
+        ('2026-06-03\n', datetime(2026, 6, 3, tzinfo=UTC)),
+        ('2026-06-03T12:30+02:00', datetime(2026, 6, 3, 10, 30, tzinfo=UTC)),
+    ],
+)
+def test_a_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: datetime
+) -> None:
+    (tmp_path / 'clock').write_text(text)
+    monkeypatch.setenv(clock.VARIABLE, str(tmp_path / 'clock'))
+    assert clock.now() == clock.scheduled() == said
+
+
+def test_a_clock_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(clock.VARIABLE, str(tmp_path / 'clock'))
+    with pytest.raises(
+        Fatal, match=r'\$COEVO_CLOCK names a clock that cannot be read: .*No such file'
+    ):
+        clock.now()
+    (tmp_path / 'clock').write_text('noon')
+    with pytest.raises(Fatal, match="'noon' is not a date; write it as 2026-01-31"):
+        clock.now()
