@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
+from coevo.model.errors import Fatal
+from coevo.model.families import SUITE_FAMILIES
 from coevo.model.families import Family
 from coevo.model.profiles import Profile
 from coevo.model.records import Walk
@@ -15,6 +18,27 @@ from coevo.storage.place import Root
 from coevo.storage.place import on_disk
 from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import FetchLimits
+
+
+def families_of(names: Sequence[str]) -> tuple[Family, ...]:
+    """In the order of the families; Fatal for a name that is none."""
+    unknown = [name for name in names if name not in map(str, SUITE_FAMILIES)]
+    if unknown:
+        raise Fatal(
+            f'a family is {" or ".join(SUITE_FAMILIES)}, and not {unknown[0]!r}; name one of these, or several'
+        )
+    return tuple(one for one in SUITE_FAMILIES if one in names)
+
+
+def walk_of(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
+    """That of the families, if any is asked for; Fatal where another one is asked for beside them."""
+    if not families:
+        return Walk(walk or profile.walk)
+    if walk not in (None, Walk.STANDING):
+        raise Fatal(
+            f'the family {", ".join(families)} takes revisions as they stand: leave out the walk {walk}'
+        )
+    return Walk.STANDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.model.method_rows import MethodRow
-from coevo.model.standing_rows import StandingRow
 from coevo.storage import months
 from coevo.storage.months import CloneMoment
+from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
 from flows.licence import spdx_of
 from flows.options import ReleaseOptions
@@ -45,58 +46,71 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
 
     They stay where they are meanwhile; those that are not here, or no more, are fetched.
     """
-    with ExitStack() as stack:
-        return _publish(options, stack)
-
-
-def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
     if options.month:
         check_month(options.month)
     store = Store(options.store)
     fixed = months.read(store.place, options.month) if options.month else None
-    clones: dict[str, Repository] = {}
-    moments = {one.repo: one for one in fixed.clones} if fixed else {}
+    with ExitStack() as stack:
+        clones = _Clones(options=options, store=store, stack=stack)
+        clones.moments.update({one.repo: one for one in fixed.clones} if fixed else {})
+        return release(store, _plan(options, clones, fixed))
 
-    def clone(repo: str) -> Repository:
-        if repo not in clones:
-            place = at_hand(options.folder, repo, _url(store, repo))
-            clones[repo] = Repository(stack.enter_context(place))
-            if repo not in moments:
-                moments[repo] = _moment(repo, clones[repo])
-        return clones[repo]
 
-    def licence(repo: str, rev: str) -> str | None:
-        return spdx_of(clone(repo), rev)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clones:
+    """The repositories of a store, each opened once it is asked for and kept until the end.
 
-    def committed(repo: str, rev: str) -> datetime | None:
+    moments  when each was crawled, and its refs: as a month has fixed it, else as the clone says
+    """
+
+    options: ReleaseOptions
+    store: Store
+    stack: ExitStack
+    found: dict[str, Repository] = field(default_factory=dict)
+    moments: dict[str, CloneMoment] = field(default_factory=dict)
+
+    def get(self, repo: str) -> Repository:
+        if repo not in self.found:
+            place = at_hand(self.options.folder, repo, _url(self.store, repo))
+            self.found[repo] = Repository(self.stack.enter_context(place))
+            if repo not in self.moments:
+                self.moments[repo] = _moment(repo, self.found[repo])
+        return self.found[repo]
+
+    def all(self, repos: Iterable[str]) -> dict[str, Repository]:
+        return {repo: self.get(repo) for repo in sorted(set(repos))}
+
+    def licence(self, repo: str, rev: str) -> str | None:
+        return spdx_of(self.get(repo), rev)
+
+    def size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
+        return code_size(self.get(repo), rev, language)
+
+    def committed(self, repo: str, rev: str) -> datetime | None:
         try:
-            return clone(repo).commit(rev).committer_date
+            return self.get(repo).commit(rev).committer_date
         except CorruptObject:
             return None
 
-    def crawls(rows: Rows) -> dict[str, DatedCrawl]:
+    def crawls(self, rows: Rows) -> dict[str, DatedCrawl]:
         return {
             repo: DatedCrawl(
-                repository=clone(repo),
-                crawled_at=moments[repo].crawled_at,
-                refs=moments[repo].refs,
+                repository=clone,
+                crawled_at=self.moments[repo].crawled_at,
+                refs=self.moments[repo].refs,
             )
-            for repo in sorted({row.repo for row in rows.repositories})
+            for repo, clone in self.all(row.repo for row in rows.repositories).items()
         }
 
-    cache_folder = options.folder / 'cache'
+    def families(self, repos: Sequence[str]) -> dict[str, str]:
+        theirs = self.all(repos)
+        return families(theirs, {repo: self.moments[repo].refs for repo in repos})
 
-    def date(rows: Rows) -> Iterator[MethodRow]:
-        return date_methods(rows.methods, crawls(rows), cache_folder=cache_folder, space=rows.space)
-
-    def standing(rows: Rows) -> Iterator[StandingRow]:
-        return date_standing(rows.standing, crawls(rows), cache_folder=cache_folder)
-
-    def build(rows: Rows) -> Built:
+    def build(self, rows: Rows) -> Built:
+        """The tasks; what they name stays in the clones."""
         pairs = {(row.pair_id, row.walk): row for row in rows.pairs}
         environments = {(row.pair_id, row.module): row.environment for row in rows.environments}
-        repos = {row.repo for row in rows.methods} | {row.repo for row in rows.standing}
-        clones = {repo: clone(repo) for repo in sorted(repos)}
+        clones = self.all(row.repo for kind in (rows.methods, rows.standing) for row in kind)
         built = build_tasks(
             rows.methods, pairs, rows.repositories, clones, environments, rows.starts
         )
@@ -104,30 +118,35 @@ def _publish(options: ReleaseOptions, stack: ExitStack) -> ReleaseReport:
         built = replace(built, tasks=(*built.tasks, *suites.tasks), standing=suites.ids)
         for repo in sorted({task.repo for task in built.tasks}):
             revs = {rev for t in built.tasks if t.repo == repo for rev in (t.old_rev, t.new_rev)}
-            keep(clone(repo).git_dir, revs)
+            keep(self.get(repo).git_dir, revs)
         return built
 
-    def related(repos: Sequence[str]) -> dict[str, str]:
-        theirs = {repo: clone(repo) for repo in repos}
-        return families(theirs, {repo: moments[repo].refs for repo in repos})
 
-    known = Known(committed=committed, licence=licence, moments=moments, stated=options.reached)
-    return release(
-        store,
-        ReleasePlan(
-            snapshot=options.snapshot,
-            date=date,
-            date_standing=standing,
-            build=build,
-            licence=licence,
-            size=cache(lambda repo, rev, language: code_size(clone(repo), rev, language)),
-            families=related,
-            accepted=options.accepted,
-            month=options.month,
-            cut=MonthCut(options.month, known, fixed) if options.month else None,
-            previous=options.previous,
-            urls=by_repository(options.urls, sorted({part.repo for part in store.partitions()})),
+def _plan(options: ReleaseOptions, clones: _Clones, fixed: MonthRecord | None) -> ReleasePlan:
+    cache_folder = options.folder / 'cache'
+    known = Known(
+        committed=clones.committed,
+        licence=clones.licence,
+        moments=clones.moments,
+        stated=options.reached,
+    )
+    return ReleasePlan(
+        snapshot=options.snapshot,
+        date=lambda rows: date_methods(
+            rows.methods, clones.crawls(rows), cache_folder=cache_folder, space=rows.space
         ),
+        date_standing=lambda rows: date_standing(
+            rows.standing, clones.crawls(rows), cache_folder=cache_folder
+        ),
+        build=clones.build,
+        licence=clones.licence,
+        size=cache(clones.size),
+        families=clones.families,
+        accepted=options.accepted,
+        month=options.month,
+        cut=MonthCut(options.month, known, fixed) if options.month else None,
+        previous=options.previous,
+        urls=by_repository(options.urls, sorted({one.repo for one in clones.store.partitions()})),
     )
 
 

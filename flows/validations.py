@@ -116,11 +116,9 @@ class Validation:
             detail = f' ({self.detail})' if self.detail else ''
             return f'{what}: invalid, {self.reason}: {self.reason.sentence}{detail}'
         assert self.suite is not None, 'what is valid was run'
-        return (
-            f'{what}: valid, {f"Java {self.level}" if self.level else "no Java level"}, '
-            f'{self.built} modules, '
-            f'{self.suite.passed} of {self.tests} tests pass'
-        )
+        level = f'Java {self.level}, ' if self.level else ''
+        modules = '1 module' if self.built == 1 else f'{self.built} modules'
+        return f'{what}: valid, {level}{modules}, {self.suite.passed} of {self.tests} tests pass'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

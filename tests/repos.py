@@ -44,6 +44,12 @@ def init(path: Path) -> Path:
     return path
 
 
+def name_submodule(repo: Path, path: str) -> None:
+    """Stage a submodule whose files are not here; commits that follow have it, too."""
+    (repo / path).mkdir(parents=True)
+    git(repo, 'update-index', '--add', '--cacheinfo', f'160000,{"1" * 40},{path}')
+
+
 def commit(
     repo: Path,
     message: str,

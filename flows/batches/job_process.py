@@ -33,6 +33,7 @@ from flows.batches.jobs import Verb
 from flows.funnel import FunnelStep
 from flows.funnel import funnel
 from flows.options import MineOptions
+from flows.options import walk_of
 from flows.pipeline import mine
 from flows.validation import ValidateOptions
 from flows.validation import validate
@@ -88,7 +89,8 @@ def _mine(job: BatchJob, listener: Listener) -> JobOutput:
         ref=job.ref,
         again=job.again,
         pushed=job.pushed,
-        walk=job.walk or profile.walk,
+        walk=walk_of(job.walk, job.families, profile),
+        families=job.families,
         jobs=job.jobs,
         sandbox=job.sandbox,
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from coevo.display import credentials
+from coevo.model.families import Family
 from coevo.model.records import Walk
 
 # What the process ends with, as `coevo mine` does; a bug gives 1.
@@ -30,6 +31,8 @@ class BatchJob:
     until    no commits that are newer
     since    none that are older
     ref      where the walk starts; None for the default branch
+    walk     which commits make a pair; None for as the profile says
+    families that look at test files as they stand, instead of changes
     again    whether known pairs are executed once more
     pushed   when it was last pushed to, as the latest crawl says
     """
@@ -46,6 +49,7 @@ class BatchJob:
     again: bool = False
     pushed: datetime | None = None
     walk: Walk | None = None
+    families: tuple[Family, ...] = ()
     jobs: int = 1
     sandbox: str = 'bubblewrap'
 

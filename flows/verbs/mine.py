@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.model.families import Family
-from coevo.model.profiles import Profile
+from coevo.model.families import SUITE_FAMILIES
 from coevo.model.records import Walk
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
@@ -21,9 +19,6 @@ from flows.months import day
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 from flows.verbs.arguments import runs
-
-# Of tasks that are about no change.
-_FAMILIES = tuple(one for one in Family if one is not Family.COEVOLUTION)
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -65,7 +60,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='NAME,…',
         help='instead of changes: test files as they stand at the head and the latest release '
         '(the walk `standing`), for tasks of '
-        + ' and '.join(f'`{one}`' for one in _FAMILIES)
+        + ' and '.join(f'`{one}`' for one in SUITE_FAMILIES)
         + '; families that were asked for before stay',
     )
     verb.add_argument(
@@ -120,6 +115,8 @@ def _mine(arguments: argparse.Namespace) -> int:
     from flows.console import print_report
     from flows.funnel import funnel
     from flows.options import MineOptions
+    from flows.options import families_of
+    from flows.options import walk_of
     from flows.pipeline import mine
 
     profile = profiles.load_profile(arguments.profile)
@@ -127,7 +124,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         profile = replace(profile, measure_runs=arguments.measure)
     if arguments.cells is not None:
         profile = replace(profile, all_cells=arguments.cells == 'all')
-    families = _families(arguments.family)
+    families = families_of(arguments.family.split(',') if arguments.family is not None else ())
     commits = _commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,
@@ -139,7 +136,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         since=day(arguments.since, end=False),
         until=day(arguments.until, end=True),
         reached=day(arguments.reached, end=True),
-        walk=_walk(arguments.walk, families, profile),
+        walk=walk_of(arguments.walk, families, profile),
         families=families,
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
@@ -159,23 +156,6 @@ def _mine(arguments: argparse.Namespace) -> int:
     drops = [drop for each in report.partitions for drop in store.walk(each).drops]
     print_report(console, report, tuple(funnel(drops, segments)), segments)
     return 1 if report.failures or report.bugs or report.unmined else 0
-
-
-def _families(text: str | None) -> tuple[Family, ...]:
-    names = text.split(',') if text is not None else []
-    unknown = [name for name in names if name not in map(str, _FAMILIES)]
-    if unknown:
-        raise Fatal(f'--family takes {" or ".join(_FAMILIES)}, or both, not {unknown[0]!r}')
-    return tuple(one for one in _FAMILIES if one in names)
-
-
-def _walk(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
-    if not families:
-        return Walk(walk or profile.walk)
-    if walk not in (None, Walk.STANDING):
-        asked = ','.join(families)
-        raise Fatal(f'--family {asked} takes revisions as they stand: leave out --walk {walk}')
-    return Walk.STANDING
 
 
 def _commits(text: str) -> int | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import released
+from tests.flows.shops import Shop
+from tests.flows.shops import opened
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.languages.table import known_toy
@@ -24,6 +27,19 @@ def toy() -> Iterator[None]:
     """The toy is known while a module's tests run."""
     with known_toy():
         yield
+
+
+@pytest.fixture(scope='module')
+def two_months(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Pairs that end in January and in February."""
+    return opened(tmp_path_factory.mktemp('months'))
+
+
+@pytest.fixture
+def shop(two_months: Shop, tmp_path: Path) -> Shop:
+    """One's own copy of those."""
+    shutil.copytree(two_months.folder, tmp_path / 'shop')
+    return Shop(folder=tmp_path / 'shop')
 
 
 def step(number: int, name: str) -> dict[str, str]:

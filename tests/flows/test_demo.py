@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from coevo.command.main import main
 from coevo.model.labels import contradictions
 from coevo.model.records import Label
 from flows.demo import history
@@ -22,7 +27,7 @@ from flows.demo.stories import Story
 ROOT = Path(__file__).parents[2]
 HEADS = {
     'demo/harbour': '3df648de62ece49d8a25faa05d1446eb92046ceb',
-    'demo/kiosk': 'c55fa614895491e29f41a46e6a17aae2dda19695',
+    'demo/kiosk': '951f48aec648e1a317b577abdd40bc8d8f3617c7',
 }
 each_story = pytest.mark.parametrize('story', STORIES, ids=lambda story: story.language)
 
@@ -58,15 +63,11 @@ def test_a_wrong_label_shows_as_a_difference() -> None:
     assert differences([], [right, right]) == ('+ s: T#a: retired',) * 2
 
 
-# The history of Python takes minutes.
-@pytest.fixture(
-    scope='module',
-    params=[
-        pytest.param(story, marks=[] if story.language == 'java' else pytest.mark.slow)
-        for story in STORIES
-    ],
-    ids=lambda story: story.language,
-)
+# A fresh machine has one interpreter, the one that runs this; no other may be needed.
+ALONE = '{}.{}'.format(*sys.version_info[:2])
+
+
+@pytest.fixture(scope='module', params=STORIES, ids=lambda story: story.language)
 def demo(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Story, str, Path]:
@@ -77,7 +78,12 @@ def demo(
         [sys.executable, '-m', 'flows.demo', '--profile', 'quick', '--language', story.language],
         check=False,
         cwd=folder,
-        env={**os.environ, 'PYTHONPATH': str(ROOT), 'COLUMNS': '160'},
+        env={
+            **os.environ,
+            'PYTHONPATH': str(ROOT),
+            'COLUMNS': '160',
+            'COEVO_PYTHONS': ALONE,
+        },
         capture_output=True,
         text=True,
     )
@@ -103,3 +109,31 @@ def test_its_snapshot_holds_what_has_a_label(demo: tuple[Story, str, Path]) -> N
         f"SELECT label, count(*) FROM '{methods}/*.parquet' GROUP BY label"
     ).fetchall()
     assert dict(rows) == Counter(str(method.label) for method in story.methods if method.label)
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(600)
+def test_the_first_pages_show_what_it_gives(
+    demo: tuple[Story, str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each command on the demo's snapshot is run, and gives the lines that stand below it."""
+    story, _, folder = demo
+    if story.folder != '.':
+        pytest.skip('the pages show the first story')
+    monkeypatch.chdir(folder.parent)
+    for page in (ROOT / 'README.md', ROOT / 'docs/quickstart.md'):
+        for line, shown in _answered(page):
+            capsys.readouterr()
+            assert main(shlex.split(line)[1:]) == 0
+            printed = capsys.readouterr().out.splitlines()
+            assert [one for one in shown if one not in printed] == [], line
+
+
+def _answered(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a page that read the demo's snapshot, each with the lines that follow it."""
+    found = re.findall(r'^```(sh|text)\n(.*?)^```$', page.read_text(), re.MULTILINE | re.DOTALL)
+    for (kind, command), (next_kind, answer) in itertools.pairwise([*found, ('', '')]):
+        if kind == 'sh' and ' demo/snapshot' in command:
+            yield command.strip(), answer.splitlines() if next_kind == 'text' else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,8 @@ from coevo.snapshots.verification import verify
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop
 from tests.flows.shops import opened
-from tests.languages.table import known_toy
 from tests.projects import NAME
 from tests.repos import git
-
-
-@pytest.fixture(scope='module')
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
-
-
-@pytest.fixture(scope='module')
-def two_months(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """Pairs that end in January and in February."""
-    return opened(tmp_path_factory.mktemp('months'))
-
-
-@pytest.fixture
-def shop(two_months: Shop, tmp_path: Path) -> Shop:
-    shutil.copytree(two_months.folder, tmp_path / 'shop')
-    return Shop(folder=tmp_path / 'shop')
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,7 @@ def test_the_latest_release_is_proven(tmp_path: Path, capsys: pytest.CaptureFixt
     store = tmp_path / 'store'
     command = ['validate', str(repository), '--name', NAME, '--store', str(store)]
     assert main(command) == 0
-    assert (
-        '(refs/tags/v1.0): valid, Java 8, 1 modules, 1 of 4 tests pass' in capsys.readouterr().out
-    )
+    assert '(refs/tags/v1.0): valid, Java 8, 1 module, 1 of 4 tests pass' in capsys.readouterr().out
     found = latest_validation(store, NAME)
     assert found is not None
     assert found.rev == git(repository, 'rev-parse', 'v1.0')

@@ -5,6 +5,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler
 from http.server import ThreadingHTTPServer
@@ -314,7 +315,8 @@ def test_a_url_is_cloned_and_recorded_without_its_password(source: Path, store: 
     git(source, 'update-server-info')
     with served(source) as url:
         clone = obtain(f'{url.replace("//", "//u:secret@")}/.git', store=store, name='a/b')
-        assert clone == obtain(f'{url}/.git', store=store, name='a/b')
+        again = obtain(f'{url}/.git', store=store, name='a/b')
+        assert replace(again, asked=clone.asked) == clone
         with pytest.raises(Fatal, match='cannot be found'):
             obtain(f'{url}/nothing.git', store=store)
     assert clone.url == f'{url}/.git'

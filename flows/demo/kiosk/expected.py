@@ -11,7 +11,7 @@ from flows.demo.expected import labelled
 from flows.demo.kiosk import steps
 
 # Drawn from the ids of the commits: an edit of the history draws anew.
-NOT_SAMPLED = ('test_knows_december', 'test_knows_february')
+NOT_SAMPLED = ('test_knows_february', 'test_knows_march')
 MONTHS = (
     *('january', 'february', 'march', 'april', 'may', 'june'),
     *('july', 'august', 'september', 'october', 'november', 'december'),
