@@ -32,6 +32,8 @@ from coevo.model.records import short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
+from packagers.task_commands import Environments
+from packagers.task_commands import environment_of_suite
 
 TRACKS: Mapping[Scenario, Track] = {
     Scenario.CREATE: Track.GENERATION,
@@ -58,7 +60,7 @@ def suite_tasks(
     pairs: Mapping[Key, PairRow],
     repositories: Iterable[RepositoryRow],
     clones: Mapping[str, Repository],
-    environments: Mapping[tuple[str, str], Environment],
+    environments: Environments,
 ) -> Suites:
     """The tasks of all families of suites; arguments as those of `packagers.tasks.build_tasks`."""
     known = {row.repo: row for row in reversed(list(repositories))}
@@ -76,7 +78,7 @@ def suite_tasks(
             pairs[first.pair_id, first.walk],
             known[first.repo],
             clones[first.repo],
-            environments.get((first.pair_id, first.module)),
+            environment_of_suite(first, environments),
         )
         tasks.append(task)
         ids |= {(row.standing_id, row.walk): task.task_id for row in found}

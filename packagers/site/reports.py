@@ -20,7 +20,7 @@ from coevo.model.errors import Fatal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardEntry:
-    """A report, and the rows of results that it follows from."""
+    """A report, and the rows of first attempts that its figures follow from."""
 
     report: Mapping[str, Any]
     rows: tuple[MethodResult, ...]
@@ -53,7 +53,7 @@ def _read(folder: Path) -> BoardEntry:
             f'the report in {folder} is not that of the results beside it; write it anew with '
             f'`coevo regrade {folder}`'
         )
-    return BoardEntry(report=report, rows=rows)
+    return BoardEntry(report=report, rows=tuple(row for row in rows if row.attempt == 1))
 
 
 def _order(one: BoardEntry) -> str:

@@ -9,6 +9,7 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
+from coevo.evaluation.records import AttemptProtocol
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
@@ -125,14 +126,25 @@ def score(
 
 
 def scored_suites(successes: int) -> list[SuiteResult]:
-    """Of ten suites so many cover 8 of 10 lines; the others do not compile."""
+    """Of ten suites so many cover 8 of 10 lines; the others do not compile, and the first of these
+    does when it is attempted again."""
     worth = SuiteAdequacy(tests=1, passing=1, lines=10, covered_lines=8)
-    return [
+    first = [
         suite(number, adequacy=worth)
         if number < successes
         else suite(number, SuiteOutcome.CMPL_FAIL)
         for number in range(10)
     ]
+    again = [
+        dataclasses.replace(
+            suite(number, adequacy=worth) if number == successes else failed,
+            attempt=2,
+            protocol=AttemptProtocol.FEEDBACK,
+        )
+        for number, failed in enumerate(first)
+        if number >= successes
+    ]
+    return first + again
 
 
 def many(folder: Path, tasks: int) -> Path:

@@ -335,6 +335,13 @@ def test_suites_have_a_leaderboard_with_both_averages(page: Browser, site: str) 
             ['56.0%', '10', '80.0%', '7'],
         ],
     ]
+    attempts = page.script(
+        """return [...document.querySelectorAll('#attempts tbody tr')]
+            .map(row => [...row.cells].slice(1, 4).map(cell => cell.innerText.split('\\n')[0]))"""
+    )
+    told = 'each told what became of the one before'
+    shares = ('90.0%', '100.0%', '90.0%', '100.0%', '70.0%', '80.0%')
+    assert attempts == [[told, str(1 + n % 2), share] for n, share in enumerate(shares)]
 
 
 def test_what_the_data_hold_is_text_and_no_markup(page: Browser, site: str) -> None:

@@ -4,7 +4,7 @@ import { write } from './address.js'
 import { copyButton, copyable } from './copy.js'
 import { shownMinute } from './dates.js'
 import { diff } from './diff.js'
-import { count, h } from './dom.js'
+import { count, h, plural } from './dom.js'
 import { CELLS } from './month.js'
 import { STARTS } from './suites.js'
 
@@ -27,7 +27,7 @@ export async function taskView(month, id) {
     h('p', { class: 'path' }, task.test_file),
     facts([
       ['Committed', shownMinute(task.new_committer_date)],
-      ['Answer public since', `${shownMinute(task.contamination_date)}${task.contamination_basis ? ` (${task.contamination_basis})` : ''}`],
+      ['Answer public since', publicSince(task, task.contamination_date)],
       ['Code public since', shownMinute(task.code_first_seen)],
       ['Revisions', revisions(task.url, task)],
       ['Licence', task.license ?? 'unknown'],
@@ -42,7 +42,7 @@ export async function taskView(month, id) {
       ['Gold tests kill', share(task.mutation_score_gold, 'of the mutants of the changed methods')],
       ['Start state shows', share(task.leak, 'of the text of the gold tests, in what the pair added elsewhere')],
       ['Undone beside it', siblings(task.siblings)],
-      ['Also at', task.also_at.length ? `${count(task.also_at.length)} other pairs` : null],
+      ['Also at', task.also_at.length ? plural(task.also_at.length, 'other pair') : null],
       ['In snapshots since', task.released],
       ['Task', copyable(task.task_id, 'the id of the task')],
     ]),
@@ -55,10 +55,16 @@ export async function taskView(month, id) {
   )
 }
 
+// Of `ID.WALK`, or of an id alone the first walk that has it.
+function place(month, key) {
+  const [id, walk] = key.split('.')
+  const walks = walk ? [walk] : ['parents', 'first-parent', 'states', 'window']
+  return walks.map(one => month.places.get(`${id} ${one}`)).find(i => i !== undefined)
+}
+
 export async function methodView(month, key) {
   const { methods, tasks } = await month.load()
-  const split = key.lastIndexOf('.')
-  const i = month.places.get(`${key.slice(0, split)} ${key.slice(split + 1)}`)
+  const i = place(month, key)
   if (i === undefined) return missing(month, `There is no test method ${key} in ${month.name}.`)
   const method = await month.method(i)
   const task = methods.task_id[i]
@@ -68,7 +74,7 @@ export async function methodView(month, key) {
     h('p', { class: 'path' }, methods.test_file[i]),
     facts([
       ['Committed', shownMinute(methods.committed[i])],
-      ['Answer public since', `${shownMinute(methods.contamination_date[i])}${method.contamination_basis ? ` (${method.contamination_basis})` : ''}`],
+      ['Answer public since', publicSince(method, methods.contamination_date[i])],
       ['Change', method.change.replace('_', ' ')],
       ['Cause', method.cause],
       ['Revisions', revisions(await month.url(methods.repo[i]), method)],
@@ -84,6 +90,18 @@ export async function methodView(month, key) {
     cells([method]),
     dependencies(method.dependencies),
   )
+}
+
+// Where it was looked for, in words.
+const SEARCHED = { with_pulls: 'branches, tags and pull requests', branches_only: 'branches and tags', shallow: 'a shallow clone' }
+
+function publicSince({ contamination_basis: basis }, date) {
+  return `${shownMinute(date)}${basis ? ` (searched: ${SEARCHED[basis] ?? basis})` : ''}`
+}
+
+// Its tests, which tell it from other tasks of the same file.
+function asked(tasks, j) {
+  return tasks.test_methods[j].map(name => name.split('#').at(-1)).join(', ')
 }
 
 const simple = name => name.split('.').at(-1)
@@ -123,7 +141,7 @@ function others(month, tasks, i) {
   return found.length ? h('section', { class: 'others' },
     h('h2', {}, 'Other tasks of this pair'),
     h('ul', {}, ...found.map(j => h('li', {}, h('span', { class: 'chip' }, tasks.track[j]),
-      h('a', { href: write('task', { month: month.address }, tasks.task_id[j]) }, tasks.test_file[j].split('/').at(-1))))),
+      h('a', { href: write('task', { month: month.address }, tasks.task_id[j]) }, tasks.test_file[j].split('/').at(-1)), ` ${asked(tasks, j)}`))),
   ) : null
 }
 
@@ -147,7 +165,7 @@ function start(month, task) {
 function siblings(found) {
   const undone = (found ?? []).filter(one => one.undone !== 'stays')
   const names = undone.flatMap(one => one.test_methods)
-  return names.length ? `${count(names.length)} other targets of the pair: ${names.join(', ')}` : null
+  return names.length ? `${plural(names.length, 'other target')} of the pair: ${names.join(', ')}` : null
 }
 
 function share(value, of) {
@@ -226,9 +244,11 @@ function environment(found) {
     facts([
       ['Runtime', found.runtime],
       ['Build tool', found.build_tool],
-      ['Compile', copyable(found.compile_command, 'the command that compiles')],
-      ['Test', copyable(found.test_command, 'the command that tests')],
     ]),
+    found.test_command ? h('dl', { class: 'commands' },
+      h('dt', {}, 'To build, at the root of the start state'), h('dd', {}, copyable(found.compile_command, 'the command that builds')),
+      h('dt', {}, 'To run the tests of the task'), h('dd', {}, copyable(found.test_command, 'the command that tests')),
+    ) : null,
     found.libraries.length ? h('details', {},
       h('summary', {}, `Libraries: ${count(found.libraries.length)}`),
       h('ul', { class: 'libraries' }, ...found.libraries.map(one => h('li', {}, h('code', {}, one.coordinates)))),

@@ -2,6 +2,7 @@
 // among those that were scored on the same test methods.
 
 import { write } from './address.js'
+import { attempts } from './attempts.js'
 import { board, names, percent, percentage, who } from './board.js'
 import { dayOf } from './dates.js'
 import { count, h, plural } from './dom.js'
@@ -37,6 +38,7 @@ export async function leaderboard(month, limits) {
     kinds,
     choice,
     result,
+    attempts(track, reports),
     section('costs', 'Under a cap on the cost of a task', costs(reports, track), 'Over the methods of all tasks of an evaluation, whatever the cutoff. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
     section('spent', 'Tasks that cost at most so much', spent(reports, track)),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),

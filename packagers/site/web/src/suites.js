@@ -1,5 +1,6 @@
 // Evaluations of suites, of a family of tasks: outcomes, and measures of all tests of a file together.
 
+import { attempts } from './attempts.js'
 import { percent, who } from './board.js'
 import { count, h, plural } from './dom.js'
 
@@ -38,6 +39,7 @@ export function families(month, name, kinds, reports) {
       ]),
     ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones. Gain: beyond the start, and 0 for a suite of which not every test passes.' : null)),
     starts(rows),
+    attempts(name, reports),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
   )
 }
