@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests import snapshots
+
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 
 # Of all that the wheel's user has: what `query` and `verify` need.
-CORE = ('duckdb', 'fsspec', 'pyarrow')
+CORE = ('duckdb', 'fsspec', 'pyarrow', 'pytz')
 LOCKS = ('requirements.lock', 'requirements-dev.lock', 'requirements-setup.lock')
 
 # Modules of the wheel that someone who only queries must be able to import.
@@ -115,6 +117,20 @@ def test_what_reads_a_snapshot_needs_no_more_than_the_wheel(
     assert done.returncode == 2, done.stderr
     assert 'Traceback' not in done.stderr
     assert 'nowhere' in done.stderr
+
+
+def test_a_snapshot_is_read_and_verified_with_the_wheel_alone(alone: Path, tmp_path: Path) -> None:
+    """Times, too: DuckDB makes objects of them with a package that it does not ask for."""
+    snapshots.make(tmp_path, 1, 2)
+    assert 'good' in run(alone / 'coevo', 'verify', 'snapshot', cwd=tmp_path)
+    ask = "SELECT max(contamination_date) FROM clean('2019-12')"
+    code = f'import coevo; print(coevo.open("snapshot").sql("""{ask}""").fetchall())'
+    assert 'datetime' in run(alone / 'python', '-c', code, cwd=tmp_path)
+    task_id = run(
+        alone / 'coevo', 'query', 'snapshot', 'SELECT min(task_id) FROM tasks', cwd=tmp_path
+    )
+    shown = run(alone / 'coevo', 'show', 'snapshot', task_id.split()[-3], cwd=tmp_path)
+    assert 'public since' in shown
 
 
 def test_the_pipelines_verbs_say_how_to_get_them(alone: Path, tmp_path: Path) -> None:
