@@ -30,7 +30,8 @@ from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import mined
 
-_Run = tuple[Compiled, TestMethod, Conditions]
+# By runtime too: what two of them compile may look the same.
+_Run = tuple[str, Compiled, TestMethod, Conditions]
 
 
 class Once:
@@ -46,7 +47,8 @@ class Once:
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch:
-        keys = [(compiled, method, conditions) for method in methods]
+        runtime = self._built.new.runtime
+        keys = [(runtime, compiled, method, conditions) for method in methods]
         batch = Batch(verdicts=(), cpu_seconds=0.0)
         if any(key not in self._given for key in keys):
             batch = self._built.run(compiled, methods, conditions)
