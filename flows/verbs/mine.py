@@ -22,9 +22,6 @@ from flows.verbs.arguments import runs
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    from coevo.model import profiles
-
-    known = '; '.join(f'`{one.name}`, {one.about}' for one in profiles.profiles().values())
     verb = verbs.add_parser(
         'mine',
         help=PIPELINE_VERBS['mine'],
@@ -32,6 +29,18 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         example='coevo mine apache/commons-csv --commits 100',
     )
     verb.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
+    _add_profile_and_store(verb)
+    _add_history(verb)
+    _add_execution(verb)
+    _add_machine(verb)
+    _add_repetition(verb)
+    verb.set_defaults(run=_mine)
+
+
+def _add_profile_and_store(verb: Parser) -> None:
+    from coevo.model import profiles
+
+    known = '; '.join(f'`{one.name}`, {one.about}' for one in profiles.profiles().values())
     verb.add_argument(
         '--profile', default='default', metavar='NAME', help=f'what is run, and how far: {known}'
     )
@@ -41,6 +50,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='OWNER/NAME',
         help='the key of the repository in the data (default: by its source)',
     )
+
+
+def _add_history(verb: Parser) -> None:
     verb.add_argument('--ref', help='where the walk starts (default: the default branch)')
     verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (default: 300)')
     verb.add_argument('--since', metavar='DATE', help='no commits older than this')
@@ -63,6 +75,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         + ' and '.join(f'`{one}`' for one in SUITE_FAMILIES)
         + '; families that were asked for before stay',
     )
+
+
+def _add_execution(verb: Parser) -> None:
     verb.add_argument(
         '--measure',
         type=runs,
@@ -75,6 +90,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         choices=['deciding', 'all'],
         help='all: run new tests on old code where no label asks for it, too (default: deciding)',
     )
+
+
+def _add_machine(verb: Parser) -> None:
     add_jobs(verb)
     add_sandbox(verb)
     verb.add_argument(
@@ -93,6 +111,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='bring: JDKs and interpreters that this machine lacks are brought once a pair is to be '
         'built with one, as `coevo jdks install` and `coevo pythons install` do; present: mine with those that are here',
     )
+
+
+def _add_repetition(verb: Parser) -> None:
     verb.add_argument(
         '--retry-bugs',
         action='store_true',
@@ -104,7 +125,6 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='execute the pairs of this walk once more, past what is known; what came out before counts '
         'until then, and a month that was released stays as it is',
     )
-    verb.set_defaults(run=_mine)
 
 
 def _mine(arguments: argparse.Namespace) -> int:
