@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any
 from typing import get_args
 from typing import get_origin
@@ -170,6 +171,7 @@ def agrees(table: str, found: pa.Schema, minor: int) -> bool:
     return bool(found.equals(wanted))
 
 
+@cache
 def arrow_schema(record: type) -> pa.Schema:
     """The columns of a record type, in the order of its fields."""
     return pa.schema(_fields(record))

@@ -300,9 +300,8 @@ def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_pa
 
 @pytest.mark.jvm
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(
-    'number', [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_evaluation_goes_on_where_it_was(
     shop: Shop, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -21,7 +21,7 @@ def silent(sentence: str) -> None:
     pass
 
 
-@pytest.mark.parametrize('kind', ['folder', 's3'])
+@pytest.mark.parametrize('kind', ['folder', pytest.param('s3', marks=pytest.mark.slow)])
 def test_all_months_are_told_of(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
     place: Root = tmp_path / 'public'
     if kind == 's3':

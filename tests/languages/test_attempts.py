@@ -95,6 +95,7 @@ def test_with_feedback_an_agent_goes_on_until_it_succeeds(made: Path, tmp_path: 
     assert (tmp_path / 'out' / 'predictions.jsonl').read_bytes() == before
 
 
+@pytest.mark.slow
 def test_an_attempt_that_leaves_the_file_alone_keeps_that_of_before(
     made: Path, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def mining(store: Path) -> Iterator[None]:
         assert miner.wait() == 0
 
 
+@pytest.mark.slow
 def test_a_release_while_another_process_mines_is_good(tmp_path: Path) -> None:
     """What it mines while the store is read is in it or counted as unmined, run after run."""
     store = tmp_path / 'store'

@@ -103,7 +103,9 @@ def test_runs_that_disagree_are_found_by_verification(store: Store) -> None:
     assert {finding.rule for finding in verify(store.root.with_name('bad'))} == {'flaky'}
 
 
-@pytest.mark.parametrize('key', ['key-2', 'of-another-profile'])
+@pytest.mark.parametrize(
+    'key', ['key-2', pytest.param('of-another-profile', marks=pytest.mark.slow)]
+)
 def test_a_lost_label_is_withdrawn_however_it_is_mined(store: Store, key: str) -> None:
     first = released(store, '2024-02')
     keep(store, record(UPDATE, REFINEMENT, lost='told_cnew is pass, was fail', key=key))

@@ -120,15 +120,15 @@ def test_a_stream_that_fails_ends_in_a_sentence(made: Path, command: str, status
     'environment',
     [
         {'LC_ALL': 'C', 'PYTHONUTF8': '0', 'PYTHONCOERCECLOCALE': '0'},
-        {'PYTHONIOENCODING': 'ascii'},
-        {'TERM': 'dumb'},
-        {'TERM': ''},
-        {'COLUMNS': '0'},
+        pytest.param({'PYTHONIOENCODING': 'ascii'}, marks=pytest.mark.slow),
+        pytest.param({'TERM': 'dumb'}, marks=pytest.mark.slow),
+        pytest.param({'TERM': ''}, marks=pytest.mark.slow),
+        pytest.param({'COLUMNS': '0'}, marks=pytest.mark.slow),
         {'COLUMNS': '1'},
-        {'COLUMNS': 'x'},
-        {'HOME': ''},
+        pytest.param({'COLUMNS': 'x'}, marks=pytest.mark.slow),
+        pytest.param({'HOME': ''}, marks=pytest.mark.slow),
         {'HOME': '/nowhere'},
-        {'TMPDIR': '/nowhere'},
+        pytest.param({'TMPDIR': '/nowhere'}, marks=pytest.mark.slow),
     ],
 )
 def test_an_odd_environment_changes_nothing(made: Path, environment: dict[str, str]) -> None:

@@ -58,6 +58,7 @@ def refusal(module: str, folder: Path, **more: str) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_no_server_is_named(tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path)
     assert told.startswith('worker: $PREFECT_API_URL names no server: export it')
@@ -75,6 +76,7 @@ def test_a_server_of_another_version(old_server: str, tmp_path: Path) -> None:
     assert told.endswith('bring both to the same version (make setup on both machines)')
 
 
+@pytest.mark.slow
 def test_an_address_that_is_no_server(old_server: str, tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path, PREFECT_API_URL=old_server)
     assert f'{old_server} answers "Not Found": is it the address of a Prefect server' in told

@@ -227,7 +227,9 @@ with RefactoringMiner() as miner:
 """
 
 
-@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    'number', [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_the_worker_ends_with_its_parent_though_java_is_at_work(number: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, '-c', PARENT],
