@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.model.families import SUITE_FAMILIES
+from coevo.model.families import RELEASED_FAMILIES
+from coevo.model.families import STANDING_FAMILIES
 from coevo.model.families import Family
 from coevo.model.profiles import Profile
 from coevo.model.records import Walk
@@ -20,14 +21,22 @@ from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import FetchLimits
 
 
-def families_of(names: Sequence[str]) -> tuple[Family, ...]:
-    """In the order of the families; Fatal for a name that is none."""
-    unknown = [name for name in names if name not in map(str, SUITE_FAMILIES)]
-    if unknown:
+def families_of(
+    names: Sequence[str], known: Sequence[Family] = STANDING_FAMILIES
+) -> tuple[Family, ...]:
+    """In the order of the families; Fatal for a name that is none of those that are known."""
+    unknown = [name for name in names if name not in map(str, known)]
+    if unknown and unknown[0] in map(str, RELEASED_FAMILIES):
         raise Fatal(
-            f'a family is {" or ".join(SUITE_FAMILIES)}, and not {unknown[0]!r}; name one of these, or several'
+            f'the family {unknown[0]} is made of labels: mine without it, then '
+            f'`coevo release --family {unknown[0]}`'
         )
-    return tuple(one for one in SUITE_FAMILIES if one in names)
+    if unknown:
+        several = ', or several' if len(known) > 1 else ''
+        raise Fatal(
+            f'a family is {" or ".join(known)}, and not {unknown[0]!r}; name one of these{several}'
+        )
+    return tuple(one for one in known if one in names)
 
 
 def walk_of(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
@@ -96,6 +105,7 @@ class ReleaseOptions:
     accepted  SPDX ids of licences that will do though the OSI has not approved them
     urls      addresses by repository, for those that were mined from a folder
     local     where clones and caches lie, as in MineOptions
+    families  whose tasks are made of labels, beside those of the tracks
     """
 
     store: Root
@@ -106,6 +116,7 @@ class ReleaseOptions:
     accepted: tuple[str, ...] = ()
     urls: Mapping[str, str] = field(default_factory=dict)
     local: Path | None = None
+    families: tuple[Family, ...] = ()
 
     @property
     def folder(self) -> Path:

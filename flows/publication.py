@@ -13,6 +13,7 @@ from functools import cache
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.model.families import Family
 from coevo.storage import months
 from coevo.storage.months import CloneMoment
 from coevo.storage.months import MonthRecord
@@ -30,6 +31,7 @@ from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
 from packagers.dating import date_standing
 from packagers.families import families
+from packagers.maintenance import maintenance_tasks
 from packagers.months import Known
 from packagers.months import MonthCut
 from packagers.months import check_month
@@ -116,6 +118,11 @@ class _Clones:
         )
         suites = suite_tasks(rows.standing, pairs, rows.repositories, clones, environments)
         built = replace(built, tasks=(*built.tasks, *suites.tasks), standing=suites.ids)
+        if Family.MAINTENANCE in self.options.families:
+            kept = maintenance_tasks(built.tasks, rows.methods, clones, environments)
+            built = replace(
+                built, tasks=(*built.tasks, *kept.tasks), drops=(*built.drops, *kept.drops)
+            )
         for repo in sorted({task.repo for task in built.tasks}):
             revs = {rev for t in built.tasks if t.repo == repo for rev in (t.old_rev, t.new_rev)}
             keep(self.get(repo).git_dir, revs)
@@ -146,6 +153,7 @@ def _plan(options: ReleaseOptions, clones: _Clones, fixed: MonthRecord | None) -
         month=options.month,
         cut=MonthCut(options.month, known, fixed) if options.month else None,
         previous=options.previous,
+        parameters={'families': ','.join(options.families)} if options.families else {},
         urls=by_repository(options.urls, sorted({one.repo for one in clones.store.partitions()})),
     )
 

@@ -13,6 +13,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from coevo.model.standing_rows import StandingRow
+from coevo.model.task_rows import TaskRow
 
 Environments = Mapping[tuple[str, str], Environment]
 """By pair_id and module."""
@@ -38,8 +39,13 @@ def environment_of_suite(row: StandingRow, known: Environments) -> Environment |
     return _told(row, (), known)
 
 
+def environment_of_file(task: TaskRow, known: Environments) -> Environment | None:
+    """That of the test file of a task as a whole."""
+    return _told(task, (), known)
+
+
 def _told(
-    row: MethodRow | StandingRow, methods: Sequence[TestMethod], known: Environments
+    row: MethodRow | StandingRow | TaskRow, methods: Sequence[TestMethod], known: Environments
 ) -> Environment | None:
     found = known.get((row.pair_id, row.module))
     if found is None:

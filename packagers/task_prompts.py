@@ -34,6 +34,24 @@ def prompt(
     )
 
 
+def maintenance_prompt(
+    repository: Repository,
+    rows: Sequence[MethodRow],
+    module: str,
+    dependencies: Sequence[Dependency],
+) -> str:
+    """What an agent is told of whom the maintenance of a file is asked: what changed, and no more."""
+    row = rows[0]
+    return prompts.maintenance_prompt(
+        row.language,
+        module,
+        row.new_rev,
+        row.test_file,
+        dependencies,
+        _parts(repository, row, dependencies),
+    )
+
+
 def track_of(row: MethodRow) -> Track:
     """The track of a row that has one, as those of a group do."""
     assert row.track is not None, 'groups() yields rows with a track'

@@ -27,10 +27,20 @@ class Family(Choice):
         'file',
         'the test file of a source file: written, completed, repaired, updated (TAM-Eval)',
     )
+    MAINTENANCE = (
+        'maintenance',
+        'the whole test file of a change: what it breaks is updated, the rest stays',
+    )
 
 
-SUITE_FAMILIES = tuple(one for one in Family if one is not Family.COEVOLUTION)
-"""Those that look at test files as they stand, and ask for suites."""
+STANDING_FAMILIES = (Family.CLASS, Family.FILE)
+"""Those that look at test files as they stand."""
+
+RELEASED_FAMILIES = (Family.MAINTENANCE,)
+"""Those whose tasks are made of labels, at release."""
+
+SUITE_FAMILIES = (*STANDING_FAMILIES, *RELEASED_FAMILIES)
+"""Those that ask for suites."""
 
 
 class Scenario(Choice):
@@ -50,6 +60,7 @@ class StartBuilder(Choice):
     AS_IS = 'as_is', 'the test file is as it is, and may be added to'
     INJECTED = 'injected', 'the test file has a defect that was put in'
     OLDER = 'older', 'the test file is as at an older commit, at which the code was otherwise'
+    OLD = 'old', 'the test file is as at the old revision'
 
 
 SCENARIOS: Mapping[StartBuilder, Scenario] = {
@@ -57,6 +68,7 @@ SCENARIOS: Mapping[StartBuilder, Scenario] = {
     StartBuilder.AS_IS: Scenario.CREATE,
     StartBuilder.REMOVED: Scenario.CREATE,
     StartBuilder.OLDER: Scenario.UPDATE,
+    StartBuilder.OLD: Scenario.UPDATE,
     StartBuilder.INJECTED: Scenario.REPAIR,
 }
 """What is to be done with a suite that starts so."""

@@ -95,6 +95,7 @@ class Reason(StrEnum):
 
     START_STATE_INVALID = 'start_state_invalid'
     NOTHING_TO_NAME = 'nothing_to_name'
+    NOTHING_TO_KEEP = 'nothing_to_keep'
     TASK_WITHDRAWN = 'task_withdrawn'
 
 
@@ -228,6 +229,9 @@ _STANDING = {
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
     Reason.NOTHING_TO_NAME: 'No change of the code is known that a prompt could name (no repairs).',
+    Reason.NOTHING_TO_KEEP: (
+        'No test of the file has a label by which it has to stay (`maintenance` alone).'
+    ),
     Reason.TASK_WITHDRAWN: 'Who maintains the data took the task back, for the reason told.',
 }
 

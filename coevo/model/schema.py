@@ -35,7 +35,7 @@ from coevo.model.task_rows import WithdrawnRow
 SCHEMA_VERSION = 2
 
 # Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 3
+SCHEMA_MINOR = 4
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,7 @@ class Added:
 _FOCUS = (
     'STRUCT(file VARCHAR, declaration VARCHAR, kind VARCHAR, start_line BIGINT, end_line BIGINT)[]'
 )
+_MAINTAINED = 'STRUCT(old_method VARCHAR, new_method VARCHAR, label VARCHAR, duty VARCHAR)[]'
 _SUITE_COUNTS = (
     *('tests', 'passing', 'lines', 'covered_lines', 'branches', 'covered_branches'),
     *('methods', 'covered_methods', 'mutants', 'killed'),
@@ -84,6 +85,7 @@ ADDED: dict[str, dict[str, Added]] = {
         'gold_adequacy': Added(minor=1, sql_type=_SUITE),
         'defect': Added(minor=3, sql_type='VARCHAR'),
         'unit_date': Added(minor=1, sql_type='TIMESTAMPTZ'),
+        'maintained': Added(minor=4, sql_type=_MAINTAINED),
     },
     'standing': {
         'family': Added(minor=3, sql_type='VARCHAR'),

@@ -29,6 +29,7 @@ from coevo.model.families import Focus
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
+from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import Sibling
 from coevo.model.records import Dependency
 from coevo.model.records import DependencyList
@@ -266,6 +267,13 @@ class TaskRow:
         Column(
             'The earliest time at which code of the focus may have been public. Null if that '
             'cannot be told, and for `coevolution`, see `code_first_seen`.'
+        ),
+    ] = None
+    maintained: Annotated[
+        tuple[MaintainedMethod, ...] | None,
+        Column(
+            'Each test of the old and of the new file, and what the change asks of it. Null but for '
+            '`maintenance`.'
         ),
     ] = None
 

@@ -98,6 +98,28 @@ def suite_prompt(row: StandingRow) -> str:
     return _filled(text, blanks)
 
 
+def maintenance_prompt(
+    language: str,
+    module: str,
+    new_rev: str,
+    test_file: str,
+    dependencies: Sequence[Dependency],
+    parts: Mapping[str, Sequence[PromptPart]],
+) -> str:
+    """What an agent is told of whom the maintenance of a whole file is asked."""
+    words = LANGUAGES[language].prompt_words(module, ())
+    text, running = _numbered(_text(Family.MAINTENANCE), words.running)
+    blanks = {
+        '<framework>': words.framework,
+        '<running>': running,
+        '<side_effects>': words.side_effects,
+        '<commit_sha>': new_rev,
+        '<test_file>': test_file,
+        '<deps_section>': '\n'.join(dependency_lines(dependencies, parts)) or NONE_CHANGED,
+    }
+    return _filled(text, blanks)
+
+
 def _focus(one: Focus) -> str:
     whole = one.kind is FocusKind.FILE
     return f'- `{one.file}`' if whole else f'- `{one.declaration}` in `{one.file}`'

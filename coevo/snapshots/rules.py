@@ -38,6 +38,8 @@ _REASONS = ', '.join(
     for reason in reasons
 )
 
+_MAINTENANCE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
+
 # Where a method leaves for good; at `track` it keeps its label.
 _METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
@@ -60,7 +62,7 @@ IDS = (
         'language',
         'old_rev',
         'new_rev',
-        f"CASE WHEN walk = '{Walk.STANDING}' THEN family ELSE track END",
+        f"CASE WHEN walk = '{Walk.STANDING}' OR {_MAINTENANCE} THEN family ELSE track END",
         'test_file',
         more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] ELSE [] END",
     ),
@@ -130,8 +132,8 @@ REFERENCES = (
     Rule(
         name='methods_missing',
         table='tasks',
-        sql="""SELECT task_id, method_ids, test_methods FROM tasks
-            WHERE (len(method_ids) = 0) <> (walk = 'standing')
+        sql=f"""SELECT task_id, method_ids, test_methods FROM tasks
+            WHERE (len(method_ids) = 0) <> (walk = 'standing' OR {_MAINTENANCE})
             OR len(method_ids) <> len(test_methods)""",
     ),
     Rule(

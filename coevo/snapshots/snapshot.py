@@ -13,6 +13,7 @@ from typing import Any
 
 from coevo.model import licences
 from coevo.model.errors import Damaged
+from coevo.model.families import Family
 from coevo.model.labels import TABLE
 from coevo.model.labels import Demand
 from coevo.model.labels import Row
@@ -240,10 +241,14 @@ def standard() -> str:
     return f'{usual} AND ({rows})'
 
 
+_COEVOLUTION = Family.COEVOLUTION
+
+
 def _usual() -> str:
     """The condition of the view `standard_tasks`."""
     return (
-        f"{no_leak()} AND walk = 'parents' AND NOT EXISTS (SELECT 1 FROM (SELECT"
+        f"{no_leak()} AND walk = 'parents' AND coalesce(family, '{_COEVOLUTION}') = '{_COEVOLUTION}'"
+        ' AND NOT EXISTS (SELECT 1 FROM (SELECT'
         ' unnest(tasks.method_ids) AS id) WHERE id NOT IN (SELECT method_id FROM standard))'
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coevo.model.families import STANDING_FAMILIES
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
@@ -9,7 +10,8 @@ from coevo.model.records import Stage
 from coevo.model.records import Walk
 from coevo.snapshots.rules import Rule
 
-_SUITES = f"coalesce(family, '{Family.COEVOLUTION}') <> '{Family.COEVOLUTION}'"
+_NAMES = ', '.join(f"'{one}'" for one in STANDING_FAMILIES)
+_SUITES = f"coalesce(family, '{Family.COEVOLUTION}') IN ({_NAMES})"
 
 RULES = (
     Rule(

@@ -30,6 +30,7 @@ from coevo.model.schema import agrees
 from coevo.model.schema import is_promised
 from coevo.snapshots import forms
 from coevo.snapshots import labelling
+from coevo.snapshots import maintenance_rules
 from coevo.snapshots import measured_rules
 from coevo.snapshots import rules
 from coevo.snapshots import sibling_rules
@@ -44,7 +45,13 @@ from coevo.storage import spilling
 if TYPE_CHECKING:
     import duckdb
 
-_LAWS = (*rules.RULES, *measured_rules.RULES, *sibling_rules.RULES, *standing_rules.RULES)
+_LAWS = (
+    *rules.RULES,
+    *measured_rules.RULES,
+    *sibling_rules.RULES,
+    *standing_rules.RULES,
+    *maintenance_rules.RULES,
+)
 
 # What both the manifest and the table say of a walk.
 _OF_WALKS = (

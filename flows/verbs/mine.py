@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.model.families import SUITE_FAMILIES
+from coevo.model.families import STANDING_FAMILIES
 from coevo.model.records import Walk
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
@@ -72,7 +72,7 @@ def _add_history(verb: Parser) -> None:
         metavar='NAME,…',
         help='instead of changes: test files as they stand at the head and the latest release '
         '(the walk `standing`), for tasks of '
-        + ' and '.join(f'`{one}`' for one in SUITE_FAMILIES)
+        + ' and '.join(f'`{one}`' for one in STANDING_FAMILIES)
         + '; families that were asked for before stay',
     )
 

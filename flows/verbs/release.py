@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from coevo.model.errors import Unsound
+from coevo.model.families import RELEASED_FAMILIES
 from coevo.options.arguments import in_unicode
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
@@ -60,6 +61,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='SPDX',
         help='a licence that will do though the OSI has not approved it; may be given often',
     )
+    verb.add_argument(
+        '--family',
+        metavar='NAME',
+        help='also tasks that are made of labels: `maintenance`, whole test files of a change',
+    )
     add_local(verb)
     verb.set_defaults(run=_release)
 
@@ -68,9 +74,11 @@ def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from flows.console import news_table
     from flows.options import ReleaseOptions
+    from flows.options import families_of
     from flows.publication import publish
     from flows.repository_urls import urls_of
 
+    families = arguments.family.split(',') if arguments.family is not None else ()
     options = ReleaseOptions(
         store=arguments.store,
         snapshot=arguments.snapshot,
@@ -80,6 +88,7 @@ def _release(arguments: argparse.Namespace) -> int:
         accepted=tuple(sorted(set(arguments.accept_licence))),
         local=arguments.local,
         urls=urls_of(arguments.url),
+        families=families_of(families, RELEASED_FAMILIES),
     )
     try:
         report = publish(options)

@@ -1,6 +1,6 @@
 -- Figure 2 of TestEvo-Bench: tasks by the half-year in which their new revision was committed.
 -- Reads `tasks`. One row for a walk, half-year (in UTC) and track; what is older than 2015 is `Older`,
--- what Git has no readable date of is `Unknown`.
+-- what Git has no readable date of is `Unknown`. Whole files of a change (`maintenance`) are left out.
 
 SELECT
     walk,
@@ -17,6 +17,7 @@ FROM (
         track::VARCHAR AS track,
         new_committer_date AT TIME ZONE 'UTC' AS committed
     FROM tasks
+    WHERE walk = 'standing' OR len(method_ids) > 0
 )
 GROUP BY walk, half_year, track
 ORDER BY walk, half_year = 'Unknown', half_year <> 'Older', half_year, track

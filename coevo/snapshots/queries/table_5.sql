@@ -1,5 +1,6 @@
 -- Table 5 of TestEvo-Bench: the repositories that contribute at least one task. One row for a walk
--- and metric. Reads `tasks` and `repositories`. Means are over repositories.
+-- and metric. Reads `tasks` and `repositories`. Means are over repositories. Whole files of a change
+-- (`maintenance`) are left out.
 --
 --   commits        pairs with at least one task
 --   test_methods   targets of a task, the mean over a repository's tasks
@@ -15,6 +16,7 @@ WITH of_repository AS (
         any_value(source_files) AS source_files,
         any_value(source_lines) AS source_lines
     FROM tasks LEFT JOIN repositories USING (repo, language, walk)
+    WHERE walk = 'standing' OR len(method_ids) > 0
     GROUP BY walk, repo
 ),
 summed AS (

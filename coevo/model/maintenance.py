@@ -1,0 +1,64 @@
+"""Whole-file maintenance: what a change asks of each test of a file, by its label.
+
+A task of the family `maintenance` starts with the old test file on the new code. What the change breaks is
+to be updated, and what it does not break is to stay; each test of either file is scored once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+from coevo.model.records import Label
+
+
+class Duty(Choice):
+    """What the labels ask for of a test."""
+
+    UPDATE = 'update', 'the change breaks it: it has to pass again'
+    KEEP = 'keep', 'the change leaves it alone: it has to stay as it is'
+    REFINE = 'refine', 'it passes either way, and its developers rewrote it: it has to stay'
+    REMOVE = 'remove', 'the change breaks it, and its developers deleted it: it may go'
+    ADD = 'add', 'its developers added it'
+    NONE = 'none', 'nothing: no label says what should become of it'
+
+
+_DUTIES: Mapping[Label, Duty] = {
+    Label.UPDATE: Duty.UPDATE,
+    Label.FIXTURE_UPDATE: Duty.UPDATE,
+    Label.UNAFFECTED: Duty.KEEP,
+    Label.FIXTURE_REFINEMENT: Duty.KEEP,
+    Label.REFINEMENT: Duty.REFINE,
+    Label.OBSOLETE: Duty.REMOVE,
+    Label.GENERATION: Duty.ADD,
+    Label.REDUNDANT: Duty.ADD,
+}
+"""Who was broken before the change, or is after it, or went for no reason that runs show, has none."""
+
+STAYING = (Duty.KEEP, Duty.REFINE)
+
+
+def duty_of(label: Label | None, *, same_text: bool) -> Duty:
+    """same_text  whether both files have the test, with the same tokens."""
+    if label is None:
+        return Duty.KEEP if same_text else Duty.NONE
+    return _DUTIES.get(label, Duty.NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintainedMethod:
+    """A test of the old file, of the new one, or of both."""
+
+    old_method: Annotated[
+        str | None,
+        Column('The test in the old file, as `Container#method`. Null if it is not there.'),
+    ]
+    new_method: Annotated[
+        str | None,
+        Column('The test in the new file, as `Container#method`. Null if it is not there.'),
+    ]
+    label: Annotated[Label | None, Column('Its label. Null if it has none.')]
+    duty: Annotated[Duty, Column('What the label asks for.')]

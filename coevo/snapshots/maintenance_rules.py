@@ -1,0 +1,50 @@
+"""The laws of whole-file maintenance (see `coevo.snapshots.rules`). Before schema 2.4 there is none of it."""
+
+from __future__ import annotations
+
+from coevo.model.families import Family
+from coevo.model.families import StartBuilder
+from coevo.model.maintenance import STAYING
+from coevo.model.maintenance import Duty
+from coevo.model.maintenance import duty_of
+from coevo.model.records import Change
+from coevo.model.records import Label
+from coevo.snapshots.rules import Rule
+
+_IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
+_STAYING = ', '.join(f"'{one}'" for one in STAYING)
+_DUTIES = ', '.join(f"('{one}', '{duty_of(one, same_text=False)}')" for one in Label)
+_EACH = '(SELECT *, unnest(maintained) AS one FROM tasks)'
+
+RULES = (
+    Rule(
+        name='maintained',
+        table='tasks',
+        sql=f"""SELECT task_id, family FROM tasks
+            WHERE ({_IS_ONE}) <> (maintained IS NOT NULL)
+            OR ({_IS_ONE}) AND (start_builder <> '{StartBuilder.OLD}'
+                OR start_file_sha256 IS NULL OR test_patch = ''
+                OR len([m FOR m IN maintained IF m.duty = '{Duty.UPDATE}']) = 0
+                OR len([m FOR m IN maintained
+                    IF m.label IS NOT NULL AND m.duty IN ({_STAYING})]) = 0)""",
+    ),
+    Rule(
+        name='duty',
+        table='tasks',
+        sql=f"""SELECT task_id, one::VARCHAR FROM {_EACH}
+            WHERE one.old_method IS NULL AND one.new_method IS NULL
+            OR one.label IS NULL AND one.duty NOT IN ('{Duty.KEEP}', '{Duty.NONE}')
+            OR one.label IS NOT NULL AND (one.label, one.duty) NOT IN (VALUES {_DUTIES})""",
+    ),
+    Rule(
+        name='label_missing',
+        table='tasks',
+        sql=f"""SELECT task_id, one.old_method, one.new_method FROM {_EACH} t
+            WHERE one.label IS NOT NULL AND NOT EXISTS (FROM methods m
+                WHERE m.pair_id = t.pair_id AND m.walk = t.walk AND m.test_file = t.test_file
+                AND m.label = one.label
+                AND split_part(CASE WHEN m.change = '{Change.DELETED}' THEN one.old_method
+                    ELSE one.new_method END, '(', 1)
+                    = split_part(m.test_class, '.', -1) || '#' || m.test_method)""",
+    ),
+)

@@ -1,0 +1,183 @@
+"""Tasks of whole-file maintenance: a file with tests that a change broke, and with tests that have to stay.
+
+They are made of the tasks that ask for the updates of a file, and of the labels of its other tests: one for
+each, at the same pair, so that what is one task there is one here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo import prompts
+from coevo.git.contents import content
+from coevo.git.patches import file_patch
+from coevo.git.repository import Repository
+from coevo.languages.table import reading
+from coevo.model.families import MOST_TESTS
+from coevo.model.families import Family
+from coevo.model.families import Focus
+from coevo.model.families import FocusKind
+from coevo.model.families import Scenario
+from coevo.model.families import StartBuilder
+from coevo.model.maintenance import STAYING
+from coevo.model.maintenance import MaintainedMethod
+from coevo.model.method_rows import MethodRow
+from coevo.model.reasons import Reason
+from coevo.model.records import Change
+from coevo.model.records import Dependency
+from coevo.model.records import Drop
+from coevo.model.records import Stage
+from coevo.model.records import Track
+from coevo.model.records import Walk
+from coevo.model.records import short_hash
+from coevo.model.task_rows import TaskRow
+from packagers.contamination import earliest
+from packagers.leaks import Leaks
+from packagers.maintained_methods import maintained_methods
+from packagers.task_commands import Environments
+from packagers.task_commands import environment_of_file
+from packagers.task_dependencies import Listing
+from packagers.task_prompts import maintenance_prompt
+
+_ANSWERS = (Change.CHANGED, Change.INSERTED)
+
+Place = tuple[str, Walk, str]
+"""Pair, walk and test file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintenance:
+    """Tasks, and a drop for each file of which none came."""
+
+    tasks: tuple[TaskRow, ...]
+    drops: tuple[Drop, ...]
+
+
+def maintenance_tasks(
+    updates: Iterable[TaskRow],
+    methods: Iterable[MethodRow],
+    clones: Mapping[str, Repository],
+    environments: Environments,
+) -> Maintenance:
+    """One for each task that asks for the updates of a file of which a test has to stay.
+
+    updates  tasks of co-evolution; those of other tracks are passed over
+    methods  rows with their contamination dates, those without a track, too
+    """
+    wanted = {_place(task): task for task in updates if task.track is Track.UPDATE}
+    rows: dict[Place, list[MethodRow]] = defaultdict(list)
+    for row in methods:
+        place = row.pair_id, row.walk, row.test_file
+        if place in wanted:
+            rows[place].append(row)
+    tasks: list[TaskRow] = []
+    drops: list[Drop] = []
+    for place, update in sorted(wanted.items()):
+        made = _task(update, rows[place], clones[update.repo], environments)
+        if isinstance(made, TaskRow):
+            tasks.append(made)
+        else:
+            drops.append(made)
+    tasks.sort(key=lambda task: task.task_id)
+    return Maintenance(tasks=tuple(tasks), drops=tuple(drops))
+
+
+def _place(task: TaskRow) -> Place:
+    return task.pair_id, task.walk, task.test_file
+
+
+def task_id(update: TaskRow) -> str:
+    return short_hash(
+        *(update.repo, update.language, update.old_rev, update.new_rev),
+        *(Family.MAINTENANCE, update.test_file),
+    )
+
+
+def _task(
+    update: TaskRow, rows: Sequence[MethodRow], clone: Repository, environments: Environments
+) -> TaskRow | Drop:
+    path = update.test_file
+    old, new = (content(clone, rev, path) for rev in (update.old_rev, update.new_rev))
+    if old is None or new is None:
+        return _drop(update, Reason.START_STATE_INVALID, 'the file has moved')
+    maintained = maintained_methods(rows, clone, old, new)
+    if len(maintained) > MOST_TESTS:
+        return _drop(update, Reason.START_STATE_INVALID, f'more than {MOST_TESTS} tests')
+    if not any(one.label is not None and one.duty in STAYING for one in maintained):
+        return _drop(update, Reason.NOTHING_TO_KEEP)
+    return _made(update, rows, clone, environments, maintained, old, new)
+
+
+def _made(
+    update: TaskRow,
+    rows: Sequence[MethodRow],
+    clone: Repository,
+    environments: Environments,
+    maintained: tuple[MaintainedMethod, ...],
+    old: bytes,
+    new: bytes,
+) -> TaskRow:
+    path, listing = update.test_file, Listing.of(rows)
+    answers = [row for row in rows if row.change in _ANSWERS]
+    leaks = Leaks(clone, update.language)
+    return dataclasses.replace(
+        update,
+        task_id=task_id(update),
+        family=Family.MAINTENANCE,
+        scenario=Scenario.UPDATE,
+        start_builder=StartBuilder.OLD,
+        maintained=maintained,
+        focus=tuple(_focus(clone, update, listing.used)),
+        test_methods=(),
+        method_ids=(),
+        contamination_date=earliest(row.contamination_date for row in answers),
+        code_first_seen=earliest(row.code_first_seen for row in answers),
+        start_file_sha256=hashlib.sha256(old).hexdigest(),
+        test_patch=file_patch(path, old, new, clone.tree(update.new_rev)[path].mode),
+        dependencies=listing.dependencies,
+        dependency_list=listing.which,
+        environment=environment_of_file(update, environments),
+        prompt=maintenance_prompt(clone, rows, update.module, listing.used),
+        prompt_version=prompts.VERSION,
+        leak=leaks.leak(answers, {path: old}).share,
+        nearest=leaks.nearest(answers).share,
+        siblings=(),
+        sibling_patch='',
+        focal_method=None,
+        focal_source=None,
+        coverage_gold=None,
+        coverage_gold_success=None,
+        code_coverage_gold=None,
+        code_coverage_gold_success=None,
+        mutation_score_gold=None,
+        mutation_score_gold_success=None,
+    )
+
+
+def _focus(
+    clone: Repository, update: TaskRow, dependencies: Sequence[Dependency]
+) -> Iterator[Focus]:
+    """The source files of which something changed that a test of the file depends on, as at new."""
+    read = reading(update.language)
+    for path in sorted({one.file for one in dependencies if not one.is_resource}):
+        source = content(clone, update.new_rev, path)
+        types = read.parse(source, path).types if source is not None else ()
+        if source is not None and types:
+            yield Focus(
+                file=path,
+                declaration=types[0].canonical,
+                kind=FocusKind.FILE,
+                start_line=1,
+                end_line=len(source.splitlines()),
+            )
+
+
+def _drop(update: TaskRow, reason: Reason, detail: str = '') -> Drop:
+    return Drop.at(Stage.TASK, update, task_id(update), reason, detail, test_file=update.test_file)
