@@ -66,11 +66,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A task with its targets; where a suite is asked for, with its gold as it stands instead."""
+    """A task with its targets; where a suite is asked for, with its gold as it stands instead.
+
+    updates  of maintenance, the tests of the file that another task asks to update, which say how it is run
+    """
 
     task: TaskRow
     targets: tuple[Target, ...]
     standing: StandingRow | None = None
+    updates: tuple[MethodRow, ...] = ()
 
     @property
     def task_id(self) -> str:
@@ -80,6 +84,15 @@ class Assignment:
     def family(self) -> Family:
         """Snapshots of a schema before 2.1 have one alone."""
         return self.task.family or Family.COEVOLUTION
+
+    @property
+    def asks_suite(self) -> bool:
+        """Whether a whole test file is asked for, which is judged by all of its tests."""
+        return self.standing is not None or self.is_maintenance
+
+    @property
+    def is_maintenance(self) -> bool:
+        return self.task.family is Family.MAINTENANCE
 
     @property
     def is_generation(self) -> bool:
@@ -92,7 +105,7 @@ class Assignment:
     @property
     def override(self) -> str | None:
         """The workaround under which the cells of its pair ran; what else is overridden, a build does."""
-        rows = (*(target.row for target in self.targets), self.standing)
+        rows = (*(target.row for target in self.targets), *self.updates, self.standing)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
@@ -144,6 +157,7 @@ def assignments(
             standing=standing.get((task.pair_id, task.test_file))
             if task.walk is Walk.STANDING
             else None,
+            updates=tuple(_updates(task, methods)),
         )
         for task in wanted
     )
@@ -165,6 +179,14 @@ def _rows(
 def _of(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Sequence[MethodRow]:
     rows = (row for method_id in task.method_ids for row in methods.get(method_id, ()))
     return [row for row in rows if (row.pair_id, row.walk) == (task.pair_id, task.walk)]
+
+
+def _updates(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Iterator[MethodRow]:
+    if task.family is Family.MAINTENANCE:
+        for row in (row for rows in methods.values() for row in rows):
+            place = row.pair_id, row.walk, row.test_file, row.track
+            if place == (task.pair_id, task.walk, task.test_file, Track.UPDATE):
+                yield row
 
 
 def named(rows: Sequence[MethodRow]) -> Iterator[Target]:

@@ -8,6 +8,7 @@ from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Applied
+from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import replaced
 from coevo.evaluation.judging.application import unacceptable
@@ -31,6 +32,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.judging import Submission
 from coevo.evaluation.suites.judging import judge_suite
 from coevo.evaluation.suites.judging import submitted_tests
+from coevo.evaluation.suites.maintenance import judge_maintenance
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.git.repository import CorruptObject
@@ -44,6 +46,7 @@ class Case:
     """What is to be run: the start state as a commit, and the patched file, None if deleted.
 
     tests_rev  of a suite, a commit with the patched file, which is read and never laid out
+    refusal    of maintenance, why what was handed in leaves the file as it is
     """
 
     assignment: Assignment
@@ -52,6 +55,7 @@ class Case:
     start: bytes | None
     patched: bytes | None
     tests_rev: str = ''
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,12 @@ class RepositoryContext:
 
 
 def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
-    """The judgement of an answer that is refused as it stands, whatever the start file is."""
+    """The judgement of an answer that is refused as it stands, whatever the start file is.
+
+    Of maintenance it is said of each test what becomes of it where nothing is done.
+    """
+    if assignment.is_maintenance:
+        return None
     path = assignment.task.test_file
     if prediction.file is not None:
         refusal = unacceptable_file(prediction.file, path)
@@ -95,15 +104,18 @@ def _prepared(
         made = replaced(prediction.file, task.test_file, start)
     else:
         made = apply(prediction.patch, task.test_file, start, _production(assignment))
-    if not isinstance(made, Applied):
-        return refused(assignment, made)
+    refusal = None if isinstance(made, Applied) else made
+    if refusal is not None and not assignment.is_maintenance:
+        return refused(assignment, refusal)
+    content = made.content if isinstance(made, Applied) else start
     return Case(
         assignment=assignment,
         prediction=prediction,
         pair=_pair(shared, assignment, states.commit(task, start)),
         start=start,
-        patched=made.content,
-        tests_rev=states.commit(task, made.content) if assignment.standing else '',
+        patched=content,
+        tests_rev=states.commit(task, content) if assignment.asks_suite else '',
+        refusal=refusal,
     )
 
 
@@ -111,7 +123,7 @@ def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> 
     """Both ends; where nothing is run on old code, that is not built either."""
     task, commit = assignment.task, shared.states.repository.commit
     needs_old = assignment.is_generation or shared.measures is not None
-    needs_old = needs_old and assignment.standing is None
+    needs_old = needs_old and not assignment.asks_suite
     return Pair(
         repo=task.repo,
         language=task.language,
@@ -124,7 +136,9 @@ def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> 
 
 def examined(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
     """Run a case; Transient for trouble of ours that another try may not have."""
-    if case.assignment.standing is not None:
+    if case.assignment.is_maintenance:
+        return _examined_maintenance(shared, case, builder)
+    if case.assignment.asks_suite:
         return _examined_suite(shared, case, builder)
     methods = submitted(case.assignment, case.start, case.patched)
     if case.patched is None or not methods:
@@ -144,15 +158,30 @@ def examined(shared: RepositoryContext, case: Case, builder: Builder) -> Judgeme
     return with_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
 
 
-def _examined_suite(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
-    submission = Submission(
+def _submission(shared: RepositoryContext, case: Case) -> Submission:
+    return Submission(
         assignment=case.assignment,
         repository=shared.states.repository,
         start=case.start,
         patched=case.patched,
         tests_rev=case.tests_rev,
     )
-    methods = submitted_tests(submission)
+
+
+def _examined_maintenance(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
+    try:
+        context = _context(shared, case, builder)
+        ledger = shared.known.preconditions.ledger
+        suite = judge_maintenance(context, _submission(shared, case), case.refusal, ledger)
+        return Judgement(seen={}, suite=suite)
+    except NotBuilt as error:
+        return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+    except CorruptObject as error:
+        return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
+
+
+def _examined_suite(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
+    methods = submitted_tests(_submission(shared, case))
     if isinstance(methods, SuiteSeen):
         return Judgement(seen={}, suite=JudgedSuite(seen=methods))
     assert case.patched is not None, 'a file with tests is there'

@@ -138,7 +138,7 @@ class Examination:
         if judgement is not None:
             self._conclude(answer, judgement)
             return True
-        if assignment.standing is not None:
+        if assignment.asks_suite:
             return self._recalled_suite(answer)
         known = self.ledger.recall(assignment, prediction)
         if known is None:

@@ -91,6 +91,7 @@ class Ledger:
                 for target in assignment.targets
             ),
             *((str(SUITES_VERSION), repr(standing.mutants)) if standing else ()),
+            *((str(SUITES_VERSION), repr(task.maintained)) if task.maintained else ()),
             *what,
         )
         text = '\0'.join(parts).encode(errors='surrogateescape')

@@ -27,3 +27,5 @@ def test_only_a_cure_is_asked_of_the_runs(
         replace(target, row=replace(target.row, override=column)) for target in assignment.targets
     )
     assert replace(assignment, targets=targets).override == workaround
+    rows = tuple(target.row for target in targets)
+    assert replace(assignment, targets=(), updates=rows).override == workaround

@@ -13,6 +13,7 @@ from coevo.evaluation.contamination.estimate import Attempted
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import samples
+from coevo.evaluation.reporting.maintenance import solves
 from coevo.evaluation.results import read_results
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
@@ -104,5 +105,5 @@ def _of_suites(suites: Sequence[SuiteResult], lines: Mapping[str, int]) -> Itera
                 family=f'{row.family} {row.start_builder or ""}'.strip(),
                 changed_lines=lines[row.task_id],
                 date=row.contamination_date,
-                success=float(row.outcome is SuiteOutcome.SUCCESS),
+                success=float(solves(row)),
             )

@@ -47,7 +47,7 @@ def refused(assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0) 
 
     Of a suite that is there at the start an empty patch is no change.
     """
-    if assignment.standing is None:
+    if not assignment.asks_suite:
         seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
         return Judgement(seen=seen, cpu_seconds=cpu_seconds)
     unchanged = refusal.detail is Detail.EMPTY and assignment.task.start_file_sha256 is not None
@@ -60,5 +60,5 @@ def in_trouble(assignment: Assignment, detail: Detail, said: str) -> Judgement:
     trouble = Refusal(detail=detail, said=said)
     return Judgement(
         seen={target.name: Seen(trouble=trouble) for target in assignment.targets},
-        suite=JudgedSuite(seen=SuiteSeen(trouble=trouble)) if assignment.standing else None,
+        suite=JudgedSuite(seen=SuiteSeen(trouble=trouble)) if assignment.asks_suite else None,
     )

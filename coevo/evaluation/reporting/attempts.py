@@ -22,6 +22,7 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.bootstrap import Sample
 from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.maintenance import solves
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import SuiteAdequacy
@@ -241,7 +242,7 @@ def _suite(row: SuiteResult) -> Tried:
     trouble = row.outcome is SuiteOutcome.INFRA
     return Tried(
         number=row.attempt,
-        solved=None if trouble else row.outcome is SuiteOutcome.SUCCESS,
+        solved=None if trouble else solves(row),
         missing=row.detail is Detail.NO_PREDICTION,
         suite=row,
     )

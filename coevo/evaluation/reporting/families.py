@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.bootstrap import Sample
 from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.maintenance import MaintenanceReport
+from coevo.evaluation.reporting.maintenance import maintenance_report
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
@@ -68,6 +70,7 @@ class FamilyReport:
     success   every test passes; `ran`: a test was run; `builds`: every test compiles
     passing   share of a suite's tests that pass, 0 where none was run
     starts    the same by how tasks start, where that is known
+    maintenance  what became of each test, where tasks say what is asked of it
     """
 
     family: Family
@@ -85,6 +88,7 @@ class FamilyReport:
     methods: SuiteMeasure
     mutation: SuiteMeasure
     starts: tuple[StartReport, ...] = ()
+    maintenance: MaintenanceReport | None = None
 
 
 def family_reports(rows: Suites) -> list[FamilyReport]:
@@ -114,6 +118,7 @@ def _family(rows: Suites, family: Family) -> FamilyReport:
         methods=_measure(graded, lambda one: _share(one.covered_methods, one.methods)),
         mutation=_measure(graded, _mutation),
         starts=tuple(_starts(graded)),
+        maintenance=maintenance_report(graded),
     )
 
 

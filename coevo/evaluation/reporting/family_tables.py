@@ -10,6 +10,7 @@ from rich.text import Text
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.families import FamilyReport
 from coevo.evaluation.reporting.families import SuiteMeasure
+from coevo.evaluation.reporting.maintenance import MaintenanceReport
 
 
 def family_tables(report: FamilyReport) -> Iterator[Table]:
@@ -24,6 +25,9 @@ def family_tables(report: FamilyReport) -> Iterator[Table]:
     counts = (Text(str(count)) for count in report.outcomes.values())
     outcomes.add_row(*map(cells.percent, shares), *counts)
     yield outcomes
+    if report.maintenance is not None:
+        yield _maintained(report, report.maintenance)
+        return
     measures = cells.table(
         f'Family {report.family}: what suites are worth on the focus',
         ('Measure',),
@@ -39,6 +43,24 @@ def family_tables(report: FamilyReport) -> Iterator[Table]:
     yield measures
     if len(report.starts) > 1:
         yield _by_start(report)
+
+
+def _maintained(report: FamilyReport, found: MaintenanceReport) -> Table:
+    """What of the tests was missed, and what was done to those that had to stay."""
+    table = cells.table(
+        f'Family {report.family}: what became of each test', ('Rate',), ('Of tests', 'N')
+    )
+    for name, rate in (
+        ('Done, of tasks', found.done),
+        ('Missed updates', found.missed_updates),
+        ('False edits', found.false_edits),
+        ('Harmed', found.harmed),
+        ('Wrong deletions', found.wrong_deletions),
+        ('Missed deletions', found.missed_deletions),
+        ('Additions', found.additions),
+    ):
+        table.add_row(name, cells.percent(rate), Text(str(rate.units)))
+    return table
 
 
 def _by_start(report: FamilyReport) -> Table:
@@ -81,4 +103,9 @@ def family_notes(report: FamilyReport) -> Iterator[str]:
         yield (
             f'Family {report.family}: {cells.plural(report.infra, "suite")} could not be judged for trouble '
             'of ours and count nowhere; evaluate again to try once more'
+        )
+    if report.maintenance is not None and report.maintenance.unknown:
+        yield (
+            f'Family {report.family}: of {cells.plural(report.maintenance.unknown, "test")} runs here do not '
+            'bear out the label; they count nowhere'
         )

@@ -253,8 +253,9 @@ def _later(row: MethodResult | SuiteResult) -> str:
 
 
 def _suite_outcome(row: SuiteResult) -> str:
-    passing = ' '.join(test.test_method for test in row.tests if test.passes)
-    return f'{row.task_id} {row.attempt} {row.outcome} {passing}'
+    passing = (test.test_method for test in row.tests if test.passes)
+    maintained = (str(one.outcome) for one in row.maintained or ())
+    return f'{row.task_id} {row.attempt} {row.outcome} {" ".join((*passing, *maintained))}'
 
 
 def _hash(lines: Iterable[str]) -> str:

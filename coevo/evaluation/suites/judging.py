@@ -77,7 +77,8 @@ def judge_suite(
     builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests.values())
     seen = SuiteSeen(builds=builds, tests=tuple(tests.values()))
     spent += asked + run.cpu_seconds
-    if context.measured and any(test.passes for test in tests.values()):
+    is_measured = context.measured and context.assignment.standing is not None
+    if is_measured and any(test.passes for test in tests.values()):
         seen, used = measured(context, patched, methods, seen)
         spent += used
     return JudgedSuite(

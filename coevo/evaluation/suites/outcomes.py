@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.records import Detail
+from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteReach
 from coevo.evaluation.suites.records import SuiteTest
@@ -29,6 +30,7 @@ class SuiteSeen:
     refusal    of the whole patch
     settled    what the text of the file says, before anything is run
     builds     whether all tests compile; None where that was not tried
+    maintained of maintenance alone, what became of each test of the old and the new file
     """
 
     trouble: Refusal | None = None
@@ -38,6 +40,7 @@ class SuiteSeen:
     tests: tuple[SuiteTest, ...] = ()
     adequacy: SuiteAdequacy | None = None
     reach: SuiteReach | None = None
+    maintained: tuple[MaintainedResult, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from coevo.evaluation.result_columns import Said
 from coevo.evaluation.result_columns import SnapshotDigest
 from coevo.evaluation.result_columns import TableVersion
 from coevo.evaluation.result_columns import Tampered
+from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.model.choices import Choice
 from coevo.model.column import Column
 from coevo.model.column import LanguageName
@@ -129,6 +130,12 @@ class SuiteResult:
     reach: Annotated[
         SuiteReach | None,
         Column('Which lines and mutants that is. Null likewise.'),
+    ] = None
+    maintained: Annotated[
+        tuple[MaintainedResult, ...] | None,
+        Column(
+            'What became of each test of the old and of the new file. Null but for `maintenance`.'
+        ),
     ] = None
     start_adequacy: Annotated[
         SuiteAdequacy | None,

@@ -10,6 +10,7 @@ from coevo.evaluation.rows import MOST_SAID
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import answered
 from coevo.evaluation.rows import bounded
+from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import decide
 from coevo.evaluation.suites.records import SuiteResult
@@ -53,6 +54,7 @@ def suite_result(
         ),
         adequacy=seen.adequacy,
         reach=seen.reach,
+        maintained=seen.maintained and tuple(map(_bounded, seen.maintained)),
         start_adequacy=task.start_adequacy,
         gold_adequacy=task.gold_adequacy,
         tries=tries,
@@ -66,6 +68,12 @@ def suite_result(
         prediction_sha256=prediction.digest,
     )
     return answered(row, header, prediction)
+
+
+def _bounded(one: MaintainedResult) -> MaintainedResult:
+    if one.submitted is None:
+        return one
+    return replace(one, submitted=bounded(one.submitted, MOST_SAID))
 
 
 def recalled(

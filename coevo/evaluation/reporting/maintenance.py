@@ -1,0 +1,123 @@
+"""Figures of whole-file maintenance: what of a file's tests was missed, and what was edited without need.
+
+All but `done` are over tests, not tasks, each with its number and an interval over repositories. A test that runs
+here do not bear out, and one that no label is about, is in none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import Sample
+from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.suites.maintained_records import MaintainedOutcome
+from coevo.evaluation.suites.maintained_records import MaintainedResult
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.model.maintenance import STAYING
+from coevo.model.maintenance import Duty
+
+_HARMS = (
+    MaintainedOutcome.WEAKENED,
+    MaintainedOutcome.BROKEN,
+    MaintainedOutcome.DELETED_WRONGLY,
+)
+
+_WRONG: Mapping[Duty, Collection[MaintainedOutcome]] = {
+    Duty.UPDATE: (MaintainedOutcome.MISSED, MaintainedOutcome.DELETED_WRONGLY),
+    Duty.KEEP: (MaintainedOutcome.EDITED, *_HARMS),
+    Duty.REFINE: _HARMS,
+    Duty.REMOVE: (MaintainedOutcome.MISSED,),
+    Duty.ADD: (),
+    Duty.NONE: (),
+}
+
+Tests = Sequence[tuple[str, MaintainedResult]]
+"""Each with its repository."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceReport:
+    """The figures of a family whose tasks say what is asked of each test.
+
+    done            tasks of which nothing that counts below was missed or done wrongly, but for additions
+    missed_updates  of tests that the change breaks: they do not pass, or are gone
+    false_edits     of tests that have to stay as they are: another text, weaker, broken or gone
+    harmed          of those that have to stay, be it rewritten: weaker, broken or gone
+    wrong_deletions of the same and of those that the change breaks: gone
+    missed_deletions  of tests that gold deletes, and that the change breaks: they stay, and do not pass
+    additions       of tests that gold adds: the submission has one of the name, and it passes
+    outcomes        how many tests have which, by what was asked of them
+    unknown         tests of which runs here do not bear out the label
+    strength_unknown  edited tests of which nobody can tell whether they are weaker
+    """
+
+    done: Estimate
+    missed_updates: Estimate
+    false_edits: Estimate
+    harmed: Estimate
+    wrong_deletions: Estimate
+    missed_deletions: Estimate
+    additions: Estimate
+    outcomes: Mapping[str, int]
+    unknown: int
+    strength_unknown: int
+
+
+def maintenance_report(graded: Sequence[SuiteResult]) -> MaintenanceReport | None:
+    """None where no task says what is asked of each test."""
+    rows = [row for row in graded if row.maintained is not None]
+    if not rows:
+        return None
+    tests = [(row.repo, one) for row in rows for one in row.maintained or ()]
+    known = [(repo, one) for repo, one in tests if one.outcome is not MaintainedOutcome.UNKNOWN]
+    gone = MaintainedOutcome.DELETED_WRONGLY
+    return MaintenanceReport(
+        done=estimate(
+            Sample(repo=row.repo, value=float(solves(row))) for row in rows if _is_posed(row)
+        ),
+        missed_updates=_rate(known, (Duty.UPDATE,), _is_wrong),
+        false_edits=_rate(known, (Duty.KEEP,), _is_wrong),
+        harmed=_rate(known, STAYING, lambda one: one.outcome in _HARMS),
+        wrong_deletions=_rate(known, (*STAYING, Duty.UPDATE), lambda one: one.outcome is gone),
+        missed_deletions=_rate(known, (Duty.REMOVE,), _is_wrong),
+        additions=_rate(known, (Duty.ADD,), lambda one: one.outcome is MaintainedOutcome.ADDED),
+        outcomes=dict(sorted(Counter(f'{one.duty} {one.outcome}' for _, one in tests).items())),
+        unknown=len(tests) - len(known),
+        strength_unknown=sum(
+            one.outcome is MaintainedOutcome.EDITED and one.weaker is None for _, one in known
+        ),
+    )
+
+
+def solves(row: SuiteResult) -> bool:
+    """Whether every test passes; of maintenance, whether all that had to be done is, and nothing else."""
+    if row.maintained is None:
+        return row.outcome is SuiteOutcome.SUCCESS
+    return not any(map(_is_wrong, row.maintained))
+
+
+def _is_posed(row: SuiteResult) -> bool:
+    """Whether runs here bear out that there is something to update."""
+    return any(
+        one.duty is Duty.UPDATE and one.outcome is not MaintainedOutcome.UNKNOWN
+        for one in row.maintained or ()
+    )
+
+
+def _is_wrong(one: MaintainedResult) -> bool:
+    return one.outcome in _WRONG[one.duty]
+
+
+def _rate(
+    tests: Tests, duties: Collection[Duty], holds: Callable[[MaintainedResult], bool]
+) -> Estimate:
+    return estimate(
+        Sample(repo=repo, value=float(holds(one))) for repo, one in tests if one.duty in duties
+    )
