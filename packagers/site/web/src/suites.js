@@ -4,10 +4,14 @@ import { attempts } from './attempts.js'
 import { percent, who } from './board.js'
 import { count, h, plural } from './dom.js'
 
-export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file' }
+export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', maintenance: 'Maintenance of a test file' }
 // How the test file is at the start.
-export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one' }
+export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one', old: 'that of the old revision' }
 const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
+const MAINTAINED = {
+  done: 'Done', missed_updates: 'Missed updates', false_edits: 'False edits', harmed: 'Harmed', wrong_deletions: 'Wrong deletions',
+  missed_deletions: 'Missed deletions', additions: 'Additions',
+}
 const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
 
 export function suites(report, name) {
@@ -17,7 +21,8 @@ export function suites(report, name) {
 // Suites: their outcomes, and each measure by both averages, whose numbers differ.
 export function families(month, name, kinds, reports) {
   const rows = reports.filter(report => suites(report, name)).map(report => ({ report, found: suites(report, name) }))
-  rows.sort((one, other) => (other.found.success.value ?? -1) - (one.found.success.value ?? -1))
+  const score = ({ found }) => (found.maintenance?.done ?? found.success).value ?? -1
+  rows.sort((one, other) => score(other) - score(one))
   return h('div', { class: 'leaderboard' },
     h('h1', {}, 'Leaderboard'),
     h('p', {}, 'A suite is judged by all of its tests. Below each figure the ends of its 95 % interval, bootstrapped over repositories.'),
@@ -31,7 +36,8 @@ export function families(month, name, kinds, reports) {
         figure(count(found.infra)), hash(report.tasks_sha256), hash(report.predictions_sha256),
       ]),
     ), 'Success: every test passes. Ran: a test compiled and was run. Builds: every test compiles.'),
-    ...Object.entries(MEASURES).map(([measure, title]) => section(measure, title, table(
+    maintained(rows),
+    ...Object.entries(name === 'maintenance' ? {} : MEASURES).map(([measure, title]) => section(measure, title, table(
       ['Harness and model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Gain', 'Unknown'],
       rows.map(({ report, found: { [measure]: one } }) => [
         who(report), estimate(one.over_all, percent), figure(count(one.over_all.units)), estimate(one.over_ran, percent),
@@ -42,6 +48,19 @@ export function families(month, name, kinds, reports) {
     attempts(name, reports),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
   )
+}
+
+// What became of each test of files that were to be maintained: rates over tests, each with its number.
+function maintained(rows) {
+  const told = rows.filter(({ found }) => found.maintenance)
+  if (!told.length) return null
+  return section('maintained', 'What became of each test', table(
+    ['Harness and model', ...Object.values(MAINTAINED).flatMap(title => [`${title}%`, 'N']), 'Unknown'],
+    told.map(({ report, found: { maintenance: one } }) => [
+      who(report), ...Object.keys(MAINTAINED).flatMap(rate => [estimate(one[rate], percent), figure(count(one[rate].units))]),
+      figure(count(one.unknown)),
+    ]),
+  ), 'Done is over tasks: nothing was missed, and nothing that had to stay was touched. All others are over tests. Missed updates: the change breaks them, and they do not pass. False edits: they had to stay as they were, and have another text, are weaker, broken or gone. Harmed: weaker, broken or gone, also of those that gold rewrites.')
 }
 
 // What suites gain on each start, of families whose tasks start in several ways.
