@@ -173,9 +173,13 @@ def agrees(table: str, found: pa.Schema, minor: int) -> bool:
     return bool(found.equals(wanted))
 
 
-@cache
 def arrow_schema(record: type) -> pa.Schema:
     """The columns of a record type, in the order of its fields."""
+    return _arrow_schema(record)
+
+
+@cache
+def _arrow_schema(record: type) -> pa.Schema:
     return pa.schema(_fields(record))
 
 
