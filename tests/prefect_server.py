@@ -89,12 +89,17 @@ class Server:
 
     def wait(self, run: str, seconds: float = 600) -> str:
         """What a run says when it is done; anything but a completed one is an error."""
+        state = self.over(run, seconds)
+        assert state['type'] == 'COMPLETED', state
+        return str(state['message'])
+
+    def over(self, run: str, seconds: float = 600) -> dict[str, Any]:
+        """The state in which a run ends."""
         deadline = time.monotonic() + seconds
         while (state := self.state(run))['type'] not in OVER:
             assert time.monotonic() < deadline, state
             time.sleep(0.5)
-        assert state['type'] == 'COMPLETED', state
-        return str(state['message'])
+        return state
 
     def runs(self, deployment: str) -> list[str]:
         """The ids of all runs of FLOW/DEPLOYMENT that were asked for, the oldest first."""
@@ -103,6 +108,18 @@ class Server:
         return [
             one['id'] for one in self.ask('flow_runs/filter', wanted) if not one['auto_scheduled']
         ]
+
+    def never_run(self) -> list[str]:
+        """The deployments of which no run was ever completed."""
+        found = []
+        for one in self.ask('deployments/filter', {}):
+            wanted = {
+                'deployments': {'id': {'any_': [one['id']]}},
+                'flow_runs': {'state': {'type': {'any_': ['COMPLETED']}}},
+            }
+            if not self.ask('flow_runs/filter', wanted):
+                found.append(str(one['name']))
+        return found
 
     def tables(self, run: str) -> dict[str, list[dict[str, Any]]]:
         """The tables that a run left as artifacts, by their keys."""

@@ -53,6 +53,9 @@ def test_two_months(tmp_path: Path) -> None:
         'pairs_second': PUSHED,
         'tasks_first': pairs,
         'tasks_second': pairs + PUSHED,
+        'not_held': 0,
+        'gold': pairs + PUSHED,
+        'never_run': 0,
     }
     wait_for(lambda: not belonging(folder), 30)
 

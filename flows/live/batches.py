@@ -12,6 +12,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
+from coevo.evaluation.reporting.cells import plural
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.storage.place import Root
@@ -92,7 +93,7 @@ def _counts(results: Sequence[Result]) -> Iterator[str]:
             yield f'{count} {outcome}'
     mined = [result.mined for result in results if result.mined]
     if mined:
-        yield f'{sum(one.executed for one in mined)} pairs executed'
+        yield f'{plural(sum(one.executed for one in mined), "pair")} executed'
     validated = [result.validated for result in results if result.validated]
     if validated:
         yield f'{sum(one.reason is None for one in validated)} valid'

@@ -10,6 +10,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from coevo.evaluation.reporting.cells import plural
 from coevo.storage.place import Root
 from flows import months
 from flows.announcing import Announcement
@@ -68,7 +69,7 @@ def release(
     create_table_artifact(rows, key='snapshot', description=f'{name} after {earlier or "nothing"}')
     if report.news:
         create_table_artifact(rows_of_news(report.news), key='news', description=name)
-    return Completed(message=f'{report.rows["tasks"]} tasks in {name}')
+    return Completed(message=f'{plural(report.rows["tasks"], "task")} in {name}')
 
 
 @tried

@@ -49,7 +49,7 @@ def spread(
                 idempotency_key=f'{flow_run.id}-{number}',
             )
     return Completed(
-        message=f'{sum(map(len, batches))} repositories in {len(batches)} batches, '
+        message=f'repositories: {sum(map(len, batches))} in batches of at most {size}, '
         f'{len(due.unchanged)} without anything new'
     )
 

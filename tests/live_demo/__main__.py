@@ -21,6 +21,8 @@ from typing import Any
 
 from rich.console import Console
 
+from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.results import read_results
 from coevo.snapshots.verification import verify
 from tests.live_demo import history
 from tests.prefect_server import ROOT
@@ -70,6 +72,25 @@ class Scene:
         assert not verify(self.snapshots / name), f'{name} is not good'
         rows = {row['table']: row['rows'] for row in self.server.tables(run)['snapshot']}
         return int(rows['tasks'])
+
+    def never_run(self) -> list[str]:
+        """Deployments without a completed run; that of the reaper gives way to a scheduled one."""
+        deadline = time.monotonic() + 300
+        while (found := self.server.never_run()) == ['minutes']:
+            assert time.monotonic() < deadline, 'the reaper never came to its end'
+            state = self.server.over(self.server.start('reap/minutes'))
+            self.say(f'  reap/minutes: {state["name"]}')
+        return found
+
+    def judged(self, name: str) -> int:
+        """How many methods succeed with gold, judged in two parts."""
+        out = str(FOLDER / 'results')
+        asked = {'snapshot': str(self.snapshots / name), 'out': out, 'parts': 2}
+        self.run('evaluate/whole', **asked, words=['--no-adequacy'])
+        for part in self.server.runs('evaluate-part/part'):
+            self.say(f'  evaluate-part/part: {self.server.wait(part)}')
+        rows = read_results(Path(out))
+        return sum(row.outcome is TaskOutcome.SUCCESS for row in rows)
 
 
 def main() -> int:
@@ -133,6 +154,11 @@ def play(scene: Scene) -> Iterator[tuple[str, int]]:
     second = scene.spread('mine', 'mining', profile='quick')
     yield 'pairs_second', sum(row['executed now'] for row in second)
     yield 'tasks_second', scene.release('2024-02')
+    scene.say('\nLabels are run again, gold is judged, and what nobody ran is looked for')
+    again = scene.run('reverify/weekly', sample=2)
+    yield 'not_held', len(scene.server.tables(again).get('reverified', ()))
+    yield 'gold', scene.judged('2024-02')
+    yield 'never_run', len(scene.never_run())
 
 
 def expected() -> dict[str, int]:
@@ -146,6 +172,9 @@ def expected() -> dict[str, int]:
         'pairs_second': history.PUSHED,
         'tasks_first': pairs,
         'tasks_second': pairs + history.PUSHED,
+        'not_held': 0,
+        'gold': pairs + history.PUSHED,
+        'never_run': 0,
     }
 
 

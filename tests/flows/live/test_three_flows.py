@@ -60,8 +60,8 @@ def test_mine_release_reverify(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         found = server.ask('flow_runs/filter', {'sort': 'START_TIME_ASC'})
     assert [one['state']['message'] for one in found] == [
-        '1 done, 1 pairs executed',
-        '1 tasks in 2024-01',
+        '1 done, 1 pair executed',
+        '1 task in 2024-01',
         '1 of 1 labels: 1 hold, 0 lost, 0 unknown',
     ]
     assert latest(str(snapshots)) == str(snapshots / '2024-01')
