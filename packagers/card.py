@@ -52,7 +52,17 @@ evidence. The tables themselves hold all walks and are not filtered by it.
 public: over all refs of the clone, the earliest author, committer or descendant's committer date
 of a commit that holds the same test body. `code_first_seen` is the same for the changed source.
 Null means that there is no telling, and null is never clean. `--after 2024-06` keeps what is
-strictly later than the last day of that month, in every table."""
+strictly later than the last day of that month, in every table.
+
+**Hugging Face.** `datasets.load_dataset(SNAPSHOT, 'test_update', split='test')` loads a track, the name of a table
+that table."""
+
+# What of the head is not as a reader may expect, since `datasets` has no split of zero rows.
+NO_TABLE = 'A table without rows is no configuration: {}.'
+NO_TASKS = (
+    'A track without tasks is one ({}), but `datasets` refuses to load zero rows ("corresponds to no data"). '
+    'With `streaming=True` it gives none, and all columns.'
+)
 
 LABELS = """\
 What each cell has to say; an empty one is not asked. `broken` is `fail`, `error`, `timeout` or
@@ -121,7 +131,7 @@ def text(rows: Rows, about: About) -> str:
         '## Columns',
         tables_of_columns(),
         '## Use',
-        USE,
+        ' '.join((USE, *_empty(rows))),
         '## Labels',
         LABELS,
         table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _labels(rows)),
@@ -163,6 +173,16 @@ def _configs(rows: Rows) -> str:
         if name == 'tasks':
             lines += ['  default: true']
     return '\n'.join((*lines, '---'))
+
+
+def _empty(rows: Rows) -> Iterator[str]:
+    tables = [f'`{name}`' for name in TABLES if not getattr(rows, name)]
+    if tables:
+        yield NO_TABLE.format(', '.join(tables))
+    present = {task.track for task in rows.tasks}
+    tracks = [f'`test_{track}`' for track in sorted(Track) if track not in present]
+    if tracks:
+        yield NO_TASKS.format(', '.join(tracks))
 
 
 def _licences(rows: Rows) -> Iterator[tuple[object, ...]]:
