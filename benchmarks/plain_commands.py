@@ -1,6 +1,6 @@
 """Whether the commands that a task holds do what they say, run as they stand, without coevo.
 
-    python -m benchmarks.plain_commands SNAPSHOT OUT.csv --store STORE [--tasks N] [--keep DIR]
+    python -m benchmarks.plain_commands SNAPSHOT OUT.csv --store STORE [--tasks N] [--output DIR]
 
 Of each task the start state is written, `environment.compile_command` and `environment.test_command` are run in it by
 `sh`, the gold patch is applied, and the tests are run again. The test command has to fail at the start (but for
@@ -22,6 +22,8 @@ from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.evaluation.checkout import check_out
 from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.python import uv
+from coevo.languages.python.interpreters import find_interpreters
 
 _SECONDS = 900
 _TASKS = """
@@ -96,9 +98,11 @@ def _run(line: str, place: Path, environment: dict[str, str]) -> tuple[int, str]
 
 
 def _environment(java: str) -> dict[str, str]:
-    """This process's, with the JDK of that version."""
+    """This process's, with the JDK of that version, and the uv and interpreters that are here."""
+    known = [str(one.program.parent) for one in find_interpreters()]
+    path = os.pathsep.join((str(Path(uv.program()).parent), os.environ['PATH'], *known))
     homes = [jdk.home for jdk in find_jdks() if jdk.version == java]
-    return {**os.environ, **({'JAVA_HOME': str(homes[0])} if homes else {})}
+    return {**os.environ, 'PATH': path, **({'JAVA_HOME': str(homes[0])} if homes else {})}
 
 
 if __name__ == '__main__':

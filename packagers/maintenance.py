@@ -143,7 +143,7 @@ def _made(
         test_patch=file_patch(path, old, new, clone.tree(update.new_rev)[path].mode),
         dependencies=listing.dependencies,
         dependency_list=listing.which,
-        environment=environment_of_file(update, environments),
+        environment=environment_of_file(update, environments, clone),
         prompt=maintenance_prompt(clone, rows, update.module, listing.used),
         prompt_version=prompts.VERSION,
         leak=leaks.leak(answers, {path: old}).share,

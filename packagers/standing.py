@@ -78,7 +78,7 @@ def suite_tasks(
             pairs[first.pair_id, first.walk],
             known[first.repo],
             clones[first.repo],
-            environment_of_suite(first, environments),
+            environment_of_suite(first, environments, clones[first.repo]),
         )
         tasks.append(task)
         ids |= {(row.standing_id, row.walk): task.task_id for row in found}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from coevo.git.repository import Repository
 from coevo.languages.table import LANGUAGES
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import Environment
@@ -19,7 +20,9 @@ Environments = Mapping[tuple[str, str], Environment]
 """By pair_id and module."""
 
 
-def environment_of(rows: Sequence[MethodRow], known: Environments) -> Environment | None:
+def environment_of(
+    rows: Sequence[MethodRow], known: Environments, clone: Repository
+) -> Environment | None:
     """That of the targets of a task, by their names at the new revision."""
     methods = [
         TestMethod(
@@ -31,23 +34,32 @@ def environment_of(rows: Sequence[MethodRow], known: Environments) -> Environmen
         )
         for row in rows
     ]
-    return _told(rows[0], methods, known)
+    return _told(rows[0], methods, known, clone)
 
 
-def environment_of_suite(row: StandingRow, known: Environments) -> Environment | None:
+def environment_of_suite(
+    row: StandingRow, known: Environments, clone: Repository
+) -> Environment | None:
     """That of a test file as a whole."""
-    return _told(row, (), known)
+    return _told(row, (), known, clone)
 
 
-def environment_of_file(task: TaskRow, known: Environments) -> Environment | None:
+def environment_of_file(
+    task: TaskRow, known: Environments, clone: Repository
+) -> Environment | None:
     """That of the test file of a task as a whole."""
-    return _told(task, (), known)
+    return _told(task, (), known, clone)
 
 
 def _told(
-    row: MethodRow | StandingRow | TaskRow, methods: Sequence[TestMethod], known: Environments
+    row: MethodRow | StandingRow | TaskRow,
+    methods: Sequence[TestMethod],
+    known: Environments,
+    clone: Repository,
 ) -> Environment | None:
     found = known.get((row.pair_id, row.module))
     if found is None:
         return None
-    return LANGUAGES[row.language].commands(found, row.module, row.test_file, methods)
+    language = LANGUAGES[row.language]
+    tree = language.READING.tree(clone, row.new_rev)
+    return language.commands(found, row.module, row.test_file, methods, tree)

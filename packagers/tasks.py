@@ -199,7 +199,7 @@ class _Maker:
             focal_source=focal_source(
                 self.clone(first.group), focal, listing.dependencies, row.old_rev, row.new_rev
             ),
-            environment=environment_of(rows, self.environments),
+            environment=environment_of(rows, self.environments, self.clone(first.group)),
             prompt=prompt(self.clone(first.group), rows, listing.used),
             prompt_version=prompts.VERSION,
             coverage_gold=adequacy.coverage,

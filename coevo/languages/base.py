@@ -19,6 +19,7 @@ from coevo.languages.measures import Measures
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
+from coevo.languages.reading import Tree
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.surgery import Surgery
@@ -107,13 +108,15 @@ class Language(Protocol):
     def prompt_words(self, module: str, methods: Sequence[TestMethod]) -> PromptWords: ...
 
     # the environment of a module with the two commands by which anybody builds a start state and runs
-    # its tests, without coevo; lines for sh at its root. Without methods: all tests of the file
+    # its tests, without coevo; lines for sh at its root. Without methods: all tests of the file. The
+    # tree is that of the new revision
     def commands(
         self,
         environment: Environment,
         module: str,
         test_file: str,
         methods: Sequence[TestMethod],
+        tree: Tree,
     ) -> Environment: ...
 
     # what it holds is closed with the stack

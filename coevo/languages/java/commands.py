@@ -1,6 +1,8 @@
 """How anybody runs tests of a start state with Maven, without coevo.
 
 Surefire is named with its version: that of an old project may know no JUnit 5, no nested class, no parameters.
+Where a POM gives surefire libraries of its own (of JUnit 5 before 2.22 of surefire, of TestNG), that version
+fails for them; failsafe is the same runner, which has none of them.
 Plugins that judge the text of a change have no say, as in a cell.
 """
 
@@ -11,25 +13,60 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.java.reading.pom_plugins import has_dependencies
+from coevo.languages.reading import Tree
+from coevo.languages.runners import runners
 from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 
 SUREFIRE = 'org.apache.maven.plugins:maven-surefire-plugin:3.5.2:test'
+FAILSAFE = 'org.apache.maven.plugins:maven-failsafe-plugin:3.5.2'
 # Those that come before tests are compiled; there is no one name for all.
 CHECKS = ('checkstyle', 'enforcer', 'license', 'rat')
 _SKIPS = tuple(f'-D{name}.skip' for name in CHECKS)
 
 
 def commands(
-    environment: Environment, module: str, test_file: str, methods: Sequence[TestMethod]
+    environment: Environment,
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    tree: Tree,
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
     maven = ('mvn', '-B', *_of_module(module), *_SKIPS, 'test-compile')
-    selected = ','.join(_by_class(methods)) or PurePosixPath(test_file).stem
-    test = (*maven, SUREFIRE, f'-Dtest={selected}', _absent(module))
+    asked = [one for method in methods for one in runners(tree, method, _is_run)]
+    selected = ','.join(_by_class(asked)) or PurePosixPath(test_file).stem
+    by_failsafe = any(_is_crowded(tree, folder) for folder in _folders(module))
+    make = _failsafe if by_failsafe else _surefire
     return dataclasses.replace(
-        environment, compile_command=shlex.join(maven), test_command=shlex.join(test)
+        environment, compile_command=shlex.join(maven), test_command=make(maven, module, selected)
     )
+
+
+def _surefire(maven: Sequence[str], module: str, selected: str) -> str:
+    words = (*maven, SUREFIRE, f'-Dtest={selected}')
+    if module == '.':
+        return shlex.join((*words, '-DfailIfNoTests=true'))
+    return _reported(words, '-Dsurefire.failIfNoSpecifiedTests=false', module, 'surefire')
+
+
+def _failsafe(maven: Sequence[str], module: str, selected: str) -> str:
+    goals = (f'{FAILSAFE}:integration-test', f'{FAILSAFE}:verify')
+    words = (*maven, *goals, f'-Dit.test={selected}')
+    return _reported(words, '-Dfailsafe.failIfNoSpecifiedTests=false', module, 'failsafe')
+
+
+def _reported(words: Sequence[str], lenient: str, module: str, plugin: str) -> str:
+    """That nothing of what was asked for is there is a failure.
+
+    Maven tells that of all modules alike, and those that are only needed have no such test. So the reports
+    of the one module are asked.
+    """
+    reports = shlex.quote(str(PurePosixPath(module, f'target/{plugin}-reports')))
+    line = shlex.join((*words, lenient))
+    return f"rm -rf {reports} && {line} && grep -qs '<testcase' {reports}/*.xml"
 
 
 def _of_module(module: str) -> tuple[str, ...]:
@@ -37,11 +74,19 @@ def _of_module(module: str) -> tuple[str, ...]:
     return () if module == '.' else ('-pl', module, '-am')
 
 
-def _absent(module: str) -> str:
-    """Nothing that was asked for being there is a failure, but in the modules that it needs."""
-    if module == '.':
-        return '-DfailIfNoTests=true'
-    return '-Dsurefire.failIfNoSpecifiedTests=false'
+def _folders(module: str) -> tuple[PurePosixPath, ...]:
+    """Its own, and those above, where its parents mostly are."""
+    own = PurePosixPath(module)
+    return (own, *own.parents)
+
+
+def _is_crowded(tree: Tree, folder: PurePosixPath) -> bool:
+    pom = str(folder / 'pom.xml')
+    return pom in tree.entries and has_dependencies(tree.content(pom), 'maven-surefire-plugin')
+
+
+def _is_run(_path: str, type_: DeclaredType) -> bool:
+    return not type_.abstract
 
 
 def _by_class(methods: Sequence[TestMethod]) -> list[str]:

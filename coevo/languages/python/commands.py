@@ -6,7 +6,11 @@ import dataclasses
 import shlex
 from collections.abc import Sequence
 
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.python.names import pytest_id
+from coevo.languages.python.reading.tests import is_collected
+from coevo.languages.reading import Tree
+from coevo.languages.runners import runners
 from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 
@@ -15,14 +19,25 @@ _VERSIONS = 'SETUPTOOLS_SCM_PRETEND_VERSION=0 PBR_VERSION=0 PDM_BUILD_SCM_VERSIO
 
 
 def commands(
-    environment: Environment, module: str, test_file: str, methods: Sequence[TestMethod]
+    environment: Environment,
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    tree: Tree,
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
     packages = shlex.join(one.coordinates for one in environment.libraries)
     file = test_file if module == '.' else test_file.removeprefix(f'{module}/')
-    tests = shlex.join(dict.fromkeys(map(pytest_id, methods)) or (file,))
+
+    def is_run(path: str, type_: DeclaredType) -> bool:
+        return is_collected(
+            tree.file(path), type_, lambda name: (one.type for one in tree.resolve(path, name))
+        )
+
+    asked = [one for method in methods for one in runners(tree, method, is_run)]
+    tests = shlex.join(dict.fromkeys(map(pytest_id, asked)) or (file,))
     return dataclasses.replace(
         environment,
         compile_command=f'{folder}uv venv --quiet --python {feature} .venv'

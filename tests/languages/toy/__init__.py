@@ -25,6 +25,7 @@ from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
+from coevo.languages.reading import Tree
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.languages.verdicts import Verdict
@@ -135,7 +136,11 @@ def outdated(repository: Repository, rev: str, level: int | None) -> None:
 
 
 def commands(
-    environment: Environment, module: str, test_file: str, methods: Sequence[TestMethod]
+    environment: Environment,
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    tree: Tree,
 ) -> Environment:
     """What mining wrote: nobody but coevo runs toys."""
     return environment

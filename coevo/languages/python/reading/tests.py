@@ -43,6 +43,11 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
     return tuple(_Finder(file, resolve).tests())
 
 
+def is_collected(file: SourceFile, type_: DeclaredType, resolve: Resolve) -> bool:
+    """Whether tests of a class, or module, run under its own name, not only under those of its heirs."""
+    return _Finder(file, resolve).is_collected(type_)
+
+
 def is_fixture(member: Member) -> bool:
     """Whether the framework runs a member by itself: what stands in a module, set-up, hooks, `autouse`.
 
@@ -106,6 +111,12 @@ class _Finder:
             for member in type_.members:
                 if self._is_test(member, is_case=is_case) and not member.parameters:
                     yield type_, member
+
+    def is_collected(self, type_: DeclaredType) -> bool:
+        if type_.kind == 'module':
+            return True
+        by_name = _is_collected_by_name(type_.simple, _bases(type_), rules=self._rules)
+        return by_name or self._is_case(type_, _DEPTH)
 
     def _effective(self) -> list[DeclaredType]:
         """The types, without those that a later one of the same name hides."""

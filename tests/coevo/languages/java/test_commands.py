@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from coevo.git.repository import Repository
+from coevo.languages.java import reading
 from coevo.languages.java.commands import commands
+from coevo.languages.reading import Tree
 from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from tests.projects import pom
+from tests.repos import commit
+from tests.repos import init
 
+REACTOR = """\
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>shop</groupId><artifactId>all</artifactId><version>1</version><packaging>pom</packaging>
+  <modules><module>base</module><module>core</module></modules>
+</project>
+"""
 BARE = Environment(runtime='17', build_tool='maven', libraries=())
 FILE = 'src/test/java/shop/TillTest.java'
 TESTS = """\
@@ -42,44 +55,120 @@ public class TillTest {
 """
 
 
-def method(owner: str, name: str, module: str = '.') -> TestMethod:
-    return TestMethod(module=module, test_file=FILE, test_class=owner, test_method=name)
+# Above the class that runs them.
+ABOVE = """\
+package shop;
+
+public abstract class AbstractTillTest {
+    @org.junit.Test public void counts() { System.out.println("ran counts"); }
+}
+"""
+BELOW = 'package shop; public class DeepTest extends AbstractTillTest {}'
+OTHER = 'package shop; public class PlainTest {}'
+# Of a time when surefire knew no JUnit 5: its libraries fail with any other version of surefire.
+PINNED = """<build><pluginManagement><plugins><plugin>
+    <artifactId>maven-surefire-plugin</artifactId>
+    <dependencies><dependency>
+      <groupId>org.apache.maven.surefire</groupId><artifactId>surefire-junit4</artifactId><version>2.22.2</version>
+    </dependency></dependencies>
+</plugin></plugins></pluginManagement></build>"""
+JAVA = 'src/test/java/shop'
 
 
-def test_classes_stand_once_with_all_of_their_methods() -> None:
+def method(owner: str, name: str, module: str = '.', file: str = FILE) -> TestMethod:
+    return TestMethod(module=module, test_file=file, test_class=owner, test_method=name)
+
+
+def tree(folder: Path, files: Mapping[str, str]) -> Tree:
+    repository = init(folder / 'repository')
+    return reading.tree(Repository(repository / '.git'), commit(repository, 'all', files))
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Tree:
+    return tree(tmp_path, {'pom.xml': pom()})
+
+
+def test_classes_stand_once_with_all_of_their_methods(empty: Tree) -> None:
     asked = [method('shop.A', 'a'), method('shop.A$B', 'b'), method('shop.A', 'c')]
-    line = commands(BARE, '.', FILE, asked).test_command
+    line = commands(BARE, '.', FILE, asked, empty).test_command
     assert "'-Dtest=shop.A#a+a[*+c+c[*,shop.A$B#b+b[*'" in line
 
 
-def test_a_module_comes_with_those_that_it_needs() -> None:
-    found = commands(BARE, 'core/api', f'core/api/{FILE}', [method('shop.A', 'a', 'core/api')])
+def test_a_module_comes_with_those_that_it_needs(empty: Tree) -> None:
+    module = 'core/api'
+    asked = [method('shop.A', 'a', module)]
+    found = commands(BARE, module, f'{module}/{FILE}', asked, empty)
     assert ' -pl core/api -am ' in found.compile_command
-    assert found.test_command.endswith(' -Dsurefire.failIfNoSpecifiedTests=false')
+    assert found.test_command.startswith('rm -rf core/api/target/surefire-reports && mvn ')
+    assert found.test_command.endswith(
+        "grep -qs '<testcase' core/api/target/surefire-reports/*.xml"
+    )
 
 
-def test_a_suite_is_the_whole_file() -> None:
-    assert commands(BARE, '.', FILE, ()).test_command.endswith(
+def test_a_suite_is_the_whole_file(empty: Tree) -> None:
+    assert commands(BARE, '.', FILE, (), empty).test_command.endswith(
         ' -Dtest=TillTest -DfailIfNoTests=true'
     )
 
 
+def test_what_an_abstract_class_declares_runs_in_those_that_derive_from_it(tmp_path: Path) -> None:
+    file = f'{JAVA}/AbstractTillTest.java'
+    files = {file: ABOVE, f'{JAVA}/DeepTest.java': BELOW, f'{JAVA}/PlainTest.java': OTHER}
+    asked = [method('shop.AbstractTillTest', 'counts', file=file)]
+    found = commands(BARE, '.', file, asked, tree(tmp_path, {'pom.xml': pom(), **files}))
+    assert "'-Dtest=shop.DeepTest#counts+counts[*'" in found.test_command
+
+
+def test_surefire_is_not_asked_where_a_pom_gives_it_libraries(tmp_path: Path) -> None:
+    pinned = tree(tmp_path, {'pom.xml': pom(PINNED), 'core/pom.xml': pom()})
+    line = commands(BARE, 'core', f'core/{FILE}', [method('shop.A', 'a', 'core')], pinned)
+    assert 'surefire' not in line.test_command
+    assert 'maven-failsafe-plugin:3.5.2:verify' in line.test_command
+    assert "'-Dit.test=shop.A#a+a[*'" in line.test_command
+
+
 @pytest.mark.jvm
 @pytest.mark.slow
-def test_maven_runs_the_tests_that_are_asked_for_and_no_others(tmp_path: Path) -> None:
-    (tmp_path / FILE).parent.mkdir(parents=True)
-    (tmp_path / FILE).write_text(TESTS)
-    (tmp_path / 'pom.xml').write_text(pom())
+@pytest.mark.parametrize(
+    ('module', 'build'), [('.', ''), ('.', PINNED), ('core', ''), ('core', PINNED)]
+)
+def test_maven_runs_the_tests_that_are_asked_for_and_no_others(
+    tmp_path: Path, module: str, build: str
+) -> None:
+    """In a build of modules the one that it needs has none of them."""
+    prefix = '' if module == '.' else f'{module}/'
+    files = {
+        f'{prefix}pom.xml': pom(build),
+        f'{prefix}{FILE}': TESTS,
+        f'{prefix}{JAVA}/AbstractTillTest.java': ABOVE,
+        f'{prefix}{JAVA}/DeepTest.java': BELOW,
+    }
+    if prefix:
+        files |= {'pom.xml': REACTOR, 'base/pom.xml': pom().replace('>shop<', '>base<')}
+        files |= {f'base/{JAVA}/PlainTest.java': OTHER}
+    known = tree(tmp_path, files)
 
     def run(*asked: TestMethod) -> subprocess.CompletedProcess[str]:
-        line = commands(BARE, '.', FILE, asked).test_command
+        line = commands(BARE, module, f'{prefix}{FILE}', asked, known).test_command
         return subprocess.run(
-            ['sh', '-c', line], cwd=tmp_path, capture_output=True, text=True, check=False
+            ['sh', '-c', line],
+            cwd=tmp_path / 'repository',
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
-    good = run(method('shop.TillTest$Sums', 'adds'), method('shop.TillTest$Drawer', 'opens'))
+    def asked(owner: str, name: str, file: str = 'TillTest') -> TestMethod:
+        return method(f'shop.{owner}', name, module, f'{prefix}{JAVA}/{file}.java')
+
+    good = run(
+        asked('TillTest$Sums', 'adds'),
+        asked('TillTest$Drawer', 'opens'),
+        asked('AbstractTillTest', 'counts', 'AbstractTillTest'),
+    )
     assert good.returncode == 0, good.stdout
     said = [line for line in good.stdout.splitlines() if line.startswith('ran ')]
-    assert sorted(said) == ['ran adds 1', 'ran adds 2', 'ran opens']
-    assert run(method('shop.TillTest$Drawer', 'shuts')).returncode != 0
-    assert run(method('shop.TillTest$Drawer', 'gone')).returncode != 0
+    assert sorted(said) == ['ran adds 1', 'ran adds 2', 'ran counts', 'ran opens']
+    assert run(asked('TillTest$Drawer', 'shuts')).returncode != 0
+    assert run(asked('TillTest$Drawer', 'gone')).returncode != 0

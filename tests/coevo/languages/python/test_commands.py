@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from coevo.git.repository import Repository
+from coevo.languages.python import reading
 from coevo.languages.python import uv
 from coevo.languages.python.commands import commands
+from coevo.languages.reading import Tree
 from coevo.model.records import Environment
 from coevo.model.records import LibraryEntry
 from coevo.model.records import TestMethod
+from tests.repos import commit
+from tests.repos import init
 
 PINS = ('iniconfig==2.0.0', 'packaging==24.0', 'pluggy==1.5.0', 'pytest==8.2.1')
 BARE = Environment(
@@ -46,38 +52,70 @@ class TestTill:
 """
 
 
-def method(name: str) -> TestMethod:
-    return TestMethod(
-        module='core', test_file=FILE, test_class='tests.test_till$TestTill', test_method=name
-    )
+MIXIN = """\
+import unittest
+
+class Counts:
+    def test_counts(self):
+        assert True
+
+class Deep(Counts):
+    pass
+
+class TillCase(Deep, unittest.TestCase):
+    pass
+
+class OtherCase(Deep, unittest.TestCase):
+    def test_counts(self):
+        assert False
+"""
 
 
-def test_a_suite_is_the_whole_file() -> None:
-    line = commands(BARE, 'core', FILE, ()).test_command
+def method(name: str, owner: str = 'tests.test_till$TestTill') -> TestMethod:
+    return TestMethod(module='core', test_file=FILE, test_class=owner, test_method=name)
+
+
+def tree(folder: Path, files: Mapping[str, str]) -> Tree:
+    repository = init(folder / 'repository')
+    return reading.tree(Repository(repository / '.git'), commit(repository, 'all', files))
+
+
+def test_a_suite_is_the_whole_file(tmp_path: Path) -> None:
+    known = tree(tmp_path, {'core/pyproject.toml': PROJECT, FILE: TESTS})
+    line = commands(BARE, 'core', FILE, (), known).test_command
     assert line == 'cd core && .venv/bin/python -m pytest -o addopts= tests/test_till.py'
+
+
+def test_what_a_mixin_declares_runs_in_the_classes_that_are_collected(tmp_path: Path) -> None:
+    known = tree(tmp_path, {'core/pyproject.toml': PROJECT, FILE: MIXIN})
+    module = known.file(FILE).types[0].name
+    asked = [method('test_counts', f'{module}$Counts')]
+    line = commands(BARE, 'core', FILE, asked, known).test_command
+    assert line.endswith(' tests/test_till.py::TillCase::test_counts')
 
 
 @pytest.mark.slow
 def test_the_tests_that_are_asked_for_run_in_a_module_without_tags(tmp_path: Path) -> None:
     files = {
-        'pyproject.toml': PROJECT,
-        'src/till/__init__.py': 'price = 2\n',
-        'tests/test_till.py': TESTS,
+        'core/pyproject.toml': PROJECT,
+        'core/src/till/__init__.py': 'price = 2\n',
+        FILE: TESTS,
     }
-    for name, text in files.items():
-        file = tmp_path / 'core' / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    known = tree(tmp_path, files)
     path = f'{Path(uv.program()).parent}{os.pathsep}{os.environ["PATH"]}'
 
     def run(line: str) -> int:
         done = subprocess.run(
-            ['sh', '-c', line], cwd=tmp_path, env={**os.environ, 'PATH': path}, check=False
+            ['sh', '-c', line],
+            cwd=tmp_path / 'repository',
+            env={**os.environ, 'PATH': path},
+            check=False,
         )
         return done.returncode
 
-    asked = commands(BARE, 'core', FILE, [method('test_sells')])
+    asked = commands(BARE, 'core', FILE, [method('test_sells')], known)
     assert run(asked.compile_command) == 0
     assert run(asked.test_command) == 0
-    assert run(commands(BARE, 'core', FILE, [method('test_returns')]).test_command) == 1
-    assert run(commands(BARE, 'core', FILE, [method('test_gone')]).test_command) != 0
+    for name, status in (('test_returns', 1), ('test_gone', 4)):
+        line = commands(BARE, 'core', FILE, [method(name)], known).test_command
+        assert run(line) == status, name
