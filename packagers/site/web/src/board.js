@@ -20,27 +20,28 @@ const COLUMNS = [
 ]
 const DECIDING = ['strict', 'success']
 
-// `rows`: [{report, day, tasks, methods, trouble, figures, samples}], all of one set of test methods.
+// `rows`: [{report, day, tasks, methods, trouble, figures, samples}], all of one set of test methods, so
+// that each has as many as its heading says.
 export function board(rows, track) {
   const columns = COLUMNS.filter(([name]) => (name !== 'redundant' || track === 'generation') && known(rows, name))
   const first = known(rows, 'strict') ? 'strict' : 'success'
   const ordered = [...rows].sort((one, other) => value(other, first) - value(one, first) || value(other, 'success') - value(one, 'success'))
   const places = ranks(ordered, first)
   const [deciding, rest] = [true, false].map(wanted => columns.filter(([name]) => DECIDING.includes(name) === wanted))
+  const trouble = rows.some(row => row.trouble)
   const heads = columns => columns.map(([, heading]) => heading)
-  const headings = ['Rank', 'Harness and model', ...heads(deciding), 'Tasks', 'Counted after', ...heads(rest), 'Methods', 'Trouble', 'Predictions']
+  const headings = ['Rank', 'Harness and model', ...heads(deciding), 'Tasks', 'Counted after', ...heads(rest), ...(trouble ? ['Trouble'] : []), 'Predictions']
   const figures = (row, i, columns) => columns.map(([name, heading, more]) =>
     cell(heading, { class: `figure${DECIDING.includes(name) ? '' : ' more'}`, title: plural(row.figures[name].units, 'unit') },
       ...percentage(row.figures[name], leads(ordered, i, name, more))))
   const body = ordered.map((row, i) => h('tr', {},
-    cell('Rank', { class: 'figure rank', title: 'By the 95 % intervals of the differences' }, rank(places[i])),
+    cell('Rank', { class: 'figure rank', title: 'By the 95 % intervals of the differences' }, ...(rows.length > 1 ? [rank(places[i])] : [])),
     who(row.report),
     ...figures(row, i, deciding),
     cell('Tasks', { class: 'figure tasks' }, count(row.tasks)),
     cell('Counted after', { class: 'day' }, ...limit(row)),
     ...figures(row, i, rest),
-    cell('Methods', { class: 'figure more' }, count(row.methods)),
-    cell('Trouble', { class: 'figure more' }, count(row.trouble)),
+    ...(trouble ? [cell('Trouble', { class: 'figure more' }, count(row.trouble))] : []),
     cell('Predictions', { class: 'more', title: row.report.predictions_sha256 }, h('code', {}, row.report.predictions_sha256.slice(0, 8))),
   ))
   return h('table', { class: 'answer board' },
@@ -49,14 +50,14 @@ export function board(rows, track) {
   )
 }
 
-const FIGURE = /%$|OnPass$|^(Rank|Tasks|Methods|Trouble)$/
+const FIGURE = /%$|OnPass$|^(Rank|Tasks|Trouble)$/
 
 // On a phone a cell says what it is: its heading is out of sight.
 function cell(name, properties, ...content) {
   return h('td', { 'data-name': name, ...properties }, ...content)
 }
 
-function known(rows, name) {
+export function known(rows, name) {
   return rows.some(row => typeof row.figures[name].value === 'number')
 }
 
@@ -79,9 +80,10 @@ function leads(rows, at, name, more) {
 }
 
 function limit({ report, day }) {
+  if (!day) return ['no limit']
   const systems = report.systems.filter(system => system.cutoff_source)
   const source = systems.find(system => /^https:\/\//.test(system.cutoff_source))
-  return [day ?? 'no limit', source && h('small', {}, h('a', { href: source.cutoff_source, rel: 'noreferrer' }, 'who says so'))].filter(Boolean)
+  return [day, source && h('small', {}, h('a', { href: source.cutoff_source, rel: 'noreferrer' }, 'who says so'))].filter(Boolean)
 }
 
 export function who(report) {

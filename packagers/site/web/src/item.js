@@ -220,20 +220,17 @@ function outcome(method, cell) {
 function dependencies(found) {
   if (!found?.length) return h('section', {}, h('h2', {}, 'Dependencies'), h('p', { class: 'note' }, 'None of the changed declarations.'))
   const yes = value => (value === null || value === undefined ? 'unknown' : value ? 'yes' : 'no')
+  const heads = ['Declaration', 'Rank', 'Change', 'Coupled by', 'Runs at old', 'Runs at new']
   const rows = [...found].sort((one, other) => Number(one.rank - other.rank)).map(one => h('tr', {},
-    h('td', { class: 'figure' }, String(one.rank)),
-    h('td', {}, h('code', {}, one.declaration || one.name), h('small', {}, `${one.file}:${one.start_line}`)),
-    h('td', {}, one.revised),
-    h('td', {}, one.coupled_by ?? ''),
-    h('td', {}, yes(one.executed_old)),
-    h('td', {}, yes(one.executed_new)),
+    h('td', { class: 'wide' }, h('code', {}, one.declaration || one.name), h('small', {}, `${one.file}:${one.start_line}`)),
+    ...[one.rank, one.revised, one.coupled_by ?? '', yes(one.executed_old), yes(one.executed_new)].map((value, i) =>
+      h('td', { 'data-name': heads[i + 1] }, String(value))),
   ))
-  const heads = ['Rank', 'Declaration', 'Change', 'Coupled by', 'Runs at old', 'Runs at new']
   return h('section', {},
     h('h2', {}, 'Dependencies'),
     h('p', { class: 'note' }, 'Production declarations that the pair changed and the tests depend on.'),
     h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Dependencies' },
-      h('table', {}, h('thead', {}, h('tr', {}, ...heads.map(head => h('th', { scope: 'col' }, head)))), h('tbody', {}, ...rows))),
+      h('table', { class: 'pieces' }, h('thead', {}, h('tr', {}, ...heads.map(head => h('th', { scope: 'col' }, head)))), h('tbody', {}, ...rows))),
   )
 }
 

@@ -3,7 +3,7 @@
 
 import { write } from './address.js'
 import { attempts } from './attempts.js'
-import { board, names, percent, percentage, who } from './board.js'
+import { board, known, names, percent, percentage, who } from './board.js'
 import { dayOf } from './dates.js'
 import { count, h, plural } from './dom.js'
 import { steps } from './plot.js'
@@ -118,7 +118,11 @@ function title(set) {
 }
 
 function explained(set) {
-  if (set.length < 2) return 'No other evaluation is of the same tasks, so this one has no rank among others.'
+  return `${ranked(set)}${known(set, 'strict') ? '' : ' Strict success is unknown here, so Success% comes first: it takes a snapshot with mutants and undone changes, and an evaluation that ran them.'}`
+}
+
+function ranked(set) {
+  if (set.length < 2) return 'No other evaluation is of the same tasks, so this one has no rank.'
   return 'A rank such as 1–2 says that the 95 % intervals of the differences leave these places open. Bold is who is better than every other row by that.'
 }
 

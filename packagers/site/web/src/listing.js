@@ -20,7 +20,7 @@ const COLUMNS = {
   tasks: [
     ['track', 'Track', text((rows, i) => (rows.method_ids[i].length ? rows.track[i] : rows.family[i]))],
     ['repo', 'Repository', { ...text((rows, i) => rows.repo[i]), name: 'repo' }],
-    ['test', 'Test class', text((rows, i) => file(rows.test_file[i])), 'link'],
+    ['test', 'Test file', text((rows, i) => file(rows.test_file[i])), 'link'],
     ['methods', 'Test methods', { ...text((rows, i) => methods(rows.test_methods[i])), name: 'methods' }],
     ['cause', 'Cause', { ...text((rows, i) => rows.causes[i].join(', ')), name: 'brief' }],
     ['committed', 'New revision', dated('committed')],

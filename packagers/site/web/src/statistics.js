@@ -108,15 +108,23 @@ export async function funnel(month) {
   )
 }
 
+// Where it is not simply what the stage before has kept.
+const ENTERS = {
+  track: 'Published methods with a label that tasks are made of.',
+  standing: 'Test files as they stand at a revision, for tasks that ask for a whole file.',
+  task: 'Methods of one track in one test file of a pair are one task; so is a whole test file.',
+}
+
 function step({ stage, unit, entered, kept, reasons }, sentences) {
   const share = entered ? kept / entered : 0
   const meter = h('div', { class: 'meter', 'aria-hidden': 'true' }, bar(share))
   return h('li', {},
     h('div', { class: 'stage' },
       h('h2', {}, stage),
-      h('p', {}, h('strong', {}, count(kept)), ` of ${count(entered)} ${unit}s kept`),
+      h('p', {}, h('strong', {}, count(kept)), ` of ${count(entered)} ${unit.replaceAll('_', ' ')}s kept`),
     ),
     meter,
+    ENTERS[stage] ? h('p', { class: 'note' }, ENTERS[stage]) : null,
     reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, sentences[reason] ?? reason.replaceAll('_', ' '), h('code', {}, reason)), h('dd', {}, count(dropped))))) : null,
   )
 }
