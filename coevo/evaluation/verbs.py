@@ -254,7 +254,11 @@ def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 
 def add_tasks(verb: Parser) -> None:
     verb.add_argument(
-        '--tasks', nargs='+', metavar='ID', help='only these; @FILE has one on each line'
+        '--tasks',
+        nargs='+',
+        action='extend',
+        metavar='ID',
+        help='only these; @FILE has one on each line',
     )
     verb.add_argument(
         '--interleaved',

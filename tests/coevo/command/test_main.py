@@ -182,3 +182,9 @@ def test_but_only_one_and_no_unknown_option(words: tuple[str, ...]) -> None:
     argv = ['query', 'snapshot', *words]
     with pytest.raises(Fatal, match='unrecognized'):
         parser(argv).parse_args(argv)
+
+
+@pytest.mark.parametrize('verb', ['evaluate snapshot gold', 'attempt snapshot --agent true'])
+def test_tasks_may_be_named_at_once_or_one_by_one(verb: str) -> None:
+    argv = [*verb.split(), '--out', 'results', '--tasks', 'a', 'b', '--tasks', 'c']
+    assert parser(argv).parse_args(argv).tasks == ['a', 'b', 'c']
