@@ -17,6 +17,7 @@ from coevo.sandboxes.sandbox import open_sandbox
 from coevo.storage.place import Url
 from tests.daemon import docker_daemon
 from tests.folders import open_folder
+from tests.languages.table import known_toy
 
 # Tests bring no JDK but where they say so: what is here has to do.
 os.environ.setdefault(LIMIT, os.pathsep.join(sorted({str(jdk.feature) for jdk in find_jdks()})))
@@ -65,6 +66,13 @@ PLACES = {f'tests/{name}.py': place for place, name in enumerate(LONGEST)}
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: PLACES.get(item.nodeid.partition('::')[0], len(PLACES)))
+
+
+@pytest.fixture(scope='module')
+def toy() -> Iterator[None]:
+    """The toy is known while a module's tests run."""
+    with known_toy():
+        yield
 
 
 @pytest.fixture(scope='session')

@@ -12,7 +12,6 @@ from tests.flows.shops import Shop
 from tests.flows.shops import opened
 from tests.folders import open_folder
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import write
 
 
@@ -20,13 +19,6 @@ from tests.projects import write
 def work() -> Iterator[Path]:
     with open_folder() as folder:
         yield folder
-
-
-@pytest.fixture(scope='module')
-def toy() -> Iterator[None]:
-    """The toy is known while a module's tests run."""
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')

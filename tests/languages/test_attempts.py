@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,18 +14,13 @@ from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import write
 
+pytestmark = pytest.mark.usefixtures('toy')
+
 CODE = {**toys.BUILD, **toys.source('Till', 'price: 1', 'tax: 5', 'unused: 7')}
 TESTS = toys.tests('Till', 'pays: is Till.price 1', 'taxes: is Till.tax 5')
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,10 +24,11 @@ from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
 
 CODE = {
     **toys.BUILD,
@@ -43,12 +43,6 @@ TESTS = {
     **toys.tests('Lamp', 'rests: pass'),
     **toys.tests('Nobody', 'rests: pass'),
 }
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,10 +26,11 @@ from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
 
 CODE = {
     **toys.BUILD,
@@ -57,12 +57,6 @@ OLDER = {
 }
 RULES = FileRules(least_lines=3, least_function=1)
 PROFILE = replace(QUICK, traces=True, measure_runs=100, files=RULES)
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')

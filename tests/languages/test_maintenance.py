@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -19,10 +18,11 @@ from coevo.evaluation.suites.results import read_suites
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
 
 PATH = 'test_till.toy'
 UPDATED = 'follows: is Till.price 2'
@@ -65,12 +65,6 @@ WEAK = (
     'helps: call Till.price then call Till.tax',
 )
 STRONG = tuple(one.replace('call Till.price', 'call Till.tax then call Till.price') for one in KEPT)
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,12 @@ from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import QUICK
 from tests.projects import Mined
 from tests.projects import write
 from tests.repos import git
+
+pytestmark = pytest.mark.usefixtures('toy')
 
 OLD = {
     **toys.BUILD,
@@ -46,12 +46,6 @@ NEW = {
         '_five: is Till.tax 5',
     ),
 }
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')

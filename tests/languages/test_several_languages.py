@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,11 @@ from flows.pipeline import mine
 from flows.publication import publish
 from tests.coevo.languages.python.shops import PROJECT
 from tests.languages import toys
-from tests.languages.table import known_toy
 from tests.projects import Mined
 from tests.projects import options
 from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
 
 POM = '<project><modelVersion>4.0.0</modelVersion></project>\n'
 
@@ -59,12 +59,6 @@ STEPS = (
     {**till(2), **bill(2)},
     bill(3),
 )
-
-
-@pytest.fixture(scope='module', autouse=True)
-def toy() -> Iterator[None]:
-    with known_toy():
-        yield
 
 
 @pytest.fixture(scope='module')
