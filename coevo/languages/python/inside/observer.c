@@ -39,6 +39,7 @@ struct Module {
 extern PyObject *PyModule_Create2(struct Module *, int);
 extern PyObject *PyObject_GetAttrString(PyObject *, const char *);
 extern int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
+extern int PyObject_RichCompareBool(PyObject *, PyObject *, int);
 extern PyObject *PyBool_FromLong(long);
 extern long PyLong_AsLong(PyObject *);
 extern const char *PyUnicode_AsUTF8(PyObject *);
@@ -66,7 +67,8 @@ enum { CALL = 0, LINE = 2, RETURN = 3 };
 enum { MEMORY = 1, OBJECTS = 2, EYES = 4, CODE = 8, NATIVE = 16 };
 enum { HEAD = 2, EACH = 3, ENTERED = 0, RETURNED = 1, THROWN = 2 };
 enum { MOST_TARGETS = 4096, MOST_FILES = 512, MOST_OPEN = 1024, MOST_NATIVES = 1024, MOST_OPCODES = 8, KNOWN = 1 << 16 };
-enum { GENERATOR_FLAGS = 0x20 | 0x80 | 0x200 };
+enum { GENERATOR_FLAGS = 0x20 | 0x80 | 0x200, AWAITABLE_FLAG = 0x100 };
+enum { EQUAL = 2 };
 
 struct Target { char *file, *name; long first; int place; };
 struct File { char *path; long first_word, lines; };
@@ -379,6 +381,54 @@ static int is_written_here(const char *path)
     return 1;
 }
 
+/* Whether two codes have an attribute that is the same: texts, numbers, bytes, tuples of texts; one that
+neither has is. */
+static int is_alike(PyObject *one, PyObject *other, const char *name)
+{
+    PyObject *left = PyObject_GetAttrString(one, name), *right = PyObject_GetAttrString(other, name);
+    int same = left && right ? PyObject_RichCompareBool(left, right, EQUAL) == 1 : !left && !right;
+    if (left) Py_DecRef(left);
+    if (right) Py_DecRef(right);
+    if (PyErr_Occurred()) PyErr_Clear();
+    return same;
+}
+
+/* Numbers that are equal can be of two types: constants are to be the same objects. */
+static int has_same_constants(PyObject *one, PyObject *other)
+{
+    PyObject *left = PyObject_GetAttrString(one, "co_consts");
+    PyObject *right = PyObject_GetAttrString(other, "co_consts");
+    ssize_t size = left && right ? PyTuple_Size(left) : -1;
+    int same = size >= 0 && size == PyTuple_Size(right);
+    for (ssize_t i = 0; same && i < size; i++)
+        same = PyTuple_GetItem(left, i) == PyTuple_GetItem(right, i);
+    if (left) Py_DecRef(left);
+    if (right) Py_DecRef(right);
+    if (PyErr_Occurred()) PyErr_Clear();
+    return same;
+}
+
+/* What `types.coroutine` does to a generator, as asyncio has it done while it is imported: the same code
+with one flag more. The interpreter has seen to it that both are functions' codes. */
+static int is_made_awaitable(PyObject *arguments)
+{
+    static const char *names[] = {
+        "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
+        "co_posonlyargcount", "co_kwonlyargcount", "co_filename", "co_name", "co_qualname",
+        "co_firstlineno", "co_exceptiontable",
+    };
+    if (PyTuple_Size(arguments) != 3) return 0;
+    PyObject *before = PyObject_GetAttrString(PyTuple_GetItem(arguments, 0), "__code__");
+    PyObject *after = PyTuple_GetItem(arguments, 2);
+    int same = before && number(after, "co_flags") == (number(before, "co_flags") | AWAITABLE_FLAG)
+        && has_same_constants(before, after);
+    for (size_t i = 0; same && i < sizeof names / sizeof *names; i++)
+        same = is_alike(before, after, names[i]);
+    if (before) Py_DecRef(before);
+    if (PyErr_Occurred()) PyErr_Clear();
+    return same;
+}
+
 static void judge(const char *event, PyObject *arguments)
 {
     static char file[PATH_MAX];
@@ -411,7 +461,8 @@ static void judge(const char *event, PyObject *arguments)
     } else if (strcmp(event, "marshal.loads") == 0) {
         if (asked_by_stranger(file) && !asked_by_import()) latch(CODE);
     } else if (strcmp(event, "object.__setattr__") == 0) {
-        if (strcmp(argument(arguments, 1), "__code__") == 0 && asked_by_stranger(file)) latch(CODE);
+        if (strcmp(argument(arguments, 1), "__code__") == 0 && asked_by_stranger(file)
+            && !is_made_awaitable(arguments)) latch(CODE);
     }
 }
 

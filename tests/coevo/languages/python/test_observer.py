@@ -72,6 +72,20 @@ HONEST = """\
         assert compile('1', 'nowhere.py', 'eval')
 
 
+    def test_imports_what_makes_a_coroutine():
+        from till import later
+
+        assert list(later.price()) == [1]
+
+
+    def test_changes_code():
+        def price():
+            return 1
+
+        till.price.__code__ = price.__code__
+        assert till.price() == 1
+
+
     class Mixin:
         def test_mixed(self):
             assert self.limit
@@ -196,6 +210,17 @@ FORGERIES = """\
     test_compiled_again = second(test_compiled_again)
 
 
+    def test_has_other_code():
+        assert False
+
+
+    def other():
+        pass
+
+
+    test_has_other_code.__code__ = other.__code__
+
+
     def test_blinds_a_profiler():
         plugin = plugin_above(sys._getframe())
         sys.setprofile(None)
@@ -256,6 +281,7 @@ HONEST_ONES = (
     ('test_rows', ''),
     ('test_swallows', ''),
     ('test_measures_the_interpreter', ''),
+    ('test_imports_what_makes_a_coroutine', ''),
     ('test_mixed', 'Mixin'),
     ('test_case', 'CaseOfTill'),
 )
@@ -270,6 +296,7 @@ FORGED = {
     'test_edits_the_plugin': 'thrown',
     'test_patches_the_call': 'thrown',
     'test_compiled_again': 'interferes',
+    'test_has_other_code': 'not_entered',
     'test_blinds_a_profiler': 'not_left',
     'test_blinds_monitoring': 'not_left',
     'test_takes_a_callback': 'not_left',
@@ -291,6 +318,7 @@ def place(
 ) -> Iterator[Shop]:
     files = {
         'till/__init__.py': 'def price():\n    return 1\n',
+        'till/later.py': ('import types\n\n\n@types.coroutine\ndef price():\n    yield 1\n'),
         'tests/test_till.py': HONEST,
         'tests/test_forged.py': FORGERIES,
     }
@@ -309,6 +337,13 @@ def test_honest_passes_are_seen(place: Shop) -> None:
         for one, verdict in zip(methods, verdicts, strict=True)
     }
     assert set(told.values()) == {(Outcome.PASS, None)}, told
+
+
+def test_code_that_is_exchanged_is_noticed_where_there_are_audit_events(place: Shop) -> None:
+    (found,) = place.run(method('test_changes_code'), conditions=OBSERVED).verdicts
+    assert found is not None
+    had_none = place.builds[0].runtime.startswith(('3.6.', '3.7.'))
+    assert found.tampered == (None if had_none else 'interferes')
 
 
 def test_only_passes_are_questioned(place: Shop) -> None:
