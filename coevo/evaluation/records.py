@@ -74,6 +74,7 @@ class Detail(Choice):
     TARGET_DISABLED = 'target_disabled', 'the target is disabled'
     TOO_MANY_TESTS = 'too_many_tests', 'the file has more tests than are judged'
     TAMPERED = 'tampered', 'the test interfered with how it is run or reported'
+    MISSING_ON_OLD = 'missing_on_old', 'with the old tests the target is not run, whatever the code'
 
     COMPILE_ERROR = 'compile_error', 'the target does not compile'
 
@@ -82,7 +83,7 @@ class Detail(Choice):
     TIMEOUT = 'timeout', 'the target does not end in its time'
     UNSTABLE = 'unstable', 'runs under the same conditions do not agree'
 
-    PASSES_ON_OLD = 'passes_on_old', 'the target passes on the old code'
+    PASSES_ON_OLD = 'passes_on_old', 'the target passes on the old code, or is skipped there'
 
     NO_REPOSITORY = 'no_repository', 'the repository cannot be cloned'
     NOT_BUILT = 'not_built', 'an end does not build that was built when the task was made'

@@ -57,7 +57,7 @@ def test_updates_and_repairs_go_by_the_new_code(new: Outcome, expected: Decision
         (Outcome.COMPILE_ERROR, TaskOutcome.SUCCESS),
         (Outcome.PASS, TaskOutcome.REDUNDANT),
         (Outcome.SKIPPED, TaskOutcome.REDUNDANT),
-        (Outcome.MISSING, TaskOutcome.REDUNDANT),
+        (Outcome.MISSING, TaskOutcome.HRNS_FAIL),
         (Outcome.UNBUILDABLE, TaskOutcome.INFRA),
     ],
 )

@@ -90,6 +90,8 @@ def _on_old(seen: Seen) -> Decision:
         return _ON_NEW[seen.old.outcome]
     if seen.old.outcome.broken:
         return TaskOutcome.SUCCESS, None
+    if seen.old.outcome is Outcome.MISSING:  # nobody ran it: that says nothing of the old code
+        return TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD
     return TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD
 
 

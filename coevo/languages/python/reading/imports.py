@@ -40,6 +40,11 @@ class Imported:
         return f'{self.module}{"" if self.module.endswith(".") else "."}{self.name}'
 
     @property
+    def is_package(self) -> bool:
+        """Whether a package is bound by its own name, as by `import a` and by `import a.b`, which loads more."""
+        return not self.module and self.bound == self.name.partition('.')[0]
+
+    @property
     def last(self) -> str:
         return self.name.rpartition('.')[2]
 

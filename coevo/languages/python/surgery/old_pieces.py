@@ -97,6 +97,8 @@ class OldPythonFile:
                 if name in new.types:
                     self._renamed.setdefault(name, name)
         self._known = {slot for piece in left for slot in piece.slots}
+        imports = [p.imported for p in left if p.imported and p.imported.is_package]
+        self._loaded = {one.name: one.bound for one in imports}
         self._wildcards = {p.imported.qualified for p in left if p.imported and p.names == ('*',)}
         self.pieces = old.pieces(self._renamed.keys())
         self.targets = {piece: self._find(original.method) for piece, original in reverted.items()}
@@ -145,12 +147,19 @@ class OldPythonFile:
         )
 
     def needed(self) -> list[PythonPiece]:
-        """The pieces that the targets need and the new file lacks, in their order."""
+        """The pieces that the targets need and the new file lacks, in their order.
+
+        With classes come those below them: tests of a mixin run there alone.
+        """
         brought = {*self.targets.values(), *self.inserted}
+        above = {name for piece in self.inserted if piece.kind == 'type' for name in piece.names}
         free = [piece for piece in self.pieces if piece not in brought and self._may_come(piece)]
         while True:
             self.mentions = frozenset().union(*(piece.mentions for piece in brought))
-            more = [piece for piece in free if piece not in brought and self._is_needed(piece)]
+            left = [piece for piece in free if piece not in brought]
+            heirs = [piece for piece in left if not above.isdisjoint(self._parents(piece))]
+            above.update(name for piece in heirs for name in piece.names)
+            more = {*heirs, *(piece for piece in left if self._is_needed(piece))}
             if not more:
                 break
             brought.update(more)
@@ -158,13 +167,27 @@ class OldPythonFile:
         found = [p for p in self.pieces if p in brought and p not in self.targets.values()]
         return list(_once(found))
 
+    def _parents(self, piece: PythonPiece) -> set[str]:
+        """What a whole class derives from, by simple names."""
+        if piece.kind != 'type':
+            return set()
+        type_ = self.old.types[inside(self.old, piece)[0]]
+        return {*type_.interfaces, *filter(None, (type_.superclass,))}
+
     def _may_come(self, piece: PythonPiece) -> bool:
         return (
             piece.names != ('*',)
             and piece.kind != 'initializer'
             and piece.owner in self._renamed
-            and self._known.isdisjoint(self.slots(piece))
+            and (self._known.isdisjoint(self.slots(piece)) or self._is_more_of_a_package(piece))
         )
+
+    def _is_more_of_a_package(self, piece: PythonPiece) -> bool:
+        """Whether it loads a module of a package that the new file knows, and has not loaded itself."""
+        one = piece.imported
+        if one is None or not one.is_package or one.name == one.bound:
+            return False
+        return one.name not in self._loaded and one.bound in self._loaded.values()
 
     def _is_needed(self, piece: PythonPiece) -> bool:
         """Whether one is named, or sets up, as `setUp` does, what is."""

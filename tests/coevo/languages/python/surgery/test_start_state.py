@@ -260,6 +260,23 @@ def test_a_target_is_reverted_with_what_it_needs() -> None:
     """)
 
 
+@pytest.mark.parametrize(
+    ('known', 'brought'),
+    [
+        ('import a', 'import a\nimport a.b'),
+        ('import a.c', 'import a.c\nimport a.b'),
+        ('import a.b', 'import a.b'),
+        ('from x import a', 'from x import a'),
+        ('import x as a', 'import x as a'),
+    ],
+)
+def test_a_module_of_a_package_that_is_known_comes_along(known: str, brought: str) -> None:
+    rest = '\n\n\ndef test_a():\n    {}\n\n\ndef test_b():\n    assert a\n'
+    old = f'import a\nimport a.b{rest.format("a.b.go()")}'
+    made = start(f'{known}{rest.format("a.go()")}', old=old, reverted={'test_a': 'test_a'})
+    assert made == f'{brought}{rest.format("a.b.go()")}'
+
+
 def test_a_helper_that_targets_alone_use_is_reverted_too() -> None:
     old = 'def helper():\n    return 1\n\n\ndef test_a():\n    helper()\n'
     new = old.replace('return 1', 'return 2') + '\n\ndef test_b(): pass\n'

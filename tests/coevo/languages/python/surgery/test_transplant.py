@@ -1,0 +1,91 @@
+"""Tests of one version of a file in another one: what comes along."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from coevo.languages.python.surgery import transplant
+from coevo.languages.surgery import Graft
+from tests.coevo.languages.python.surgery.test_start_state import method
+
+
+def transplanted(old: str, new: str, *targets: str) -> str:
+    grafts = [Graft(new=method(name)) for name in targets]
+    return transplant(dedent(old).encode(), dedent(new).encode(), grafts).decode()
+
+
+def test_the_classes_in_which_tests_of_a_mixin_run_come_along_with_what_they_need() -> None:
+    old = """\
+        import unittest
+
+
+        class TestOld(unittest.TestCase):
+            def test_old(self):
+                pass
+    """
+    new = """\
+        import unittest
+
+        from till import Till, Other
+
+
+        class Base:
+            def test_a(self):
+                self.till().sell()
+
+
+        class More(Base):
+            pass
+
+
+        class TestTill(More, unittest.TestCase):
+            def till(self):
+                return Till()
+
+
+        class TestOther(unittest.TestCase):
+            def test_other(self):
+                Other()
+    """
+    made = transplanted(old, new, 'Base.test_a')
+    assert made == dedent("""\
+        import unittest
+        from till import Till
+
+
+        class TestOld(unittest.TestCase):
+            def test_old(self):
+                pass
+
+
+        class Base:
+            def test_a(self):
+                self.till().sell()
+
+
+        class More(Base):
+            pass
+
+
+        class TestTill(More, unittest.TestCase):
+            def till(self):
+                return Till()
+    """)
+
+
+def test_a_mixin_that_is_there_needs_no_more_classes() -> None:
+    old = """\
+        class Base:
+            def test_a(self):
+                pass
+
+
+        class TestOld(Base):
+            pass
+    """
+    new = f"""{old}
+
+        class TestNew(Base):
+            pass
+    """.replace('pass\n', 'go()\n', 1)
+    assert transplanted(old, new, 'Base.test_a') == dedent(old).replace('pass', 'go()', 1)
