@@ -56,6 +56,9 @@ class Tree(Protocol):
     def is_source(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
 
+    def is_of_tests(self, path: str) -> bool:
+        """Whether a file of whatever kind belongs to the tests; what builds a project need be neither's."""
+
     def module(self, path: str) -> str:
         """The folder of the nearest build file; '.' is the root."""
 

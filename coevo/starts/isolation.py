@@ -1,7 +1,8 @@
 """Isolated cells and executed start states of the methods with a track.
 
 An isolated cell is a whole-tree one with only the targets of one test file and track, and what
-they alone use, of the other revision (docs/tasks.md). Where it says something else,
+they alone use, of the other revision; data that the pair adds beside its tests goes along
+(`added_data`, docs/tasks.md). Where it says something else,
 the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
 the new tree with its targets reverted or removed.
 """
@@ -26,6 +27,8 @@ from coevo.model.quality import Isolated
 from coevo.model.records import TestMethod
 from coevo.model.records import Track
 from coevo.model.task_rows import StartRow
+from coevo.starts.added_data import added_data
+from coevo.starts.added_data import with_data
 from coevo.starts.executed_start import StartState
 from coevo.starts.executed_start import start_state
 from coevo.starts.isolated_cells import Demand
@@ -164,7 +167,10 @@ def _ask(
     files: Files,
     methods: Mapping[str, TestMethod],
 ) -> Verdicts:
-    compiled = runner.compile(runner.pair.old.rev, cell.code_rev, task.module, files)
+    pair = runner.pair
+    data = added_data(runner.repository, pair.language, pair.old.rev, pair.new.rev)
+    whole = with_data(files, data)
+    compiled = runner.compile(pair.old.rev, cell.code_rev, task.module, whole)
     return runner.verdicts(compiled, methods, cell.demand)
 
 

@@ -45,6 +45,7 @@ class Specimen:
     starve   leaves a test process no room to be laid out in
     selling  a body that expects a price
     prefix   of the names of tests, which those of bodies lack
+    data     a file of no language beside the tests, which lacks it
     runtime  what alone is tried, where the language has several
     tears_alone  whether a test can fail to compile while its file does
     marks    of all its questions
@@ -57,6 +58,7 @@ class Specimen:
     bodies: Callable[[Outside], dict[str, str]]
     starve: Callable[[pytest.MonkeyPatch], None]
     selling: Callable[[int], str]
+    data: str
     container: str = 'shop.TillTest'
     runtime: str = ''
     prefix: str = ''
@@ -82,6 +84,7 @@ WHAT = {
     'torn': 'does not compile',
     'phones': 'passes if it reaches the host by network',
     'peeks': 'passes if it sees a file of the host',
+    'reads': 'passes if its data is there',
     'sleeps': 'starts `sleep SLEPT` as a child of the process that runs tests, and passes',
 }
 
@@ -120,6 +123,7 @@ def toy_bodies(outside: Outside) -> dict[str, str]:
         'torn': 'call Till.nothing',
         'phones': f"sh bash -c '</dev/tcp/127.0.0.1/{outside.port}'",
         'peeks': f'sh test -e {outside.file}',
+        'reads': 'sh test -e test_rates.txt',
         'sleeps': f'wait {SLEPT}',
     }
 
@@ -167,6 +171,10 @@ def java_bodies(outside: Outside) -> dict[str, str]:
         'torn': 'int none = Till.nothing();',
         'phones': f'new java.net.Socket("127.0.0.1", {outside.port}).close();',
         'peeks': f'assertTrue(new java.io.File("{outside.file}").exists());',
+        'reads': (
+            'assertTrue(new java.io.File("src/test/resources/rates.txt").isFile());'
+            ' assertTrue(TillTest.class.getResource("/rates.txt") != null);'
+        ),
         'sleeps': started(SLEPT) + 'program.waitFor();',
     }
 
@@ -210,6 +218,7 @@ def python_bodies(outside: Outside) -> dict[str, str]:
         'torn': 'till.nothing()',
         'phones': f"socket.create_connection(('127.0.0.1', {outside.port}))",
         'peeks': f"assert os.path.exists('{outside.file}')",
+        'reads': "assert os.path.exists('tests/data/rates.txt')",
         'sleeps': f"subprocess.run(['sleep', '{SLEPT}'], check=True)",
     }
 
@@ -227,6 +236,7 @@ SPECIMENS = {
         bodies=python_bodies,
         starve=starve_python,
         selling=python_selling,
+        data='tests/data/rates.txt',
         container='tests.test_till',
         prefix='test_',
         tears_alone=False,
@@ -239,6 +249,7 @@ SPECIMENS = {
         bodies=toy_bodies,
         starve=starve_toy,
         selling=toy_selling,
+        data='test_rates.txt',
     ),
     'java': Specimen(
         language=maven,
@@ -248,6 +259,7 @@ SPECIMENS = {
         bodies=java_bodies,
         starve=starve_java,
         selling=java_selling,
+        data='src/test/resources/rates.txt',
         runtime='17',
         marks=(pytest.mark.jvm,),
     ),

@@ -316,6 +316,13 @@ def test_edits_are_seen_in_their_own_cell_alone(place: Place) -> None:
     assert told == [ran, failed, failed, ran, ran]
 
 
+def test_data_beside_the_tests_is_of_them_and_is_seen_in_its_own_cell_alone(place: Place) -> None:
+    with_data = place.compiled(edits=Edits(tests=((place.specimen.data, b'1'),)))
+    assert place.verdict('reads', with_data).outcome is Outcome.PASS
+    assert place.verdict('reads').outcome is Outcome.FAIL
+    assert place.verdict('sells', with_data).outcome is Outcome.PASS
+
+
 def test_a_test_file_that_is_taken_away_has_no_tests(place: Place) -> None:
     cell = place.compiled(edits=Edits(tests=((place.test_file, None),)))
     assert place.verdict('sells', cell).outcome is Outcome.MISSING
@@ -406,6 +413,8 @@ def test_a_revision_is_known_by_its_files(place: Place) -> None:
     assert names_in(place, tree.content(place.test_file)) == list(place.bodies)
     assert tree.module(place.test_file) == '.'
     assert not tree.is_source(place.test_file)
+    assert tree.is_of_tests(place.test_file)
+    assert not any(map(tree.is_of_tests, place.specimen.code(1)))
 
 
 def test_a_target_is_cut_out_and_the_others_stay(place: Place) -> None:

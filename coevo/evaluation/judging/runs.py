@@ -20,6 +20,8 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import surgery
 from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.starts.added_data import added_data
+from coevo.starts.added_data import with_data
 from coevo.starts.isolated_cells import Files
 
 
@@ -54,11 +56,16 @@ def on_new(
 def old_cell_of(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> tuple[Compiled | None, str]:
-    """Targets in the old tree on old code, and what is to be said of that; None without any."""
+    """Targets in the old tree on old code, and what is to be said of that; None without any.
+
+    With data that they have at the start: for want of it they would fail on any code.
+    """
     if not methods:
         return None, ''
     files, note = _transplanted(context, patched, methods)
-    return context.compile(context.pair.old.rev, files), note
+    task = context.assignment.task
+    data = added_data(context.source, task.language, task.old_rev, task.new_rev)
+    return context.compile(context.pair.old.rev, with_data(files, data)), note
 
 
 def on_old(

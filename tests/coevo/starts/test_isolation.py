@@ -33,6 +33,7 @@ from tests.repos import git
 
 Tree = dict[str, str | None]
 
+GENERATED = ('grows', 'fresh', 'needs', 'counted', 'more', 'reads', 'marked')
 STAYS = 'stays: is Price.stays 3'
 
 
@@ -74,6 +75,7 @@ OLD: Tree = {
     **moved('a', 'moves: is Price.of 1'),
     **fixture(1, ''),
     'test_mark.txt': 'x',
+    'test_note.txt': 'x',
     **toys.tests('Order', 'first: is Price.of 1', 'second: is Price.of 1'),
     **toys.tests('Repair', STAYS, 'repaired: is Price.stays 4'),
     **nest('[shop.Deep]', 'deep: is Price.of 1'),
@@ -92,6 +94,10 @@ NEW: Tree = {
     **toys.tests('Needy', STAYS, 'needs: use KitTest._tax'),
     **toys.tests('Kit', '_tax: is Price.tax 5'),
     **count(2, 'counted: is Price.tax 5'),
+    **toys.tests('Data', 'reads: is Price.tax 5 then sh grep -q 5 test_rates.txt'),
+    'test_rates.txt': '5',
+    **toys.tests('Marked', 'marked: is Price.tax 5 then sh grep -q y test_note.txt'),
+    'test_note.txt': 'y',
     'a/test_moved.toy': None,
     **moved('b', 'moves: is Price.of 2'),
     **fixture(2, ' then pass'),
@@ -132,7 +138,7 @@ def isolation(
         tracks = {one.new.test_method: one.track for one in subjects}
         assert tracks == {
             **dict.fromkeys(('updates', 'moves', 'fixed', 'deep', 'first', 'second'), Track.UPDATE),
-            **dict.fromkeys(('grows', 'fresh', 'needs', 'counted', 'more'), Track.GENERATION),
+            **dict.fromkeys(GENERATED, Track.GENERATION),
             'repaired': Track.REPAIR,
         }
         yield isolate(evaluation.built, subjects, repository), names
@@ -151,8 +157,8 @@ def test_a_changed_test_agrees_in_both_trees(
     )
 
 
-@pytest.mark.parametrize('name', ['grows', 'fresh', 'more'])
-def test_a_new_test_agrees_in_a_file_that_was_there_in_a_new_one_and_in_a_new_type(
+@pytest.mark.parametrize('name', ['grows', 'fresh', 'more', 'reads'])
+def test_a_new_test_agrees_in_a_file_that_was_there_in_a_new_one_in_a_new_type_and_with_new_data(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
     assert found(isolation, name) == Isolated(
@@ -167,6 +173,14 @@ def test_a_new_test_that_needs_another_new_file_of_the_tests_is_not_isolated(
     assert (one.tnew_cnew, one.tnew_cold) == ('compile_error', 'compile_error')
     assert (one.start, one.agrees) == ('valid', False)
     assert one.detail == ('tnew_cnew_isolated is compile_error unknown _tax')
+
+
+def test_a_new_test_that_needs_data_to_be_changed_is_not_isolated(
+    isolation: tuple[Isolation, Mapping[str, str]],
+) -> None:
+    one = found(isolation, 'marked')
+    assert (one.tnew_cnew, one.start, one.agrees) == ('fail', 'valid', False)
+    assert one.detail.startswith('tnew_cnew_isolated is fail status 1')
 
 
 def test_a_test_that_needs_another_fixture_of_its_file_is_not_isolated_and_starts_nothing(

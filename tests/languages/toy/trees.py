@@ -47,6 +47,9 @@ class ToyTree:
     def is_source(self, path: str) -> bool:
         return not is_test_file(path)
 
+    def is_of_tests(self, path: str) -> bool:
+        return is_test_file(path)
+
     @cached_property
     def modules(self) -> frozenset[str]:
         paths = map(PurePosixPath, self.entries)

@@ -68,9 +68,15 @@ class JavaTree:
 
     def is_source(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        return self._side_of_any(path) is Side.SOURCE
+
+    def is_of_tests(self, path: str) -> bool:
+        """Whether a file of whatever kind belongs to the tests."""
+        return self._side_of_any(path) is Side.TEST
+
+    def _side_of_any(self, path: str) -> Side | None:
         found = placed(path)
-        side = self._declared_side(path) if found is None else found.side
-        return side is Side.SOURCE
+        return self._declared_side(path) if found is None else found.side
 
     def _declared_side(self, path: str) -> Side | None:
         declared = self._declared_folders(self.module(path))

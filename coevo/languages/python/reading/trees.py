@@ -107,6 +107,10 @@ class PythonTree:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
         return path not in self._tests
 
+    def is_of_tests(self, path: str) -> bool:
+        """Whether a file of whatever kind belongs to the tests."""
+        return path in self._tests
+
     @cached_property
     def _tests(self) -> frozenset[str]:
         return _sides(frozenset(self.entries))

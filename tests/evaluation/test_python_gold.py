@@ -1,0 +1,118 @@
+"""Generated Python tests on the old code, of a history that is mined and released for real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.options import Options
+from coevo.evaluation.records import Detail
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import TaskOutcome
+from coevo.git.patches import file_patch
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.coevo.languages.python.shops import PROJECT
+from tests.projects import mined
+from tests.projects import write
+
+OLD_TESTS = 'import till\n\n\ndef test_price():\n    assert till.price() == 1\n'
+# Nothing but the classes below it runs the mixin.
+MIXIN = """
+
+class Taxed:
+    def test_tax(self):
+        assert till.tax() == self.rate
+
+
+class TestTaxed(Taxed):
+    rate = 2
+"""
+DATA = 'tests/data/fees.txt'
+WITH_DATA = f"""
+
+def test_fee():
+    with open('{DATA}') as file:
+        assert till.fee() == int(file.read())
+"""
+# On the old code there is no such test.
+ASIDE = """
+
+def here(function):
+    return function if hasattr(till, 'fee') else None
+
+
+@here
+def test_fee():
+    assert till.fee() == 3
+"""
+
+
+def code(**prices: int) -> str:
+    return '\n\n'.join(f'def {name}():\n    return {price}\n' for name, price in prices.items())
+
+
+STEPS: list[Mapping[str, str | bytes | None]] = [
+    {
+        'pyproject.toml': PROJECT,
+        'LICENSE': 'Licensed under the Apache License, Version 2.0\n',
+        'till.py': code(price=1),
+        'tests/test_till.py': OLD_TESTS,
+    },
+    {'till.py': code(price=1, tax=2), 'tests/test_till.py': OLD_TESTS + MIXIN},
+    {
+        'till.py': code(price=1, tax=2, fee=3),
+        'tests/test_till.py': OLD_TESTS + MIXIN + WITH_DATA,
+        DATA: '3\n',
+    },
+]
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp('gold')
+    mined(write(folder / 'repository', STEPS), folder / 'store')
+    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    return folder
+
+
+def judged(folder: Path, predictions: list[Prediction], out: Path) -> dict[str, MethodResult]:
+    """By the name of the test."""
+    options = Options(
+        snapshot=folder / 'snapshot',
+        predictions=predictions,
+        store=folder / 'store',
+        tasks=frozenset(one.task_id for one in predictions),
+        cache=out,
+        adequacy=False,
+    )
+    return {row.test_method: row for row in evaluate(options).rows}
+
+
+def gold(task: Assignment) -> Prediction:
+    return Prediction(task_id=task.task.task_id, patch=task.task.test_patch.encode())
+
+
+def test_gold_of_a_mixin_and_of_a_test_with_new_data_succeeds(folder: Path, tmp_path: Path) -> None:
+    tasks = assignments(folder / 'snapshot')
+    rows = judged(folder, [gold(one) for one in tasks], tmp_path)
+    found = {name.rpartition('#')[2]: row for name, row in rows.items()}
+    assert found.keys() == {'test_tax', 'test_fee'}
+    assert {row.outcome for row in found.values()} == {TaskOutcome.SUCCESS}, found
+
+
+def test_what_is_not_there_with_the_old_tests_is_neither_redundant_nor_a_success(
+    folder: Path, tmp_path: Path
+) -> None:
+    (task,) = (one for one in assignments(folder / 'snapshot') if 'fee' in one.task.test_patch)
+    start, text = OLD_TESTS + MIXIN, OLD_TESTS + MIXIN + ASIDE
+    patch = file_patch('tests/test_till.py', start, text).encode()
+    (row,) = judged(folder, [Prediction(task_id=task.task.task_id, patch=patch)], tmp_path).values()
+    assert (row.new, row.old) == ('pass', 'missing')
+    assert (row.outcome, row.detail) == (TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD)
