@@ -209,7 +209,10 @@ class PythonBuiltPair:
         edited = compiled.edits.tests if compiled.edits else ()
         theirs = self.context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
         for batch in [methods] if shared else [[method] for method in methods]:
-            done = self._run(compiled, batch, conditions, 'trace', traced=sorted(files))
+            loads = together and not any(traces)  # the same for all that pass
+            done = self._run(
+                compiled, batch, conditions, 'trace', traced=sorted(files), loads=loads
+            )
             spent += done.cpu_seconds
             found = [read_trace(one, files, theirs) for one in done.heard.targets]
             if watched is not None:
@@ -333,11 +336,12 @@ class PythonBuiltPair:
         *,
         traced: Sequence[str] = (),
         watched: Mapping[str, int] | None = None,
+        loads: bool = False,
     ) -> Done:
         cell = self._cell(compiled)
         clock = self._clock(cell, conditions)
         files = self._files(cell, methods)
-        request = {
+        request: dict[str, object] = {
             'mode': mode,
             'targets': [target(method) for method in methods],
             'files': self.cells.files(cell, files),
@@ -346,6 +350,7 @@ class PythonBuiltPair:
         }
         if traced:
             request['coverage'] = self.context.coverage(cell.module.installed.interpreter)
+            request['loads'] = loads
         return self.cells.ask(
             cell,
             request,

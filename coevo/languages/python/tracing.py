@@ -30,16 +30,25 @@ def read_trace(heard: HeardTarget, files: Collection[str], tests: Collection[str
     files  those whose lines are wanted
     tests  those that are none of the code's
     """
-    return read_together([heard], files, tests)
+    own = [event for event in heard.traces if 'loaded' not in event]
+    return _read([own], files, tests) if _has_passed(heard) else None
 
 
 def read_together(
     heard: Iterable[HeardTarget], files: Collection[str], tests: Collection[str]
 ) -> Trace | None:
-    """What those targets executed that passed to their end, each branch once; None if none did."""
+    """What those targets executed that passed to their end, each branch once; None if none did.
+
+    Lines that ran while files were loaded count, as they do for coverage.py: a suite without its
+    imports is none, and nothing else executes them.
+    """
     told = [one.traces for one in heard if _has_passed(one)]
-    if not told:
-        return None
+    return _read(told, files, tests) if told else None
+
+
+def _read(
+    told: Sequence[Sequence[dict[str, Any]]], files: Collection[str], tests: Collection[str]
+) -> Trace:
     # Two lambdas may begin in one line; there the longer one stands for both.
     every = sorted((m for events in told for event in events for m in _methods(event)), key=_order)
     found = {(m.type, m.method, m.descriptor): m for m in every}.values()
@@ -95,6 +104,9 @@ class _Counts:
 
     def add(self, event: dict[str, Any]) -> None:
         """What is not of the shape that the worker writes is left out."""
+        if 'loaded' in event:  # lines alone
+            self.hit |= set(_numbers(event['loaded']))
+            return
         self.known |= {line for line in _numbers(event.get('known')) if line > 0}
         self.hit |= set(_numbers(event.get('hit')))
         self.exits |= dict(_pairs(event.get('exits')))

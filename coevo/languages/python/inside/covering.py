@@ -2,7 +2,8 @@
 by their first lines, branches by the lines that they lead to, without what is excluded by its comments.
 
 coverage.py lies with our programs and in no test's way: while a test runs no module of it is known by its
-name, so that a test finds its own, or none. What ran while files were loaded belongs to no test.
+name, so that a test finds its own, or none. What ran while files were loaded belongs to no test, and to all
+tests together.
 """
 
 import contextlib
@@ -11,8 +12,10 @@ import sys
 import warnings
 
 _NAME = 'coverage'
-# Where several can be had: the one that counts branches for all interpreters.
 _CORE = 'COVERAGE_CORE'
+# The one that counts branches for all interpreters, and the cheapest that counts lines.
+_BRANCHES = 'ctrace'
+_LINES = 'sysmon' if hasattr(sys, 'monitoring') else _BRANCHES
 
 
 class Counter:
@@ -25,37 +28,56 @@ class Counter:
         self.modules, self.possible, self.running = {}, {}, None
 
     def begin(self):
-        with self._in_place():
+        self._start(_BRANCHES, branch=True)
+
+    def begin_loading(self):
+        """Of what is loaded lines alone are counted, by monitoring where there is any: that costs nothing
+        for all the other files, which may be many."""
+        self._start(_LINES, branch=False)
+
+    def _start(self, core, branch):
+        with self._in_place(core):
             from coverage import Coverage
 
-            self.running = Coverage(
-                data_file=None, config_file=False, branch=True, include=list(self.paths.values())
-            )
+            paths = list(self.paths.values())
+            self.running = Coverage(data_file=None, config_file=False, branch=branch, include=paths)
             self.running.start()
 
     def end(self):
         """An event for each file that can be read."""
-        with self._in_place():
+        return self._end(_BRANCHES, self._told)
+
+    def end_loading(self):
+        return self._end(_LINES, self._loaded)
+
+    def _end(self, core, told):
+        with self._in_place(core):
             self.running.stop()
             data = self.running.get_data()
-            found = [self._told(file, path, data) for file, path in sorted(self.paths.items())]
-        return [event for event in found if event is not None]
+            readable = [one for one in sorted(self.paths.items()) if self._possible(one[1])]
+            return [dict(told(path, data), file=file) for file, path in readable]
 
-    def _told(self, file, path, data):
+    def _possible(self, path):
         if path not in self.possible:
             self.possible[path] = self._of(path)
-        if self.possible[path] is None:
-            return None
+        return self.possible[path]
+
+    def _told(self, path, data):
         reporter, known, exits, arcs = self.possible[path]
-        hit = known & reporter.translate_lines(data.lines(path) or ())
         taken = set(reporter.translate_arcs(data.arcs(path) or ()))
         return {
-            'file': file,
             'known': sorted(known),
-            'hit': sorted(hit),
+            'hit': self._hit(path, data),
             'exits': sorted(exits.items()),
             'missed': sorted(arcs - taken),
         }
+
+    def _loaded(self, path, data):
+        return {'loaded': self._hit(path, data)}
+
+    def _hit(self, path, data):
+        reporter, known, _, _ = self.possible[path]
+        return sorted(known & reporter.translate_lines(data.lines(path) or ()))
 
     def _of(self, path):
         """What there is to be executed; None of what coverage.py cannot read."""
@@ -83,12 +105,12 @@ class Counter:
         return reporter, known, exits, arcs
 
     @contextlib.contextmanager
-    def _in_place(self):
-        """As the one that is imported under its name."""
+    def _in_place(self, wanted):
+        """As the one that is imported under its name, with the core that is wanted."""
         foreign, core = _modules(), os.environ.get(_CORE)
         self._replace(foreign, self.modules)
         sys.path.insert(0, self.folder)
-        os.environ[_CORE] = 'ctrace'
+        os.environ[_CORE] = wanted
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore')

@@ -1,8 +1,8 @@
 """What a test executes of the code: functions, and lines and branches of some files (`covering.py`).
 
 Python 3.12 and newer: `sys.monitoring`, each place told once for a test (PEP 669); older: `sys.settrace`, or
-`sys.setprofile` where coverage.py has the other. What ran while files were loaded belongs to no test. Class
-bodies and modules are no functions.
+`sys.setprofile` where coverage.py has the other. What ran while files were loaded belongs to no test; its lines
+are told apart where they are asked for. Class bodies and modules are no functions.
 """
 
 import importlib.util
@@ -27,6 +27,7 @@ class _Tracer:
         self.places = {}
         self.codes = set()
         self.on = False
+        self.loading, self.loaded = False, []
 
     def place(self, code):
         """Path relative to the root; None for what is not of the tree."""
@@ -37,7 +38,16 @@ class _Tracer:
             self.places[name] = path[len(self.root) :] if inside else None
         return self.places[name]
 
+    def load(self):
+        """From now on files are loaded, until the first test begins."""
+        if self.counter is not None:
+            self.loading = True
+            self.counter.begin_loading()
+
     def begin(self):
+        if self.loading:
+            self.loading = False
+            self.loaded = self.counter.end_loading()
         self.codes = set()
         self.on = True
         if self.counter is not None:
@@ -61,7 +71,7 @@ class _Tracer:
                 functions.append([file, name, min(lines), max(lines)])
         for start in range(0, len(functions), _BATCH):
             yield {'functions': functions[start : start + _BATCH]}
-        for event in counted:
+        for event in counted + self.loaded:  # the latter with each: who fails tells nothing
             yield event
 
 

@@ -16,6 +16,7 @@ The request has
     traced     for `trace`: texts of the files of the code whose lines and branches are wanted; in the
                tree they may be withheld, or others shown
     coverage   for `trace`: the folder with coverage.py; absent where no file is
+    loads      for `trace`: whether lines that run while files are loaded are told, too
     observed   where the observer counts, as the controller adds it; else nothing is there
     packages   the folder of libraries
 """
@@ -368,6 +369,8 @@ def run(request, teller):
     plugin = Plugin(request, teller, pytest)
     if request['mode'] == 'trace':
         plugin.tracer = _tracer(request, here)
+        if request.get('loads'):
+            plugin.tracer.load()
     arguments = [*request['options'], *request['files']]
     try:
         config = _prepareconfig(arguments, [plugin])

@@ -124,7 +124,15 @@ def test_branches_are_those_that_a_test_takes(place: Shop) -> None:
 def test_what_several_tests_take_counts_once(place: Shop) -> None:
     *_, whole = _traces(place, 'test_bread', 'test_milk', together=True)
     assert _branches(whole) == {6: (2, 2), 13: (2, 2)}
-    assert _hit(whole) == [6, 10, 12, 13, 14, 15, 16, 19]
+    assert _hit(whole) == [1, 6, 10, 12, 13, 14, 15, 16, 19]
+
+
+def test_what_runs_while_files_are_loaded_counts_for_all_tests_together(place: Shop) -> None:
+    one, whole = _traces(place, 'test_bread', together=True)
+    assert _hit(whole) == [1, *_hit(one)]
+    failing, *_, whole = _traces(place, 'test_fails', 'test_bread', together=True)
+    assert failing is None
+    assert _hit(whole) == [1, *_hit(one)]
 
 
 def test_of_a_test_that_fails_nothing_is_told(place: Shop) -> None:
