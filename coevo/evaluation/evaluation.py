@@ -83,7 +83,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     if options.part is not None:
         wanted = tasks_of(options.part, wanted)
-    opened = snapshot.attach((options.snapshot,))
+    opened = snapshot.unchecked((options.snapshot,))  # it was verified above
     found = _predictions(options, wanted, known_tasks(opened))
     answers = answers_of(wanted, found)
     header = _header(options, snapshot_sha256, found)
