@@ -354,7 +354,8 @@ def run(request, teller):
     if request.get('observed'):
         _beside(here, 'observing').watch(request, here, [request['packages']])
         sys.modules.pop('coevo_observing')
-    if request['absent']:
+    tracer = _tracer(request, here) if request['mode'] == 'trace' else None
+    if request['absent']:  # which imports the code
         absent = _beside(here, 'absent')
         for file, package in request['absent']:
             users = absent.place(file, package, set(request['tops']))
@@ -367,10 +368,7 @@ def run(request, teller):
 
     _hooks(pytest)
     plugin = Plugin(request, teller, pytest)
-    if request['mode'] == 'trace':
-        plugin.tracer = _tracer(request, here)
-        if request.get('loads'):
-            plugin.tracer.load()
+    plugin.tracer = tracer
     arguments = [*request['options'], *request['files']]
     try:
         config = _prepareconfig(arguments, [plugin])
@@ -389,7 +387,10 @@ def _tracer(request, here):
     if request['traced']:
         covering = _beside(here, 'covering')
         counter = covering.Counter(request['coverage'], root, request['traced'])
-    return _beside(here, 'tracer').tracer(request, counter)
+    tracer = _beside(here, 'tracer').tracer(request, counter)
+    if request.get('loads'):
+        tracer.load()
+    return tracer
 
 
 def probe(request, teller):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from coevo.languages.cells import Edits
 from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
 from coevo.languages.python import coverage_package
@@ -133,6 +135,15 @@ def test_what_runs_while_files_are_loaded_counts_for_all_tests_together(place: S
     failing, *_, whole = _traces(place, 'test_fails', 'test_bread', together=True)
     assert failing is None
     assert _hit(whole) == [1, *_hit(one)]
+
+
+def test_what_is_loaded_to_stand_in_for_a_name_counts_too(place: Shop) -> None:
+    text = TESTS.replace('import price', 'import gone, price')
+    edits = Edits(tests=(('tests/test_till.py', textwrap.dedent(text).encode()),))
+    cell = place.cell(place.new, place.new, edits)
+    tests = [method('test_milk')]
+    whole = place.built.trace(cell, tests, [FILE], shared=True, together=True).together
+    assert _hit(whole)[0] == 1
 
 
 def test_of_a_test_that_fails_nothing_is_told(place: Shop) -> None:
