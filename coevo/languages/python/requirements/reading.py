@@ -10,6 +10,7 @@ from coevo.git.repository import Repository
 from coevo.languages.python.requirements.ini_files import requirement_list
 from coevo.languages.python.requirements.ini_files import setup_cfg
 from coevo.languages.python.requirements.ini_files import tox_ini
+from coevo.languages.python.requirements.setup_py import named_lists
 from coevo.languages.python.requirements.setup_py import setup_py
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.requirements.stated import Stated
@@ -52,7 +53,30 @@ class _Files:
                 found = reader(source)
                 told = told or bool(found.runtime)
                 yield found
+        if not told:
+            named = Stated(runtime=tuple(self._named()))
+            told = bool(named.runtime)
+            yield named
         yield from self._lists(told=told)
+
+    def _named(self) -> Iterator[str]:
+        """What stands in the lists that setup.py names, of a project that says nowhere else what it needs."""
+        source = self._read(f'{self._prefix}setup.py')
+        for name in named_lists(source) if source is not None else ():
+            if not _TEST_LIST.fullmatch(name.rpartition('/')[2]):
+                for path in self._places(name):
+                    yield from for_tests(requirement_list(path, self._read))
+
+    def _places(self, name: str) -> tuple[str, ...]:
+        """The path as it is named, or the only one that ends so: it may be put together."""
+        if self._prefix + name in self._tree:
+            return (self._prefix + name,)
+        below = [
+            path
+            for path in self._tree
+            if path.startswith(self._prefix) and path.endswith(f'/{name}')
+        ]
+        return tuple(below) if len(below) == 1 else ()
 
     def _lists(self, *, told: bool) -> Iterator[Stated]:
         """The lists for tests; of compiled ones (.txt beside .in) the source.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -12,17 +13,15 @@ from coevo.languages.python.requirements.stated import Stated
 
 _UNKNOWN = object()
 _DEEP = 100  # parts of a sum
+_LIST = re.compile(r'(?:[\w.-]+/)*[\w.-]*requirements?[\w.-]*\.(?:txt|in)')
 # Words of conditions for other interpreters and systems than those that we have.
 _ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python_version', 'name'})
 
 
 def setup_py(source: bytes) -> Stated:
     """What can be had of it; of one that this Python cannot read, nothing."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore')
-            module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    module = _parsed(source)
+    if module is None:
         return Stated()
     names = _assigned(module)
     arguments: dict[str, Any] = {}
@@ -49,6 +48,26 @@ def setup_py(source: bytes) -> Stated:
             if isinstance(name, str)
         },
     )
+
+
+def named_lists(source: bytes) -> tuple[str, ...]:
+    """Lists of requirements that setup.py has the names of, as it may read them when it is run; each once."""
+    module = _parsed(source)
+    nodes = ast.walk(module) if module is not None else ()
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return tuple(
+        dict.fromkeys(text for text in texts if isinstance(text, str) and _LIST.fullmatch(text))
+    )
+
+
+def _parsed(source: bytes) -> ast.Module | None:
+    """None of one that this Python cannot read."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _called(function: ast.expr) -> str:

@@ -146,6 +146,30 @@ if __name__ == '__main__':
     assert (found.name, found.runtime) == ('till', ('attrs', 'click>=7', 'six'))
 
 
+@pytest.mark.parametrize('place', ['requirements__txt', 'shop___requirements__txt'])
+def test_lists_that_setup_py_reads_itself(tmp_path: Path, place: str) -> None:
+    found = needs_of(
+        tmp_path,
+        setup__py="""\
+from setuptools import setup
+LIST, TESTS = shop.FOLDER / 'requirements.txt', 'requirements_develop.txt'
+setup(install_requires=read(LIST), extras_require={'dev': read(TESTS)})
+""",
+        **{place: 'attrs>=20\nclick\n', 'shop___requirements_develop__txt': 'tox\n'},
+    )
+    assert found.runtime == ('attrs>=20', 'click')
+
+
+def test_of_two_lists_of_a_name_neither_is_read(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        setup__py="setup(install_requires=read('requirements.txt'))",
+        one___requirements__txt='attrs\n',
+        two___requirements__txt='click\n',
+    )
+    assert found.runtime == ()
+
+
 def test_a_plain_list_beside_what_the_project_says_is_for_who_works_on_it(tmp_path: Path) -> None:
     lists = {'requirements__txt': 'six==1.0\nmypy\nmock\n', 'tests___requirements__txt': 'attrs\n'}
     stated = needs_of(tmp_path / 'a', setup__py="setup(install_requires=['six'])\n", **lists)
