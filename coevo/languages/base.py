@@ -105,7 +105,9 @@ class Language(Protocol):
     def kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
 
     # what they are told of it: tests of a module, by the names under which they are to be run
-    def prompt_words(self, module: str, methods: Sequence[TestMethod]) -> PromptWords: ...
+    def prompt_words(
+        self, module: str, test_file: str, methods: Sequence[TestMethod]
+    ) -> PromptWords: ...
 
     # the environment of a module with the two commands by which anybody builds a start state and runs
     # its tests, without coevo; lines for sh at its root. Without methods: all tests of the file. The

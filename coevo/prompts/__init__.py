@@ -30,7 +30,7 @@ from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 
 # Changes with every change of a text or of how its blanks are filled.
-VERSION = 'coevo-2'
+VERSION = 'coevo-3'
 
 # Before each step of a text, which is numbered when those of its language stand among them.
 _STEP = '#. '
@@ -62,7 +62,9 @@ class PromptSubject:
 
 def prompt(subject: PromptSubject) -> str:
     """The whole prompt, a newline at its end."""
-    words = LANGUAGES[subject.language].prompt_words(subject.module, subject.methods)
+    words = LANGUAGES[subject.language].prompt_words(
+        subject.module, subject.test_file, subject.methods
+    )
     text, running = _numbered(_text(subject.track), words.running)
     blanks = {
         '<framework>': words.framework,
@@ -81,7 +83,7 @@ def prompt(subject: PromptSubject) -> str:
 
 def suite_prompt(row: StandingRow) -> str:
     """What an agent is told of whom a suite is asked."""
-    words = LANGUAGES[row.language].prompt_words(row.module, ())
+    words = LANGUAGES[row.language].prompt_words(row.module, row.test_file, ())
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
     name = f'{family}_{start}' if family is Family.FILE else str(family)
     text, running = _numbered(_text(name), words.running)
@@ -107,7 +109,7 @@ def maintenance_prompt(
     parts: Mapping[str, Sequence[PromptPart]],
 ) -> str:
     """What an agent is told of whom the maintenance of a whole file is asked."""
-    words = LANGUAGES[language].prompt_words(module, ())
+    words = LANGUAGES[language].prompt_words(module, test_file, ())
     text, running = _numbered(_text(Family.MAINTENANCE), words.running)
     blanks = {
         '<framework>': words.framework,

@@ -61,6 +61,6 @@ def test_a_prompt_is_told_how_to_run_its_tests(language: Language) -> None:
     method = TestMethod(
         module='till', test_file='till/any', test_class='shop.TillTest', test_method='sells'
     )
-    words = language.prompt_words('till', [method])
+    words = language.prompt_words('till', method.test_file, [method])
     assert any('sells' in step for step in words.running)
     assert all((words.framework, words.new_file, words.side_effects))

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
+from coevo.languages.python.names import in_module
 from coevo.languages.python.names import pytest_id
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import Tree
@@ -29,7 +30,7 @@ def commands(
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
     packages = shlex.join(one.coordinates for one in environment.libraries)
-    file = test_file if module == '.' else test_file.removeprefix(f'{module}/')
+    file = in_module(module, test_file)
 
     def is_run(path: str, type_: DeclaredType) -> bool:
         return is_collected(

@@ -25,6 +25,7 @@ from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import allows
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.kits import PythonKits
+from coevo.languages.python.names import in_module
 from coevo.languages.python.names import pytest_id
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.reading import needs
@@ -110,8 +111,8 @@ def tool_versions() -> tuple[str, ...]:
     return (uv.version(),)
 
 
-def prompt_words(module: str, methods: Sequence[TestMethod]) -> PromptWords:
-    names = ' '.join(dict.fromkeys(pytest_id(method) for method in methods))
+def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
+    names = ' '.join(dict.fromkeys(map(pytest_id, methods)) or (in_module(module, test_file),))
     where = '' if module == '.' else f'cd {module} && '
     return PromptWords(
         framework='pytest',

@@ -23,10 +23,13 @@ def class_of(method: TestMethod) -> str:
     return text
 
 
+def in_module(module: str, file: str) -> str:
+    """The path of a file from the folder of its module."""
+    return file if module == '.' else file.removeprefix(f'{module}/')
+
+
 def pytest_id(method: TestMethod) -> str:
     """What is given to pytest to run it, from its module's folder."""
-    file = method.test_file
-    if method.module != '.':
-        file = file.removeprefix(f'{method.module}/')
+    file = in_module(method.module, method.test_file)
     owner = class_of(method).replace('.', '::')
     return '::'.join(filter(None, (file, owner, method.test_method)))

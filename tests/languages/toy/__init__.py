@@ -146,7 +146,7 @@ def commands(
     return environment
 
 
-def prompt_words(module: str, methods: Sequence[TestMethod]) -> PromptWords:
+def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
     return PromptWords(
         framework='toy',
         new_test='',

@@ -13,7 +13,7 @@ from coevo.model.records import TestMethod
 _JAR = '$JUNIT_CONSOLE_JAR'
 
 
-def prompt_words(module: str, methods: Sequence[TestMethod]) -> PromptWords:
+def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
     """`methods` by the names under which they are to be run."""
     return PromptWords(
         framework='JUnit',

@@ -13,6 +13,7 @@ from coevo.git.repository import Repository
 from coevo.languages.python import reading
 from coevo.languages.python import uv
 from coevo.languages.python.commands import commands
+from coevo.languages.python.language import prompt_words
 from coevo.languages.reading import Tree
 from coevo.model.records import Environment
 from coevo.model.records import LibraryEntry
@@ -119,3 +120,10 @@ def test_the_tests_that_are_asked_for_run_in_a_module_without_tags(tmp_path: Pat
     for name, status in (('test_returns', 1), ('test_gone', 4)):
         line = commands(BARE, 'core', FILE, [method(name)], known).test_command
         assert run(line) == status, name
+
+
+def test_a_prompt_of_a_whole_file_names_it() -> None:
+    assert prompt_words('core', FILE, ()).running == (
+        'cd core && python -m pytest tests/test_till.py',
+    )
+    assert prompt_words('.', FILE, ()).running == (f'python -m pytest {FILE}',)
