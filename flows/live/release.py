@@ -11,6 +11,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from coevo.evaluation.reporting.cells import plural
+from coevo.model.families import RELEASED_FAMILIES
 from coevo.storage.place import Root
 from flows import months
 from flows.announcing import Announcement
@@ -21,6 +22,7 @@ from flows.live.trying import tried
 from flows.live.worker_settings import check_engine
 from flows.live.worker_settings import worker_settings
 from flows.options import ReleaseOptions
+from flows.options import families_of
 from flows.publication import publish
 from packagers.news import rows_of_news
 from packagers.publishing import below
@@ -35,6 +37,7 @@ def release(
     previous: str | None = None,
     reached: str | None = None,
     accepted: list[str] | None = None,
+    families: list[str] | None = None,
     engine: dict[str, int] | None = None,
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
@@ -43,6 +46,7 @@ def release(
     previous  name of the snapshot that it follows, by default the last one before it by name
     reached   YYYY-MM-DD, until when copies have all commits, where their mining did not say
     accepted  SPDX ids of licences that will do though the OSI has not approved them
+    families  also tasks that are made of labels: maintenance
     """
     check_engine(engine)
     place = worker_settings()
@@ -60,6 +64,7 @@ def release(
                 reached=months.day(reached, end=True),
                 previous=earlier,
                 accepted=tuple(sorted(set(accepted or ()))),
+                families=families_of(families or (), RELEASED_FAMILIES),
             )
         )
         announced = _announce(snapshots, place.site)

@@ -23,7 +23,7 @@ from flows.live.mine import mine
 from flows.live.release import release
 from flows.live.reverify import reverify
 mine([sys.argv[1]], profile='quick')
-release(reached='2024-02-01')
+release(reached='2024-02-01', families=['maintenance'])
 reverify(sample=1)
 """
 
