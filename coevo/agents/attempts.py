@@ -233,7 +233,7 @@ class _Tour:
 
     def _equipped(self, turn: Turn, place: Path) -> AgentSettings:
         task, plain = turn.task, self._plan.settings
-        told = {'COEVO_ATTEMPT': str(turn.number)}
+        told = {'COEVO_ATTEMPT': str(turn.number), 'COEVO_TEST_FILE': task.test_file}
         seed = self._plan.series.seed_of(turn.number)
         told |= {} if seed is None else {'COEVO_SEED': str(seed)}
         plain = replace(plain, environment={**plain.environment, **told})

@@ -25,6 +25,7 @@ from coevo.options.parser import cutoff_of
 
 if TYPE_CHECKING:
     from coevo.evaluation.options import Options
+    from coevo.evaluation.submission.agreement import Claim
     from coevo.evaluation.submission.folder import Submission
     from coevo.snapshots.cutoffs import Cutoff
 
@@ -189,29 +190,38 @@ def add_store_of_clones(verb: Parser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.display.console import showing
-    from coevo.evaluation.evaluation import evaluate
     from coevo.evaluation.output import check
-    from coevo.evaluation.output import summary
-    from coevo.evaluation.output import write
-    from coevo.evaluation.reporting import tables
-    from coevo.evaluation.submission.agreement import agreement
     from coevo.evaluation.submission.agreement import claimed_by
     from coevo.evaluation.submission.folder import submission_of
 
-    console = open_console()
     submission = submission_of(arguments.predictions)
     claimed = claimed_by(submission, arguments.out) if submission else None
     check(arguments.out, '--out')
     if arguments.cache is not None:
         check(arguments.cache, '--cache')
+    return score(_options(arguments, submission), arguments.out, claimed)
+
+
+def score(options: Options, out: Path, claimed: Claim | None = None) -> int:
+    """Evaluate, write the results into a folder and show them; status 0 without a bug of ours.
+
+    claimed  what a submission says of itself, which is to come out again
+    """
+    from coevo.display.console import open_console
+    from coevo.display.console import showing
+    from coevo.evaluation.evaluation import evaluate
+    from coevo.evaluation.output import summary
+    from coevo.evaluation.output import write
+    from coevo.evaluation.reporting import tables
+    from coevo.evaluation.submission.agreement import agreement
+
+    console = open_console()
     with showing(console) as listener:
-        evaluation = evaluate(_options(arguments, submission), listener)
-    report = write(arguments.out, evaluation)
+        evaluation = evaluate(options, listener)
+    report = write(out, evaluation)
     tables.show(report, console)
     agreed = agreement(claimed, report, evaluation.rows) if claimed else ()
-    for sentence in (*summary(evaluation, arguments.out), *agreed):
+    for sentence in (*summary(evaluation, out), *agreed):
         console.print(sentence, markup=False, highlight=False)
     differs = claimed is not None and claimed.outcomes_sha256 != report.outcomes_sha256
     return 1 if evaluation.bugs or differs else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from coevo.agents.adapters import claude_code
 from coevo.agents.adapters import gemini_cli
 from coevo.agents.adapters import mini_swe_agent
+from coevo.agents.adapters import one_shot
 from coevo.agents.adapters import swe_agent
 from coevo.agents.adapters.base import Adapter
 
@@ -12,5 +13,6 @@ ADAPTERS: dict[str, Adapter] = {
     'claude-code': claude_code,
     'gemini-cli': gemini_cli,
     'mini-swe-agent': mini_swe_agent,
+    'one-shot': one_shot,
     'swe-agent': swe_agent,
 }

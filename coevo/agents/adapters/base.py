@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol
 
 
@@ -22,3 +23,11 @@ class Adapter(Protocol):
     # how its software comes into the folder DIR that --software names
     @property
     def INSTALL(self) -> str: ...
+
+    # its software where coevo brings it, a file that is put into /agent; else --software names it
+    @property
+    def SOFTWARE(self) -> Path | None: ...
+
+    # whether it runs commands, for which it needs a language's tools and a task's libraries
+    @property
+    def HAS_TOOLS(self) -> bool: ...

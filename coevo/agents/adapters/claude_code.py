@@ -18,3 +18,5 @@ ENVIRONMENT = {
     'DISABLE_AUTOUPDATER': '1',
 }
 INSTALL = 'npm install --prefix DIR @anthropic-ai/claude-code'
+SOFTWARE = None
+HAS_TOOLS = True

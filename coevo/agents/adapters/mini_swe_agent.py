@@ -47,3 +47,5 @@ ENVIRONMENT = {
     'MSWEA_COST_TRACKING': 'ignore_errors',
 }
 INSTALL = '/usr/bin/python3 -m venv DIR && DIR/bin/pip install mini-swe-agent mcp'
+SOFTWARE = None
+HAS_TOOLS = True

@@ -61,3 +61,5 @@ INSTALL = (
     '/usr/bin/python3 -m venv DIR, a checkout of its repository at v1.1.0 as DIR/source, and '
     'DIR/bin/pip install DIR/source mcp'
 )
+SOFTWARE = None
+HAS_TOOLS = True

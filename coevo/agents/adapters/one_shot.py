@@ -1,0 +1,14 @@
+"""The baseline that has no tools: a prompt with its files in, a test file out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.agents import one_shot
+
+SOFTWARE = Path(one_shot.__file__)
+COMMAND = f'/usr/bin/python3 -I -B /agent/{SOFTWARE.name}'
+APIS = ('openai', 'anthropic', 'gemini')
+ENVIRONMENT: dict[str, str] = {}
+INSTALL = 'nothing is to be installed'
+HAS_TOOLS = False

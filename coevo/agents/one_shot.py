@@ -1,0 +1,135 @@
+"""An agent without tools: one question that holds the files it is about, one answer that holds the test file.
+
+It runs in the sandbox under the system's Python, by itself and without coevo, so that it imports nothing but the
+standard library. Shown are the test file and the files that the prompt names between backticks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# Characters of files, the test file first; what is beyond is left out, and said.
+MOST_SHOWN = 200_000
+# Anthropic's API has to be told how long an answer may be.
+_MOST_TOKENS = 16_000
+# Of text and code; tokenizers differ by a third.
+_CHARACTERS_OF_A_TOKEN = 4
+
+_NAMED = re.compile(r'`([^`\n]+)`')
+_FENCED = re.compile(r'^```[^\n]*\n(.*?)^```[ \t]*$', re.DOTALL | re.MULTILINE)
+_ASKED = """
+You have no tools and one answer here: what is said above of running and reverting does not concern you. The files are:
+
+{files}
+
+Answer with the whole contents of {test_file}, from its first line to its last, in one fenced code block.
+"""
+
+Read = Callable[[str], 'str | None']
+"""The text of a file of the start state; None where it is absent."""
+
+
+def question(prompt: str, test_file: str, read: Read) -> str:
+    """The prompt of a task, and the files that it is about."""
+    named = (name for name in _NAMED.findall(prompt) if '/' in name or '.' in name)
+    files = '\n\n'.join(_shown(dict.fromkeys((test_file, *named)), test_file, read))
+    return prompt + _ASKED.format(files=files, test_file=test_file)
+
+
+def _shown(paths: dict[str, None], test_file: str, read: Read) -> Iterator[str]:
+    left = MOST_SHOWN
+    for path in paths:
+        text = read(path)
+        if text is None:
+            if path == test_file:
+                yield f'{path} does not exist yet.'
+            continue
+        shown, left = text[:left], max(0, left - len(text))
+        rest = f'\n({len(text) - len(shown)} characters are left out)' if shown != text else ''
+        yield f'{path}:\n```\n{shown}\n```{rest}'
+
+
+def answered(answer: str) -> str | None:
+    """The longest code block of an answer; None if there is none."""
+    return max(_FENCED.findall(answer), key=len, default=None)
+
+
+def tokens(text: str) -> int:
+    """A rule of thumb."""
+    return math.ceil(len(text) / _CHARACTERS_OF_A_TOKEN)
+
+
+# -- in the sandbox --------------------------------------------------------------------------------
+
+
+def main() -> int:
+    """Status 1, and a line that says why, where no test file came of it."""
+    test_file = Path(os.environ['COEVO_TEST_FILE'])
+    asked = question(Path(os.environ['COEVO_PROMPT']).read_text('utf-8'), str(test_file), _read)
+    try:
+        answer = _ask(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], asked)
+    except urllib.error.HTTPError as error:
+        print(error.read(1000).decode('utf-8', 'replace') or error)
+        return 1
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        print(f'the endpoint gave no answer that can be read: {error!r}')
+        return 1
+    text = answered(answer)
+    if text is None:
+        print('the answer holds no code block')
+        return 1
+    test_file.parent.mkdir(parents=True, exist_ok=True)
+    test_file.write_text(text, 'utf-8')
+    return 0
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text('utf-8', 'replace')
+    except (OSError, ValueError):
+        return None
+
+
+def _ask(api: str, model: str, text: str) -> str:
+    path, body = _request(api, model, text)
+    request = urllib.request.Request(
+        os.environ['COEVO_ENDPOINT'] + path,
+        data=json.dumps(body).encode(),
+        headers={'Content-Type': 'application/json', 'anthropic-version': '2023-06-01'},
+    )
+    with urllib.request.urlopen(request) as answer:
+        return _text(api, json.load(answer))
+
+
+def _request(api: str, model: str, text: str) -> tuple[str, dict[str, Any]]:
+    if api == 'gemini':
+        parts = [{'role': 'user', 'parts': [{'text': text}]}]
+        return f'/v1beta/models/{model}:generateContent', {'contents': parts}
+    messages = [{'role': 'user', 'content': text}]
+    if api == 'anthropic':
+        limited = {'max_tokens': _MOST_TOKENS}
+        return '/v1/messages', {'model': model, 'messages': messages, **limited}
+    return '/v1/chat/completions', {'model': model, 'messages': messages}
+
+
+def _text(api: str, answer: Any) -> str:
+    """LookupError or TypeError for an answer of another shape."""
+    if api == 'openai':
+        return str(answer['choices'][0]['message']['content'])
+    gemini = api == 'gemini'
+    parts = answer['candidates'][0]['content']['parts'] if gemini else answer['content']
+    return ''.join(part.get('text', '') for part in parts)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

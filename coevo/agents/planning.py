@@ -1,0 +1,213 @@
+"""What the options of `coevo attempt` ask for."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.agents.adapters import ADAPTERS
+from coevo.agents.adapters.base import Adapter
+from coevo.agents.attempts import AttemptPlan
+from coevo.agents.endpoint import Endpoint
+from coevo.agents.endpoint import endpoint
+from coevo.agents.estimate import Estimate
+from coevo.agents.estimate import estimate
+from coevo.agents.prices import read_prices
+from coevo.agents.run import SOFTWARE
+from coevo.agents.run import AgentSettings
+from coevo.agents.run import Caps
+from coevo.agents.summary import network
+from coevo.agents.turns import Series
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
+from coevo.evaluation.options import Options
+from coevo.evaluation.output import check
+from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.verbs import existing_store
+from coevo.evaluation.verbs import more_than_zero
+from coevo.evaluation.verbs import named_tasks
+from coevo.evaluation.verified import verified
+from coevo.model.errors import Fatal
+from coevo.model.task_rows import TaskRow
+from coevo.options.parser import cutoff_of
+from coevo.prompts import VERSION
+from coevo.sandboxes.sandbox import Mount
+
+GIB = 1 << 30
+
+
+def plan(arguments: argparse.Namespace) -> AttemptPlan:
+    adapter = _adapter(arguments.agent)
+    prices = read_prices(arguments.prices) if arguments.prices else None
+    settings, series = _settings(arguments, adapter), _series(arguments)
+    tasks = _tasks(arguments)
+    check(arguments.out, '--out')
+    return AttemptPlan(
+        tasks=tasks,
+        out=arguments.out,
+        settings=settings,
+        harness=arguments.harness or _harness(arguments.agent),
+        model=arguments.agent_model,
+        store=existing_store(arguments.store),
+        prices=prices,
+        jobs=arguments.jobs,
+        sandbox=arguments.sandbox,
+        kit=_has_kit(arguments, adapter),
+        series=series,
+        asked=_asked(arguments, settings, adapter),
+    )
+
+
+def estimate_of(arguments: argparse.Namespace) -> Estimate:
+    """Of all attempts that are asked for; Fatal for an agent that decides by itself how often it asks."""
+    if not is_estimable(arguments.agent):
+        raise Fatal('what one-shot costs can be told beforehand alone; leave out --estimate')
+    return estimate(
+        _tasks(arguments),
+        attempts=arguments.attempts,
+        model=arguments.agent_model or '',
+        store=existing_store(arguments.store),
+        prices=read_prices(arguments.prices) if arguments.prices else None,
+    )
+
+
+def is_estimable(agent: str) -> bool:
+    adapter = _adapter(agent)
+    return adapter is not None and not adapter.HAS_TOOLS
+
+
+def results_of(arguments: argparse.Namespace, predictions: Path) -> Options:
+    """How the predictions of attempts are scored."""
+    return Options(
+        snapshot=arguments.snapshot,
+        predictions=predictions,
+        store=existing_store(arguments.store),
+        tasks=named_tasks(arguments.tasks),
+        cutoff=cutoff_of(arguments),
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+        jobs=arguments.jobs,
+        sandbox=arguments.sandbox,
+    )
+
+
+def _tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
+    found = assignments(
+        arguments.snapshot,
+        named_tasks(arguments.tasks),
+        cutoff_of(arguments),
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+    )
+    if not found:
+        raise Fatal(
+            'no task is left to attempt; name others, or an earlier cutoff, or add --leaking'
+        )
+    return [one.task for one in found]
+
+
+def _series(arguments: argparse.Namespace) -> Series:
+    if arguments.attempts > MOST_ATTEMPTS:
+        raise Fatal(f'--attempts is at most {MOST_ATTEMPTS}, and not {arguments.attempts}')
+    if arguments.attempts == 1 and arguments.protocol != AttemptProtocol.ONCE:
+        raise Fatal(f'--protocol {arguments.protocol} takes several --attempts')
+    return Series(
+        attempts=arguments.attempts,
+        protocol=AttemptProtocol(arguments.protocol),
+        snapshot=arguments.snapshot,
+        seed=arguments.seed,
+    )
+
+
+def _adapter(agent: str) -> Adapter | None:
+    return ADAPTERS.get(agent)
+
+
+def _harness(agent: str) -> str:
+    return Path(agent.split()[0]).name if agent.split() else agent
+
+
+def _settings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSettings:
+    if adapter is not None and arguments.agent_model is None:
+        raise Fatal(f'{arguments.agent} has to be told which model to use: --agent-model NAME')
+    for name in ('max_seconds', 'max_cost', 'memory'):
+        more_than_zero(getattr(arguments, name), f'--{name.replace("_", "-")}')
+    environment = dict(adapter.ENVIRONMENT) if adapter else {}
+    asked = _endpoint(arguments, adapter)
+    if asked is not None:
+        environment['COEVO_API'] = asked.api
+    return AgentSettings(
+        command=adapter.COMMAND if adapter else arguments.agent,
+        caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
+        endpoint=asked,
+        memory_bytes=arguments.memory * GIB,
+        mounts=tuple(_mounts(arguments, adapter)),
+        environment={**environment, 'COEVO_MODEL': arguments.agent_model or ''},
+    )
+
+
+def _endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
+    api = arguments.api or (adapter.APIS[0] if adapter else None)
+    if api is None:
+        if arguments.endpoint or arguments.key_env:
+            raise Fatal('--endpoint and --key-env need --api: what is spoken there')
+        return None
+    if adapter is not None and api not in adapter.APIS:
+        raise Fatal(f'{arguments.agent} speaks {", ".join(adapter.APIS)}; choose --api from these')
+    return endpoint(api, arguments.endpoint, arguments.key_env)
+
+
+def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
+    if adapter is not None and adapter.SOFTWARE is not None:
+        if arguments.software is not None:
+            raise Fatal(f'{arguments.agent} is a part of coevo; leave out --software')
+        return [Mount(source=adapter.SOFTWARE, target=f'{SOFTWARE}/{adapter.SOFTWARE.name}')]
+    if arguments.software is None:
+        if adapter is not None:
+            raise Fatal(f'{arguments.agent} needs its software, --software DIR: {adapter.INSTALL}')
+        return []
+    if not arguments.software.is_dir():
+        raise Fatal(f'{arguments.software} is no folder; --software names where the agent lies')
+    return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
+
+
+def _asked(
+    arguments: argparse.Namespace, settings: AgentSettings, adapter: Adapter | None
+) -> dict[str, object]:
+    """What decides answers; which tasks, and how many at once, does not."""
+    return {
+        'snapshot_sha256': verified(arguments.snapshot),
+        'prompt_version': VERSION,
+        'agent': arguments.agent,
+        'command': settings.command,
+        'model': arguments.agent_model,
+        'harness': arguments.harness or _harness(arguments.agent),
+        'software': _software(arguments, adapter),
+        'network': network(settings),
+        'max_seconds': settings.caps.seconds,
+        'max_cost_usd': settings.caps.cost_usd,
+        'prices_sha256': _digest(arguments.prices) if arguments.prices else None,
+        'memory_gib': arguments.memory,
+        'sandbox': arguments.sandbox,
+        'kit': _has_kit(arguments, adapter),
+        # Of folders of before nothing says these.
+        **({'protocol': arguments.protocol} if arguments.protocol != 'once' else {}),
+        **({'seed': arguments.seed} if arguments.seed is not None else {}),
+    }
+
+
+def _has_kit(arguments: argparse.Namespace, adapter: Adapter | None) -> bool:
+    return not arguments.no_kit and (adapter is None or adapter.HAS_TOOLS)
+
+
+def _software(arguments: argparse.Namespace, adapter: Adapter | None) -> str | None:
+    if adapter is not None and adapter.SOFTWARE is not None:
+        return _digest(adapter.SOFTWARE)
+    return str(arguments.software.resolve()) if arguments.software else None
+
+
+def _digest(file: Path) -> str:
+    """SHA-256 of a file that decides answers."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,0 +1,152 @@
+"""The one-shot baseline from its estimate to its score, on the suite of a toy."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coevo.command.main import main
+from coevo.evaluation.suites.results import read_suites
+from coevo.model.records import Walk
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.agents import model_server
+from tests.agents.model_server import KEY
+from tests.agents.model_server import ModelServer
+from tests.agents.model_server import Turn
+from tests.languages import toys
+from tests.projects import QUICK
+from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
+
+CODE = {**toys.BUILD, **toys.source('Till', 'price: 1', 'tax: 5')}
+TESTS = toys.tests('Till', 'pays: is Till.price 1', 'taxes: is Till.tax 5')
+ANSWER = 'Here it is:\n```toy\n[shop.TillTest]\npays: is Till.price 1\n```\nThat is all.'
+KEYS = {'openai': 'OPENAI_API_KEY', 'anthropic': 'ANTHROPIC_API_KEY', 'gemini': 'GEMINI_API_KEY'}
+
+
+@pytest.fixture(scope='module')
+def place(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store and its snapshot, of one task."""
+    folder = tmp_path_factory.mktemp('one-shot')
+    repository = write(folder / 'repository', [CODE, TESTS])
+    profile = replace(QUICK, traces=True, measure_runs=100)
+    toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
+    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    return folder
+
+
+def command(place: Path, out: Path, *more: str) -> list[str]:
+    known = ['--store', str(place / 'store'), '--agent-model', 'small-1', '--out', str(out)]
+    return ['attempt', str(place / 'snapshot'), '--agent', 'one-shot', *known, *more]
+
+
+def asked_of(model: ModelServer, *more: str) -> list[str]:
+    return ['--endpoint', model.url, *more]
+
+
+def prices(folder: Path) -> str:
+    file = folder / 'prices.toml'
+    file.write_text('["small"]\ninput = 1000.0\noutput = 2000.0\n')
+    return str(file)
+
+
+@pytest.mark.parametrize('api', KEYS)
+def test_an_endpoint_gets_a_score_in_one_command(
+    place: Path,
+    tmp_path: Path,
+    api: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(KEYS[api], KEY)
+    scores = tmp_path / 'scores'
+    with model_server.serving(lambda request: [Turn(text=ANSWER)]) as model:
+        more = asked_of(
+            model, '--api', api, '--evaluate', str(scores), '--prices', prices(tmp_path)
+        )
+        assert main(command(place, tmp_path / 'out', *more)) == 0
+        ((_, _, body),) = model.requests
+    (row,) = read_suites(scores)
+    assert (row.outcome, [one.test_method for one in row.tests]) == ('success', ['TillTest#pays'])
+    asked = json.dumps(body)
+    assert 'test_till.toy does not exist yet.' in asked
+    assert all(line in asked for line in ('price: 1', 'tax: 5', '`shop.Till` in `till.toy`'))
+    assert 'is Till.price' not in asked
+    assert capsys.readouterr().err.startswith('estimate: 1 task, about ')
+    (line,) = (tmp_path / 'out' / 'predictions.jsonl').read_text().splitlines()
+    found = json.loads(line)
+    assert (found['harness'], found['model'], found['tokens']) == ('one-shot', 'small-1', 1100)
+
+
+def test_an_estimate_takes_no_endpoint_and_asks_nothing(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ('--estimate', '--attempts', '3', '--prices', prices(tmp_path))
+    assert main(command(place, tmp_path / 'out', *more)) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    shape = r'estimate: 1 task, at most 3 attempts each, about ([0-9,]+) tokens in and ([0-9,]+) out, \$(.*)'
+    found = re.fullmatch(shape, line)
+    assert found is not None, line
+    tokens_in, tokens_out = (int(number.replace(',', '')) for number in found.groups()[:2])
+    assert 600 < tokens_in < 3000
+    assert tokens_out == 3 * math.ceil(len(TESTS['test_till.toy']) / 4)
+    assert float(found[3]) == pytest.approx((tokens_in * 1000 + tokens_out * 2000) / 1e6, abs=0.01)
+    assert not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize(
+    ('more', 'said'),
+    [
+        (('--software', '.'), 'one-shot is a part of coevo; leave out --software'),
+        (('--api', 'morse'), 'one-shot speaks openai, anthropic, gemini; choose --api from these'),
+    ],
+)
+def test_what_does_not_go_together(
+    place: Path,
+    tmp_path: Path,
+    more: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    assert main(command(place, tmp_path / 'out', *more)) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_of_other_agents_nobody_knows_the_cost(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['attempt', str(place / 'snapshot'), '--agent', 'sh', '--out', str(tmp_path / 'out')]
+    assert main([*words, '--estimate']) == 2
+    assert 'leave out --estimate' in capsys.readouterr().err
+
+
+def test_an_answer_without_a_file_changes_nothing(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    with model_server.serving(lambda request: [Turn(text='I would rather not.')]) as model:
+        assert main(command(place, tmp_path / 'out', *asked_of(model))) == 0
+    (line,) = (tmp_path / 'out' / 'predictions.jsonl').read_text().splitlines()
+    found = json.loads(line)
+    assert (found['exit_status'], found['patch']) == ('failed', '')
+
+
+def test_a_key_that_is_denied_ends_it_with_what_the_endpoint_said(
+    place: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', 'another')
+    with model_server.serving(lambda request: [Turn()]) as model:
+        assert main(command(place, tmp_path / 'out', *asked_of(model))) == 2
+    assert capsys.readouterr().err.count('\n') <= 2
