@@ -37,6 +37,9 @@ _MARKS = (
     'xdist_group: of pytest-xdist',
 )
 
+# What pytest-qt needs one of, https://pytest-qt.readthedocs.io/en/latest/intro.html.
+_QT = ('PySide6', 'PySide2', 'PyQt6', 'PyQt5')
+
 # From the worst to the best, as coevo has it.
 _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
 
@@ -369,7 +372,7 @@ def run(request, teller):
     _hooks(pytest)
     plugin = Plugin(request, teller, pytest)
     plugin.tracer = tracer
-    arguments = [*request['options'], *request['files']]
+    arguments = [*request['options'], *_without_idle_plugins(), *request['files']]
     try:
         config = _prepareconfig(arguments, [plugin])
     except BaseException as error:
@@ -380,6 +383,17 @@ def run(request, teller):
         teller.tell({'e': 'loaded'})
     finally:
         config._ensure_unconfigure()
+
+
+def _without_idle_plugins():
+    """Options that block plugins which refuse to start where nothing is installed that they could drive."""
+    import importlib.util
+
+    def is_there(name):
+        return importlib.util.find_spec(name) is not None
+
+    idle = is_there('pytestqt') and not any(map(is_there, _QT))
+    return ['-p', 'no:pytest-qt'] if idle else []
 
 
 def _tracer(request, here):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -108,3 +109,20 @@ other = "other"
     with shop(tmp_path_factory.mktemp('shop'), files, {'more.txt': ''}, project) as made:
         found = made.verdict(method('test_plugins'))
         assert (found.outcome, found.message) == (Outcome.PASS, '')
+
+
+def test_a_plugin_that_has_nothing_to_drive_does_not_stop_all_tests(tmp_path: Path) -> None:
+    """pytest-qt refuses to start where no package of Qt is installed."""
+    project = PROJECT + '[project.optional-dependencies]\ntests = ["pytest-qt"]\n'
+    tests = """\
+        def test_price():
+            pass
+
+
+        def test_window(qtbot):
+            pass
+    """
+    files = {'till.py': CODE, 'tests/test_till.py': tests}
+    with shop(tmp_path, files, {'README': ''}, project) as made:
+        assert made.verdict(method('test_price')).outcome is Outcome.PASS
+        assert made.verdict(method('test_window')).outcome is Outcome.ERROR
