@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
+from collections.abc import Iterable
 from collections.abc import Iterator
+from dataclasses import replace
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
@@ -12,6 +15,7 @@ from coevo.languages.python.requirements.ini_files import setup_cfg
 from coevo.languages.python.requirements.ini_files import tox_ini
 from coevo.languages.python.requirements.setup_py import named_lists
 from coevo.languages.python.requirements.setup_py import setup_py
+from coevo.languages.python.requirements.stated import FILES
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.requirements.stated import Stated
 from coevo.languages.python.requirements.stated import for_tests
@@ -50,7 +54,7 @@ class _Files:
         ):
             source = self._read(self._prefix + name)
             if source is not None:
-                found = reader(source)
+                found = self._with_lists(reader(source))
                 told = told or bool(found.runtime)
                 yield found
         if not told:
@@ -77,6 +81,23 @@ class _Files:
             if path.startswith(self._prefix) and path.endswith(f'/{name}')
         ]
         return tuple(below) if len(below) == 1 else ()
+
+    def _with_lists(self, stated: Stated) -> Stated:
+        """With the lines of the lists that a file names instead of requirements."""
+        return replace(
+            stated,
+            runtime=tuple(self._lines(stated.runtime)),
+            groups={name: tuple(self._lines(lines)) for name, lines in stated.groups.items()},
+        )
+
+    def _lines(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            if not line.strip().startswith(FILES):
+                yield line
+                continue
+            for name in line.strip().removeprefix(FILES).split(','):
+                path = self._prefix + posixpath.normpath(name.strip())
+                yield from requirement_list(path, self._read)
 
     def _lists(self, *, told: bool) -> Iterator[Stated]:
         """The lists for tests; of compiled ones (.txt beside .in) the source.

@@ -9,11 +9,17 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Any
 
+from coevo.languages.python.requirements.stated import FILES
 from coevo.languages.python.requirements.stated import Stated
 
 _UNKNOWN = object()
 _DEEP = 100  # parts of a sum
 _LIST = re.compile(r'(?:[\w.-]+/)*[\w.-]*requirements?[\w.-]*\.(?:txt|in)')
+_NAMED_LIST = re.compile(r'[\w./-]+\.(txt|in|pip)')
+# What setup.py reads for other arguments: each line of it could be taken for a requirement.
+_TEXT = re.compile(
+    'readme|change|history|news|licen[cs]e|authors|version|manifest|description', re.IGNORECASE
+)
 # Words of conditions for other interpreters and systems than those that we have.
 _ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python_version', 'name'})
 
@@ -92,6 +98,8 @@ def _assigned(module: ast.Module) -> dict[str, Any]:
                 value = _value(node.value, names)
                 for target in node.targets:
                     _assign(target, value, names)
+            case ast.With() | ast.FunctionDef():
+                names |= _read_by(node, names)
             case ast.AugAssign(op=ast.Add()):
                 _add(_value(node.target, names), _value(node.value, names))
             case ast.Expr(value=ast.Call(func=ast.Attribute() as method, args=[argument])):
@@ -108,7 +116,10 @@ def _statements(body: Sequence[ast.stmt], depth: int = 0) -> Iterator[ast.stmt]:
         match node:
             case ast.If() if not _ELSEWHERE.intersection(_words(node.test)) and depth < _DEEP:
                 yield from _statements(node.body, depth + 1)
-            case ast.Try() | ast.With() | ast.FunctionDef() if depth < _DEEP:
+            case ast.With() | ast.FunctionDef() if depth < _DEEP:
+                yield node
+                yield from _statements(node.body, depth + 1)
+            case ast.Try() if depth < _DEEP:
                 yield from _statements(node.body, depth + 1)
             case _:
                 yield node
@@ -161,7 +172,41 @@ def _value(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
             return holder.get(key, _UNKNOWN) if found else _UNKNOWN
         case ast.Call() if _called(node.func) == 'dict':
             return dict(_arguments(node, names))
+        case ast.Call() | ast.ListComp():
+            return list(_files(node, names)) or _UNKNOWN
     return _UNKNOWN
+
+
+def _read_by(node: ast.With | ast.FunctionDef, names: dict[str, Any]) -> dict[str, Any]:
+    """What stands for the content of lists: an open file, or a function that names one."""
+    if isinstance(node, ast.FunctionDef):
+        found = list(_files(node, {}))
+        return {node.name: found} if found else {}
+    opened = ((one.optional_vars, _value(one.context_expr, names)) for one in node.items)
+    return {target.id: value for target, value in opened if isinstance(target, ast.Name)}
+
+
+def _files(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+    """The lists that are named in what nobody can tell without running it."""
+    found: dict[str, None] = {}
+    joined: set[ast.AST] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and _called(part.func) == 'join':
+            words = [one for one in part.args if isinstance(one, ast.Constant)]
+            found['/'.join(str(one.value) for one in words)] = None
+            joined.update(words)
+        elif isinstance(part, ast.Constant) and part not in joined:
+            found[str(part.value)] = None
+        elif isinstance(part, ast.Name):
+            known = names.get(part.id)
+            lines = known if isinstance(known, list) else [known]
+            yield from (one for one in lines if isinstance(one, str) and one.startswith(FILES))
+            found |= dict.fromkeys(one for one in lines if isinstance(one, str))
+    yield from (
+        f'{FILES} {name}'
+        for name in found
+        if _NAMED_LIST.fullmatch(name) and not _TEXT.search(name)
+    )
 
 
 def _lines(value: object) -> Iterator[str]:

@@ -35,6 +35,9 @@ _PLAIN = re.compile(
 _OWN_EXTRAS = re.compile(
     r'[\'"\s]*(?:(?:-e|--editable)[ =]+)?[\'"]?(?P<name>\.|[\w.-]+)\s*\[(?P<extras>[^\]]+)\]'
 )
+# Before the names of lists, with commas, that stand for a requirement, as setuptools has it in setup.cfg.
+FILES = 'file:'
+
 _COMMENT = re.compile(r'(^|\s)#.*')
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import Any
 
+from coevo.languages.python.requirements.stated import FILES
 from coevo.languages.python.requirements.stated import Stated
 
 _DEPTH = 8  # of groups that include others
@@ -26,7 +27,11 @@ def pyproject(source: bytes) -> Stated:
         name: tuple(_lines(lines))
         for name, lines in _table(project, 'optional-dependencies').items()
     }
-    for found in (_dependency_groups(document), _of_poetry(poetry), _of_tools(tool)):
+    dynamic = _table(_table(tool, 'setuptools'), 'dynamic')
+    files = {
+        name: tuple(_files(one)) for name, one in _table(dynamic, 'optional-dependencies').items()
+    }
+    for found in (files, _dependency_groups(document), _of_poetry(poetry), _of_tools(tool)):
         for name, lines in found.items():
             groups[name] = (*groups.get(name, ()), *lines)
     python = own.get('python')
@@ -35,7 +40,11 @@ def pyproject(source: bytes) -> Stated:
         version=_text(project.get('version') or poetry.get('version')),
         python=_text(project.get('requires-python'))
         or (_versions(python) if isinstance(python, str) else None),
-        runtime=(*_lines(project.get('dependencies')), *_poetry_lines(own)),
+        runtime=(
+            *_lines(project.get('dependencies')),
+            *_files(dynamic.get('dependencies')),
+            *_poetry_lines(own),
+        ),
         groups=groups,
         entry_points=_entry_points(project, poetry),
     )
@@ -63,6 +72,13 @@ def _text(value: object) -> str | None:
 def _lines(value: object) -> Iterator[str]:
     if isinstance(value, list):
         yield from (line for line in value if isinstance(line, str))
+
+
+def _files(value: object) -> Iterator[str]:
+    """What setuptools is told to read lists from: a name, or several."""
+    named = value.get('file') if isinstance(value, dict) else None
+    for name in [named] if isinstance(named, str) else _lines(named):
+        yield f'{FILES} {name}'
 
 
 def _dependency_groups(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -170,6 +170,49 @@ def test_of_two_lists_of_a_name_neither_is_read(tmp_path: Path) -> None:
     assert found.runtime == ()
 
 
+@pytest.mark.parametrize(
+    'setup',
+    [
+        "setup(install_requires=lines('needs/own.txt'))",
+        "setup(install_requires=open('needs/own.txt').read().splitlines())",
+        "setup(install_requires=[one.strip() for one in open('needs/own.txt')])",
+        "setup(install_requires=lines(os.path.join(HERE, 'needs', 'own.txt')))",
+        "NAME = 'needs/own.txt'\nsetup(install_requires=lines(NAME))",
+        "with open('needs/own.txt') as file:\n    found = list(file)\nsetup(install_requires=found)",
+        "def found():\n    return open('needs/own.txt').readlines()\nsetup(install_requires=found())",
+        "setup(install_requires=lines('needs/own.txt') + lines('none.txt'))",
+    ],
+)
+def test_lists_that_a_setup_py_reads(tmp_path: Path, setup: str) -> None:
+    more = (
+        "def lines(name='README.txt'):\n    return open(name)\n"
+        "setup(tests_require=[], long_description=open('README.txt').read())"
+    )
+    found = needs_of(
+        tmp_path,
+        setup__py=f'{setup}\n{more}\n',
+        README__txt='words\n',
+        needs___own__txt='six>=1  # this\n-r more.txt\n',
+        needs___more__txt='attrs\n',
+    )
+    assert (found.runtime, found.tests) == (('attrs', 'six>=1'), ())
+
+
+def test_lists_that_setuptools_reads(tmp_path: Path) -> None:
+    lists = {'own__txt': 'six\n', 'more__txt': 'attrs\n', 'test__txt': 'mock\n'}
+    cfg = '[options]\ninstall_requires = file: own.txt, more.txt\n'
+    toml = """\
+[project]
+dynamic = ["dependencies", "optional-dependencies"]
+[tool.setuptools.dynamic]
+dependencies = {file = ["own.txt", "more.txt"]}
+optional-dependencies.test = {file = "test.txt"}
+"""
+    assert needs_of(tmp_path / 'a', setup__cfg=cfg, **lists).runtime == ('attrs', 'six')
+    found = needs_of(tmp_path / 'b', pyproject__toml=toml, **lists)
+    assert (found.runtime, found.tests) == (('attrs', 'six'), ('mock',))
+
+
 def test_a_plain_list_beside_what_the_project_says_is_for_who_works_on_it(tmp_path: Path) -> None:
     lists = {'requirements__txt': 'six==1.0\nmypy\nmock\n', 'tests___requirements__txt': 'attrs\n'}
     stated = needs_of(tmp_path / 'a', setup__py="setup(install_requires=['six'])\n", **lists)
