@@ -2,7 +2,7 @@
 
     python -m benchmarks.python_shapes OUT.csv END=STORE ...
 
-A row is a repository, an end of its history (`new`, `old`), what is counted, and the count. Drops of the label stage
+A row is a repository, an end of its history (`new`, `old`) or another word for a store, what is counted, and the count. Drops of the label stage
 have their detail up to the first colon or `@`, since what follows names things of the repository.
 """
 

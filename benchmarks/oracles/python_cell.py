@@ -3,8 +3,8 @@
 The tree is written anew: the code's revision with all files that the language calls the tests' of the
 other one. Versions of libraries and the interpreter are those that the language says of the pair; they are installed
 again, and nothing else of the engine takes part: no worker, no channel, no stand-ins, no options of ours.
-coverage.py is added, which the engine leaves out and settings of pytest may name, and the module of its version that a
-project's build would write.
+coverage.py is added, which the engine leaves out and settings of pytest may name, and of the project itself the module of
+its version that a build would write, and the metadata (name, version, entry points) that an installation would.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from coevo.languages.python import uv
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.interpreters import standing
+from coevo.languages.python.layout import metadata
 from coevo.languages.python.layout import written_modules
 from coevo.languages.python.names import pytest_id
 from coevo.languages.python.options import SETTINGS
+from coevo.languages.python.requirements.reading import needs
 from coevo.model.errors import Transient
 from coevo.model.records import Environment
 from coevo.model.records import Outcome
@@ -75,6 +77,7 @@ class PytestBench:
         with place_of_tree(self._root) as tree:
             write_cell_of(language.READING, repository, place.tests_rev, place.code_rev, tree)
             _write_versions(tree, place.module)
+            _write_metadata(tree, repository, place)
             return _answer(self._ask(tree, interpreter, packages, place, methods))
 
     def prepare(self, repository: Repository, pair: Pair, place: Place) -> None:
@@ -153,6 +156,14 @@ def _write_versions(tree: Path, folder: str) -> None:
     for path, content in written_modules(texts, folder):
         if not (tree / path).exists() and (tree / path).parent.is_dir():
             (tree / path).write_bytes(content)
+
+
+def _write_metadata(tree: Path, repository: Repository, place: Place) -> None:
+    """As `pip install --editable` would leave it: plugins and versions of the project itself are found by it."""
+    for path, content in metadata(needs(repository, place.code_rev, place.module)).items():
+        file = tree / place.module / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
 
 
 def _answer(found: dict[str, Any]) -> Answer:
