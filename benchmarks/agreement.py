@@ -49,7 +49,7 @@ from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
 Key = tuple[str, str, str, str, str]

@@ -32,8 +32,8 @@ from coevo.evaluation.judging.start_states import start_file
 from coevo.git.contents import content
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
+from coevo.model.dependencies import Dependency
 from coevo.model.errors import Fatal
-from coevo.model.records import Dependency
 
 _WORD = re.compile(rb'[A-Za-z_]\w{3,}')
 _MOST_WORDS = 20

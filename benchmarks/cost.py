@@ -36,7 +36,7 @@ from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
 from benchmarks.tables import append
 from coevo.git.repository import Repository
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.storage.store import Store
 from miners.cloning.clones import obtain
 

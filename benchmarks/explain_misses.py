@@ -29,16 +29,16 @@ from benchmarks.published import open_clone
 from benchmarks.published import published
 from benchmarks.stores import segments
 from coevo.git.repository import Repository
+from coevo.model.drops import Drop
 from coevo.model.identity import method_id
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import Candidate
-from coevo.model.records import Change
 from coevo.model.records import Commit
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Change
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 from miners.diffs.changes import diff
 

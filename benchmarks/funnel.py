@@ -28,9 +28,9 @@ from coevo.git.repository import Repository
 from coevo.languages.java import maven
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
-from coevo.model.records import Stage
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.storage.place import on_disk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

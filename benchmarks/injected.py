@@ -35,9 +35,9 @@ from benchmarks.published import published
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Label
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Label
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 
 SEED = 5

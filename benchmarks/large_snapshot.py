@@ -32,10 +32,10 @@ import coevo
 from benchmarks.ranged import Ranged
 from coevo.model.identity import method_id_in
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Change
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.segment import Segment
+from coevo.model.words import Change
+from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord

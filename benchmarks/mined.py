@@ -14,12 +14,12 @@ from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.profiles import load_profile
 from coevo.model.records import Candidate
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
+from coevo.model.words import Walk
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.store import Partition
 from coevo.storage.store import Store

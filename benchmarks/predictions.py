@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.stores import segments
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 
 

@@ -29,10 +29,10 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Outcome
+from coevo.model.words import Walk
 from coevo.sandboxes.bubblewrap import descendants
 
 RESULTS = 'cost_python.csv'

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.tables import Row
 from benchmarks.tables import write
-from coevo.model.records import Stage
 from coevo.model.segment import Segment
+from coevo.model.words import Stage
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.funnel import funnel

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 
 

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from collections.abc import Iterator
 
 from coevo.git.repository import Repository
+from coevo.model.drops import Drop
 from coevo.model.identity import method_id
 from coevo.model.profiles import Profile
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Stage
 from coevo.model.segment import Segment
+from coevo.model.words import Stage
 from coevo.storage.store import WalkRecord
 from filters import sieve
 from flows.rows import pair_row

@@ -35,6 +35,7 @@ from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
 from coevo.languages.java.maven.workarounds import WORKAROUNDS
+from coevo.model.drops import Drop
 from coevo.model.errors import Transient
 from coevo.model.identity import method_id
 from coevo.model.labels import TRACKS
@@ -43,14 +44,13 @@ from coevo.model.labels import label
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate
-from coevo.model.records import Cell
-from coevo.model.records import Drop
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from miners.diffs.changes import diff

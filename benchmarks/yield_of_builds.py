@@ -33,7 +33,7 @@ from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.cloning.clones import obtain
 from miners.walks.pairs import Route
 from miners.walks.pairs import visit

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from coevo.model.drops import Drop
 from coevo.model.identity import method_id
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Stage
 from coevo.model.records import TestMethod
+from coevo.model.words import Stage
 from filters import clock
 from filters import content
 from filters import doubt

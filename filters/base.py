@@ -12,11 +12,11 @@ from coevo.model.quality import Isolated
 from coevo.model.quality import RepairGuard
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Change
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
 from coevo.model.records import short_hash
+from coevo.model.words import Change
+from coevo.model.words import Track
 
 
 class SievedChange(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 
 REASONS = (Reason.GAP_UNKNOWN, Reason.GAP_NEGATIVE, Reason.GAP_TOO_LONG)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Change
+from coevo.model.words import Change
 from filters.base import FilterCase
 
 REASONS = (Reason.NEARER_STATE,)

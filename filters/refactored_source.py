@@ -6,7 +6,7 @@ A repair is the test's own: what happens to the source beside it says nothing of
 from __future__ import annotations
 
 from coevo.model.reasons import Reason
-from coevo.model.records import Track
+from coevo.model.words import Track
 from filters.base import TrackCase
 
 REASONS = (Reason.SOURCE_REFACTORED_ONLY,)

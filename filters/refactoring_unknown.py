@@ -7,7 +7,7 @@ that need one of both to be known.
 from __future__ import annotations
 
 from coevo.model.reasons import Reason
-from coevo.model.records import Track
+from coevo.model.words import Track
 from filters.base import TrackCase
 
 REASONS = (Reason.REFACTORING_UNKNOWN,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Change
+from coevo.model.words import Change
 from filters.base import FilterCase
 
 REASONS = (Reason.NO_SOURCE_CHANGE,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.reasons import Reason
-from coevo.model.records import Track
+from coevo.model.words import Track
 from filters.base import TrackCase
 
 REASONS = (Reason.NO_PASSING_SIBLING,)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
 from coevo.model.quality import Coverage
 from coevo.model.quality import CoveredDependency
 from coevo.model.quality import Isolated
 from coevo.model.quality import Mutation
 from coevo.model.quality import RepairGuard
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

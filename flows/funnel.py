@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coevo.model.drops import Drop
 from coevo.model.labels import TRACKS
-from coevo.model.records import Drop
-from coevo.model.records import Stage
 from coevo.model.segment import Segment
+from coevo.model.words import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,8 @@ from coevo.model.containment import Bug
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.bugs import PairBugs

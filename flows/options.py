@@ -14,7 +14,7 @@ from coevo.model.families import RELEASED_FAMILIES
 from coevo.model.families import STANDING_FAMILIES
 from coevo.model.families import Family
 from coevo.model.profiles import Profile
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk
 from miners.cloning.remotes import NO_LIMITS

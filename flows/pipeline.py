@@ -27,8 +27,8 @@ from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
 from coevo.model.repository_rows import RepositoryRow
+from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord

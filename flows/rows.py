@@ -21,9 +21,9 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate
-from coevo.model.records import Cell
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Cell
 from flows.findings import MethodFindings
 from flows.findings import Refactored
 from miners.diffs.changes import PairChange

@@ -31,10 +31,10 @@ from coevo.languages.table import LANGUAGES
 from coevo.languages.table import languages_of
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Outcome
+from coevo.model.words import Walk
 from coevo.storage.place import Root
 from coevo.storage.place import on_disk
 from coevo.storage.store import Store

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TypeVar
 
+from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
-from coevo.model.records import Drop
-from coevo.model.records import Stage
-from coevo.model.records import Walk
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.storage.withdrawals import Withdrawal
 from coevo.storage.withdrawals import WithdrawnKind
 from packagers.built import Built

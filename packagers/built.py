@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.model.drops import Drop
 from coevo.model.quality import Coverage
-from coevo.model.records import Drop
-from coevo.model.records import Walk
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

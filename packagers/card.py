@@ -13,9 +13,9 @@ from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
-from coevo.model.records import Track
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
+from coevo.model.words import Track
 from coevo.snapshots.cutoffs import first_clean_moment
 from packagers import datasheet
 from packagers.dictionary import table

@@ -17,11 +17,11 @@ from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.table import reading
 from coevo.languages.table import reading_at
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Change
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
 from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Change
 from packagers.contamination import earliest
 from packagers.contamination import first_seen
 from packagers.row_files import Sorter

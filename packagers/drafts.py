@@ -24,10 +24,10 @@ from coevo.languages.table import surgery
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.task_rows import StartRow
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from packagers.sameness import Identity
 from packagers.sameness import edit
 from packagers.sameness import path_in_module

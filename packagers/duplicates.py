@@ -13,8 +13,8 @@ from itertools import groupby
 from operator import attrgetter
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Change
-from coevo.model.records import Walk
+from coevo.model.words import Change
+from coevo.model.words import Walk
 from packagers.marks import Mark
 from packagers.row_files import Sorter
 from packagers.rows import Rows

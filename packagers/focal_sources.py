@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from coevo.git.contents import content
 from coevo.git.repository import Repository
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 
 
 def focal_source(

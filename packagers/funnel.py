@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coevo.model.labels import TRACKS
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from packagers.rows import Rows
 
 

@@ -16,12 +16,12 @@ from itertools import chain
 from typing import TypeVar
 
 from coevo.model import licences
+from coevo.model.drops import Drop
+from coevo.model.drops import SourcePlace
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
-from coevo.model.records import Drop
-from coevo.model.records import SourcePlace
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from packagers.rows import Rows
 
 Placed = TypeVar('Placed', bound=SourcePlace)

@@ -12,7 +12,7 @@ from coevo.git.repository import Repository
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.maintenance import duty_of
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Change
+from coevo.model.words import Change
 
 Texts = Mapping[str, TestText]
 

@@ -20,6 +20,8 @@ from coevo.git.contents import content
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
 from coevo.languages.table import reading
+from coevo.model.dependencies import Dependency
+from coevo.model.drops import Drop
 from coevo.model.families import MOST_TESTS
 from coevo.model.families import Family
 from coevo.model.families import Focus
@@ -30,14 +32,12 @@ from coevo.model.maintenance import STAYING
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
-from coevo.model.records import Change
-from coevo.model.records import Dependency
-from coevo.model.records import Drop
-from coevo.model.records import Stage
-from coevo.model.records import Track
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Change
+from coevo.model.words import Stage
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from packagers.contamination import earliest
 from packagers.leaks import Leaks
 from packagers.maintained_methods import maintained_methods

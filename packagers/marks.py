@@ -11,7 +11,7 @@ from typing import Any
 
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from packagers.row_files import Key
 from packagers.row_files import Sorter
 

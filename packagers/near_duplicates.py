@@ -35,7 +35,7 @@ import duckdb
 import pyarrow as pa
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.storage import spilling
 from packagers.marks import Mark
 from packagers.row_files import Sorter

@@ -19,10 +19,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.model.records import Track
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
+from coevo.model.words import Track
 from packagers.row_files import Sorter
 from packagers.row_groups import row_groups
 

@@ -16,15 +16,15 @@ from itertools import chain
 from typing import Any
 
 from coevo.engine.evidence import upper_95
+from coevo.model.drops import Drop
 from coevo.model.labels import deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
-from coevo.model.records import Cell
-from coevo.model.records import Drop
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.storage.reverifications import Reverified
 from packagers.rows import Rows
 

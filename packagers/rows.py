@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from typing import TypeVar
 
+from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
@@ -26,8 +27,6 @@ from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import Drop
-from coevo.model.records import Walk
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
@@ -36,6 +35,7 @@ from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import StartRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
+from coevo.model.words import Walk
 from coevo.storage import reverifications
 from coevo.storage import withdrawals
 from coevo.storage.reverifications import Reverified

@@ -20,18 +20,18 @@ from coevo.evaluation.judging.application import reverted
 from coevo.git.contents import content
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
+from coevo.model.environments import Environment
 from coevo.model.families import SCENARIOS
 from coevo.model.families import Family
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import Environment
-from coevo.model.records import Track
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from packagers.task_commands import Environments
 from packagers.task_commands import environment_of_suite
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from coevo.git.repository import Repository
 from coevo.languages.table import LANGUAGES
+from coevo.model.environments import Environment
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow

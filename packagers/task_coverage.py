@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from coevo.measures.coverage import key
 from coevo.measures.coverage import of_others
+from coevo.model.dependencies import Dependency
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
-from coevo.model.records import Dependency
 
 
 def task_coverages(

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
 from coevo.model.dependency_lists import list_for
 from coevo.model.dependency_lists import listed
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
 
 _STRONGEST_FIRST = tuple(CoupledBy)
 

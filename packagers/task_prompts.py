@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from coevo import prompts
 from coevo.git.repository import Repository
+from coevo.model.dependencies import Dependency
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.prompts.parts import PromptPart
 from coevo.prompts.parts import parts_of
 

@@ -22,6 +22,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import reading
+from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
@@ -29,13 +30,12 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
-from coevo.model.records import Drop
-from coevo.model.records import Stage
-from coevo.model.records import Track
-from coevo.model.records import Walk
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import StartRow
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Stage
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from packagers import sameness
 from packagers.built import Built
 from packagers.contamination import Basis

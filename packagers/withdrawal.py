@@ -19,13 +19,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from coevo.model.drops import Drop
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
-from coevo.model.records import Drop
-from coevo.model.records import Stage
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
+from coevo.model.words import Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import files_of
 from coevo.storage.place import Root

@@ -24,7 +24,7 @@ from coevo.languages.verdicts import Verdict
 from coevo.model.profiles import Profile
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from flows import missing_pairs
 from tests.projects import QUICK
 from tests.projects import Mined

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
-from coevo.model.records import Cell
-from coevo.model.records import Drop
-from coevo.model.records import Walk
+from coevo.model.words import Cell
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions

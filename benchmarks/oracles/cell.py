@@ -33,8 +33,8 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox

@@ -36,11 +36,11 @@ from coevo.languages.python.layout import written_modules
 from coevo.languages.python.names import pytest_id
 from coevo.languages.python.options import SETTINGS
 from coevo.languages.python.requirements.reading import needs
+from coevo.model.environments import Environment
 from coevo.model.errors import Transient
-from coevo.model.records import Environment
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox

@@ -16,10 +16,10 @@ from coevo.languages.table import reading
 from coevo.languages.traces import CoveredLine
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Outcome
+from coevo.model.words import Walk
 
 _PASS = 'pass'
 

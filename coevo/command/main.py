@@ -211,7 +211,7 @@ def _query(arguments: argparse.Namespace) -> int:
 
 
 def _identification(arguments: argparse.Namespace) -> int:
-    from coevo.model.records import Walk
+    from coevo.model.words import Walk
     from coevo.snapshots.identification import IdentificationStudy
     from coevo.snapshots.identification import identify
     from coevo.snapshots.identification import parse_split

@@ -20,8 +20,8 @@ from coevo.engine.results import Order
 from coevo.engine.results import Run
 from coevo.languages.verdicts import Verdict
 from coevo.model import codec
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.storage import checksummed
 
 # Of one cache; an entry takes about 150 bytes for each run.

@@ -30,7 +30,7 @@ from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 # Raised only when the rule of evidence, and so verdicts of all languages, may change: each language's
 # own ENGINE_VERSION rises with it.

@@ -19,11 +19,11 @@ from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
-from coevo.model.records import Cause
-from coevo.model.records import Cell
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 CAUSES_WITH_TRACK = {
     Track.UPDATE: (Cause.PRODUCTION,),

@@ -35,11 +35,11 @@ from coevo.model.labels import RECORDED_CELL
 from coevo.model.labels import RECORDED_LABELS
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Label
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
 
 NO_CACHE = Cache(None)
 

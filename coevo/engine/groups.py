@@ -21,10 +21,10 @@ from coevo.languages.verdicts import OPTIONS_REFUSED
 from coevo.languages.verdicts import Verdict
 from coevo.model.labels import deciding_cells
 from coevo.model.records import Candidate
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Outcome
 
 # A time limit that is hit twice says all it can (docs/evidence.md: confirmed once).
 TIMEOUT_RUNS = 2

@@ -24,9 +24,9 @@ from coevo.languages.table import offers
 from coevo.languages.table import reading_at
 from coevo.languages.verdicts import Verdict
 from coevo.model.labels import deciding_cells
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
 
 # Trouble of ours is not seen twice; who forges is.
 _RUNS = 2

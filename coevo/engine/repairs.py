@@ -26,13 +26,13 @@ from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.quality import RepairGuard
-from coevo.model.records import Cause
-from coevo.model.records import Cell
 from coevo.model.records import Commit
-from coevo.model.records import Label
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 # Groups of other tests for a test of the old tree, the nearest first; none of them is large.
 Siblings = Callable[[TestMethod], Iterable[Sequence[TestMethod]]]

@@ -12,8 +12,8 @@ from coevo.languages.cells import Scope
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Candidate
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
 
 # Outcomes of one method over subclasses and invocations, and over runs: the first one counts.
 WORST_FIRST = tuple(Outcome)

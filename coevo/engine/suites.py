@@ -28,8 +28,8 @@ from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 PASS = 'pass'
 NOT_RUN = 'not_run: budget'

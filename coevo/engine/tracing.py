@@ -19,9 +19,9 @@ from coevo.engine.results import Step
 from coevo.languages.conditions import Conditions
 from coevo.languages.traces import Trace
 from coevo.model.quality import End
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
 
 OWN_CELL = {End.OLD: Cell.TOLD_COLD, End.NEW: Cell.TNEW_CNEW}
 

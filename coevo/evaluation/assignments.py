@@ -18,10 +18,10 @@ from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
-from coevo.model.records import Walk
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.leaks import no_leak

@@ -33,9 +33,9 @@ from coevo.model.column import SandboxName
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
 from coevo.model.quality import PitTrouble
-from coevo.model.records import Cause
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 
 class TaskOutcome(Choice):

@@ -24,7 +24,7 @@ from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.languages.table import engine_version
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.snapshots.models import Model
 
 Row = TypeVar('Row', MethodResult, SuiteResult)

@@ -24,9 +24,9 @@ from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.surgery import Surgery
 from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
 from coevo.model.listener import Say
 from coevo.model.listener import silent
-from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -22,9 +22,9 @@ from coevo.languages.runtimes import Runtimes
 from coevo.languages.traces import Traced
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
 from coevo.model.listener import Say
 from coevo.model.listener import silent
-from coevo.model.records import Environment
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.model.records import Revised
+from coevo.model.dependencies import Revised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 # How a process ends that somebody killed, as a shell tells it and as Python does; under a limit of
 # ours it is a time-out or `memory`.

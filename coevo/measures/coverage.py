@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.quality import Coverage
 from coevo.model.quality import CoveredDependency
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
 
 Key = tuple[str, int, str]
 

@@ -13,9 +13,9 @@ from coevo.languages.declarations import SourceFile
 from coevo.languages.table import reading
 from coevo.languages.undoing import LocatedDeclaration
 from coevo.languages.undoing import like
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 
 CALLABLES = ('method', 'constructor')
 

@@ -15,12 +15,12 @@ from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
+from coevo.model.dependencies import Dependency
 from coevo.model.errors import Transient
 from coevo.model.quality import End
-from coevo.model.records import Dependency
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Contents by path, sorted; None is absent."""

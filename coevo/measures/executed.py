@@ -10,9 +10,9 @@ from coevo.languages.table import reading
 from coevo.languages.traces import Trace
 from coevo.measures.declaration_pairs import declared
 from coevo.measures.declaration_pairs import declared_type
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 
 
 def executed_at_new(

@@ -22,10 +22,10 @@ from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutant_sets import file_mutants
 from coevo.measures.mutant_sets import joined
 from coevo.measures.runs import affordable
+from coevo.model.dependencies import Revised
 from coevo.model.quality import MutantRow
 from coevo.model.quality import Mutation
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
+from coevo.model.words import Outcome
 
 BASELINE_RUNS = 3
 LEAST_CPU_LIMIT = 10.0

@@ -20,9 +20,9 @@ from coevo.measures.declaration_pairs import counterpart
 from coevo.measures.declaration_pairs import declared
 from coevo.measures.declaration_pairs import declared_type
 from coevo.measures.declaration_pairs import other_type
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 
 Key = tuple[str, int, str, str]
 """What a row of `reversals` is about: file, first line, what happened, declaration."""

@@ -19,9 +19,9 @@ from coevo.languages.undoing import LocatedDeclaration
 from coevo.measures.declaration_pairs import counterpart
 from coevo.measures.declaration_pairs import declared
 from coevo.measures.declaration_pairs import declared_type
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 
 
 def placebo(

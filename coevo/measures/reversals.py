@@ -15,7 +15,7 @@ from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 TYPE_ABSENT = 'type_absent'
 """The signature of a declaration whose type does not stand at the other end."""

@@ -31,8 +31,8 @@ from coevo.measures.mutants import cpu_limit
 from coevo.model.families import Focus
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 MOST_MUTANTS = 50
 """Mutants of a focus; AgoneTest's cap is 42 of a class."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
 
 
 def list_for(dependencies: Sequence[Dependency], wanted: DependencyList) -> DependencyList | None:

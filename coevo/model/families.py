@@ -12,7 +12,7 @@ from typing import Annotated
 
 from coevo.model.choices import Choice
 from coevo.model.column import Column
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 # A suite is refused that has more: each test takes processes of its own.
 MOST_TESTS = 200

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from coevo.model.drops import Declared
 from coevo.model.records import Candidate
-from coevo.model.records import Change
-from coevo.model.records import Declared
 from coevo.model.records import Pair
 from coevo.model.records import short_hash
+from coevo.model.words import Change
 
 
 def method_id(pair: Pair, candidate: Candidate) -> str:

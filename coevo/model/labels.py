@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 # The order in which a contradiction is looked for, hence which cell a drop names.
 CELL_ORDER = (Cell.TOLD_COLD, Cell.TNEW_CNEW, Cell.TOLD_CNEW, Cell.TNEW_COLD)

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from coevo.model.choices import Choice
 from coevo.model.column import Column
-from coevo.model.records import Label
+from coevo.model.words import Label
 
 
 class Duty(Choice):

@@ -21,19 +21,19 @@ from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import SandboxName
 from coevo.model.column import TestFile
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
 from coevo.model.quality import Coverage
 from coevo.model.quality import CoveredDependency
 from coevo.model.quality import Isolated
 from coevo.model.quality import Mutation
 from coevo.model.quality import RepairGuard
-from coevo.model.records import Cause
-from coevo.model.records import Change
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Track
-from coevo.model.records import WalkOfRow
+from coevo.model.words import Cause
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Track
+from coevo.model.words import WalkOfRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

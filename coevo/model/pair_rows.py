@@ -18,10 +18,10 @@ from coevo.model.column import Override
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import SandboxName
-from coevo.model.records import Cell
-from coevo.model.records import Environment
-from coevo.model.records import Outcome
-from coevo.model.records import WalkOfRow
+from coevo.model.environments import Environment
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
+from coevo.model.words import WalkOfRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

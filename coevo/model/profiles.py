@@ -6,10 +6,10 @@ import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 
+from coevo.model.dependencies import DependencyList
 from coevo.model.errors import Fatal
-from coevo.model.records import DependencyList
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
+from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

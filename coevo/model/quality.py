@@ -14,9 +14,9 @@ from coevo.model.column import MethodId
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
-from coevo.model.records import WalkOfRow
+from coevo.model.dependencies import Revised
+from coevo.model.words import Outcome
+from coevo.model.words import WalkOfRow
 
 VALID = 'valid'  # of a start state: it is what it should be
 WITHOUT_SIBLINGS = 'gold does not pass without its siblings'

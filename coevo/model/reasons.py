@@ -9,9 +9,9 @@ from enum import StrEnum
 
 from coevo.model.labels import contradictions
 from coevo.model.labels import former_contradictions
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
 
 
 class Reason(StrEnum):

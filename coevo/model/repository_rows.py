@@ -10,7 +10,7 @@ from coevo.model.column import Column
 from coevo.model.column import LanguageName
 from coevo.model.column import RepoName
 from coevo.model.column import SandboxName
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from coevo.model.column import Column
 from coevo.model.dictionary import column_of
+from coevo.model.drops import Drop
 from coevo.model.hints import optional
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
@@ -25,7 +26,6 @@ from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import EnvironmentRow
@@ -17,7 +18,6 @@ from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import Drop
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import StartRow
 

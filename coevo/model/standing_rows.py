@@ -21,7 +21,7 @@ from coevo.model.families import Focus
 from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
-from coevo.model.records import WalkOfRow
+from coevo.model.words import WalkOfRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

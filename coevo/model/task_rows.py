@@ -23,6 +23,9 @@ from coevo.model.column import OldRev
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
+from coevo.model.environments import Environment
 from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.families import Focus
@@ -31,12 +34,9 @@ from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import Sibling
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
-from coevo.model.records import Environment
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
-from coevo.model.records import Walk
+from coevo.model.words import Track
+from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

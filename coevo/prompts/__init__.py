@@ -18,14 +18,14 @@ from itertools import chain
 from itertools import count
 
 from coevo.languages.table import LANGUAGES
+from coevo.model.dependencies import Dependency
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
 from coevo.model.families import StartBuilder
-from coevo.model.records import Dependency
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
 from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Track
 from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 

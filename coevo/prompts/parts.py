@@ -11,8 +11,8 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.table import reading_at
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 
 
 class PartKind(StrEnum):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from coevo.display import presentation
 from coevo.model.errors import Fatal
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.query import conditions

@@ -12,10 +12,10 @@ from coevo.model.labels import TRACKS
 from coevo.model.labels import EngineRelease
 from coevo.model.labels import deciding_cells
 from coevo.model.labels import label
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Label
-from coevo.model.records import Outcome
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
 from coevo.snapshots.snapshot import LEAST_RUNS
 from coevo.snapshots.snapshot import LEAST_TIMEOUTS
 

@@ -7,8 +7,8 @@ from coevo.model.families import StartBuilder
 from coevo.model.maintenance import STAYING
 from coevo.model.maintenance import Duty
 from coevo.model.maintenance import duty_of
-from coevo.model.records import Change
-from coevo.model.records import Label
+from coevo.model.words import Change
+from coevo.model.words import Label
 from coevo.snapshots.rules import Rule
 
 _IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"

@@ -13,8 +13,8 @@ from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
 from coevo.model.reasons import Reason
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

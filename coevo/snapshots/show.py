@@ -12,7 +12,7 @@ from coevo.display import presentation
 from coevo.display.terminal import visible
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots import show_blocks as blocks
 from coevo.snapshots import snapshot
 from coevo.snapshots.show_drops import dropped

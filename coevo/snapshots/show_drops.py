@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from coevo.model.reasons import explained
-from coevo.model.records import Stage
+from coevo.model.words import Stage
 from coevo.snapshots import show_blocks as blocks
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coevo.model.quality import Undone
 from coevo.model.reasons import Reason
-from coevo.model.records import Stage
+from coevo.model.words import Stage
 from coevo.snapshots.rules import Rule
 
 _EACH = '(SELECT *, unnest(siblings) AS sibling FROM tasks)'

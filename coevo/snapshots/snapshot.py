@@ -18,10 +18,10 @@ from coevo.model.families import Family
 from coevo.model.labels import TABLE
 from coevo.model.labels import Demand
 from coevo.model.labels import Row
-from coevo.model.records import Cell
 from coevo.model.schema import NEW_TABLES
 from coevo.model.schema import TABLES
 from coevo.model.schema import missing_columns
+from coevo.model.words import Cell
 from coevo.snapshots import columns
 from coevo.snapshots import comments
 from coevo.snapshots import cutoffs

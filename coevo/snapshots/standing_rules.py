@@ -6,8 +6,8 @@ from coevo.model.families import STANDING_FAMILIES
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.snapshots.rules import Rule
 
 _NAMES = ', '.join(f"'{one}'" for one in STANDING_FAMILIES)

@@ -16,10 +16,10 @@ from coevo.languages.conditions import Conditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 Files = tuple[tuple[str, bytes | None], ...]
 Verdicts = Mapping[str, Verdict]

@@ -25,8 +25,8 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import surgery
 from coevo.model.quality import Isolated
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
 from coevo.model.task_rows import StartRow
+from coevo.model.words import Track
 from coevo.starts.added_data import added_data
 from coevo.starts.added_data import with_data
 from coevo.starts.executed_start import StartState

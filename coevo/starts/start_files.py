@@ -10,7 +10,7 @@ from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartTarget
 from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolated_cells import Task

@@ -28,8 +28,8 @@ from pathlib import Path
 
 from coevo.model import codec
 from coevo.model.errors import Fatal
-from coevo.model.records import Walk
 from coevo.model.segment import Segment
+from coevo.model.words import Walk
 from coevo.storage import archive
 from coevo.storage.archive import Archive
 from coevo.storage.archive import ArchivePiece

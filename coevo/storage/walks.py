@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 
+from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.reasons import Reason
-from coevo.model.records import Drop
 from coevo.model.repository_rows import RepositoryRow
 
 # A walk that goes less far back says the one of the commit where it ends, a walk over a damaged

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from coevo.display import credentials
 from coevo.model.families import Family
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 
 # What the process ends with, as `coevo mine` does; a bug gives 1.
 FATAL, TRANSIENT = 2, 3

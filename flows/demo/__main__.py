@@ -16,7 +16,7 @@ from coevo.display.console import showing
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots.query import Question
 from coevo.snapshots.query import query
 from coevo.storage.store import Store

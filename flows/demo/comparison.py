@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.git.repository import Repository
+from coevo.model.drops import Drop
 from coevo.model.identity import method_id
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Stage
 from coevo.model.segment import Segment
+from coevo.model.words import Stage
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
 from miners.diffs.changes import diff

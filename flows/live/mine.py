@@ -7,7 +7,7 @@ from prefect.client.schemas.objects import State
 
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb

@@ -16,9 +16,9 @@ from coevo.languages.verdicts import KILLED
 from coevo.model.identity import method_id
 from coevo.model.labels import deciding_cells
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
+from coevo.model.words import Outcome
 from coevo.storage.reverifications import Reverified
 from coevo.storage.reverifications import RunAgain
 from coevo.storage.store import Partition

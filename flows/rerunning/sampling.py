@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.storage import reverifications
 from coevo.storage.store import Partition

@@ -12,9 +12,9 @@ from coevo.languages.table import reading
 from coevo.model.families import Defect
 from coevo.model.families import SuiteAdequacy
 from coevo.model.reasons import Reason
-from coevo.model.records import Outcome
 from coevo.model.records import short_hash
 from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Outcome
 from flows.standing.falls import falls
 from flows.standing.observed_suite import ObservedSuite
 from flows.standing.start_worth import StartRun

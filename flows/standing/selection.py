@@ -16,8 +16,8 @@ from coevo.engine.results import PairEvaluation
 from coevo.languages.traces import ExecutedMethod
 from coevo.model.families import Focus
 from coevo.model.reasons import Reason
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
 
 # Raised when rows of `standing` may change, and no engine does.
 STANDING_VERSION = 5

@@ -14,9 +14,9 @@ from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.suites import Suite
 from coevo.model.families import SuiteAdequacy
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
 from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Outcome
 from flows.standing.observed_suite import ObservedSuite
 
 

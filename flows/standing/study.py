@@ -18,6 +18,7 @@ from coevo.languages.engine import Builder
 from coevo.languages.reading import Tree
 from coevo.languages.table import reading
 from coevo.measures.suites import Suite
+from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
@@ -26,13 +27,12 @@ from coevo.model.identity import method_id_in
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Change
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Stage
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Change
+from coevo.model.words import Stage
 from flows.standing import file_selection
 from flows.standing.observed_suite import ObservedSuite
 from flows.standing.observed_suite import StandingRevision

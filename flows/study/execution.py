@@ -19,9 +19,9 @@ from coevo.model.dependency_lists import list_for
 from coevo.model.dependency_lists import listed
 from coevo.model.quality import End
 from coevo.model.quality import ExecutedRow
-from coevo.model.records import Cell
-from coevo.model.records import Label
 from coevo.model.records import Pair
+from coevo.model.words import Cell
+from coevo.model.words import Label
 from flows.findings import MethodFindings
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext

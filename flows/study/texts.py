@@ -15,9 +15,9 @@ from coevo.measures.assertions import change_kinds
 from coevo.measures.type_under_test import type_under_test
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate
-from coevo.model.records import Label
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Label
 from flows.findings import MethodFindings
 
 

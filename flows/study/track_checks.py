@@ -14,7 +14,7 @@ from coevo.engine.results import Step
 from coevo.languages.conditions import Conditions
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import isolate
 from flows.findings import Refactored

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.families import STANDING_FAMILIES
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
 from coevo.options.parser import PIPELINE_VERBS

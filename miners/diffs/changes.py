@@ -22,9 +22,9 @@ from coevo.languages.table import reading
 from coevo.model.identity import method_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Change
 from coevo.model.records import Origin
 from coevo.model.records import Pair
+from coevo.model.words import Change
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
 from miners.diffs.contexts import test_tree

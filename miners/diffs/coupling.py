@@ -9,8 +9,8 @@ from enum import IntEnum
 from functools import lru_cache
 
 from coevo.languages.table import reading_at
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
 from miners.diffs.sources import SourceChange
 

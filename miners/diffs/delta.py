@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coevo.languages.traces import Trace
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
 from miners.diffs.coupling import CoupledSubject
 from miners.diffs.coupling import Executed

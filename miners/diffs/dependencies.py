@@ -21,7 +21,7 @@ from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.layout import Side
 from coevo.languages.reading import Tree
-from coevo.model.records import CoupledBy
+from coevo.model.dependencies import CoupledBy
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
 from miners.diffs.contexts import Unit

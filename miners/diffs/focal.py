@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
 
 
 def focal_method(dependencies: Sequence[Dependency]) -> str | None:

@@ -16,8 +16,8 @@ from pydriller.domain.commit import Method
 
 from coevo.git.repository import Repository
 from coevo.languages.table import reading
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 from miners.diffs.changes import PairChange
 from miners.diffs.sources import SourceChange
 

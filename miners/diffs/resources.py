@@ -11,10 +11,10 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import Reading
 from coevo.languages.reading import Tree
 from coevo.languages.traces import Trace
-from coevo.model.records import RESOURCE
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import RESOURCE
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 
 
 def is_resource(reading: Reading, path: str, side: Side) -> bool:

@@ -16,8 +16,8 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import Member
 from coevo.languages.reading import Tree
+from coevo.model.dependencies import Revised
 from coevo.model.records import Origin
-from coevo.model.records import Revised
 
 _SHARED = 0.5
 """Least share of equal members for which a type of the same simple name is the same type moved."""

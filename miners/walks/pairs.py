@@ -14,11 +14,11 @@ from itertools import islice
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
+from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.walks.routes import Route
 from miners.walks.standing import alone
 from miners.walks.standing import log_standing

@@ -9,12 +9,12 @@ from typing import ClassVar
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.table import reading
+from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
-from coevo.model.records import Drop
 from coevo.model.records import Pair
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

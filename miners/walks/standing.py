@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.model.drops import Drop
 from coevo.model.records import Commit
-from coevo.model.records import Drop
 from coevo.model.records import Pair
 from miners.walks.releases import latest_release
 from miners.walks.routes import Route

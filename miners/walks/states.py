@@ -14,9 +14,9 @@ from coevo.git.objects import FOLDER
 from coevo.git.objects import SUBMODULE
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
-from coevo.model.records import Drop
 from coevo.model.records import Pair
 from miners.walks.routes import Route
 

@@ -17,9 +17,9 @@ from functools import lru_cache
 
 from coevo.git.repository import Repository
 from coevo.model.identity import method_id
-from coevo.model.records import Change
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Change
 from miners.diffs.changes import PairChange
 from miners.diffs.changes import diff
 from miners.diffs.coupling import Reference

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import scores
-from coevo.model.records import Track
 from coevo.model.schema import table
+from coevo.model.words import Track
 
 NAME = 'scores.parquet'
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import assignments
-from coevo.model.records import Track
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Track
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.projects import junit

@@ -12,7 +12,7 @@ import pytest
 
 from coevo.languages.java.maven import launch
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
 from tests.attacks.arena import TEST_CLASSES

@@ -12,7 +12,7 @@ from coevo.languages.java.maven.report import Surefire
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_observed
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from tests.attacks.arena import Project
 from tests.attacks.arena import compiled

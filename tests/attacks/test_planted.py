@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.records import Change
-from coevo.model.records import Outcome
+from coevo.model.words import Change
+from coevo.model.words import Outcome
 from coevo.storage.folders import cache_folder
 from coevo.storage.store import Store
 from flows.pipeline import mine

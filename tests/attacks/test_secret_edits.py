@@ -10,8 +10,8 @@ import pytest
 from coevo.languages.cells import Compiled
 from coevo.languages.cells import Edits
 from coevo.languages.conditions import Conditions
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit

@@ -16,7 +16,7 @@ from benchmarks.predictions import predictions
 from benchmarks.published import Published
 from benchmarks.published import open_clone
 from benchmarks.published import published
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 from tests.projects import NAME
 from tests.projects import junit

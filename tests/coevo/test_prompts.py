@@ -8,11 +8,11 @@ import pytest
 
 from coevo.command.main import main
 from coevo.git.repository import Repository
-from coevo.model.records import RESOURCE
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import RESOURCE
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import TestMethod
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.prompts import NONE_CHANGED
 from coevo.prompts import VERSION
 from coevo.prompts import PromptSubject

@@ -14,7 +14,7 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
 from coevo.git.patches import file_patch
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.forgeries import JUNIT4
 from tests.attacks.forgeries import TOOLS

@@ -12,8 +12,8 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.model.quality import Coverage
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 COVERAGE = Coverage(
     lines=5,

@@ -12,7 +12,7 @@ from coevo.evaluation.clones import repository_of
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import file_patch
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish

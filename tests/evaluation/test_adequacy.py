@@ -22,7 +22,7 @@ from coevo.languages.traces import Trace
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.evaluation.till import TESTS
 from tests.evaluation.till import Till
 from tests.evaluation.till import opened

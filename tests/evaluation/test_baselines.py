@@ -32,7 +32,7 @@ from coevo.languages.engine import Builder
 from coevo.languages.engine import RunSettings
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.table import LANGUAGES
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests.evaluation import baselines
 from tests.evaluation.baselines import ATTACKS
 from tests.evaluation.baselines import NOT_RUN

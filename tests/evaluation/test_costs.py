@@ -8,7 +8,7 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.costs import Capped
 from coevo.evaluation.reporting.costs import Point
 from coevo.evaluation.reporting.costs import costs
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests.evaluation.rows import row
 
 # Six methods of five tasks are judged; of one nobody knows what it cost.

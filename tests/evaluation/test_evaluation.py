@@ -33,7 +33,7 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.results import read_results
 from coevo.model.errors import Fatal
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.snapshots.cutoffs import Cutoff
 from tests import segments
 from tests import snapshots

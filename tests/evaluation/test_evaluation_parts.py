@@ -12,7 +12,7 @@ from coevo.evaluation.reporting.report import NAME
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
-from coevo.model.records import Track
+from coevo.model.words import Track
 from flows.batches.contained import BatchLimits
 from flows.batches.evaluation_parts import EvaluationJob
 from flows.batches.evaluation_parts import judge

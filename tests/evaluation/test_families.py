@@ -15,7 +15,7 @@ from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.model.families import Family
 from coevo.model.families import SuiteAdequacy
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 GOLD = SuiteAdequacy(
     tests=4,

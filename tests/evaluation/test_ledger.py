@@ -17,7 +17,7 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.languages.java.maven.workarounds import WORKAROUNDS
-from coevo.model.records import Cause
+from coevo.model.words import Cause
 from coevo.snapshots.models import Model
 from tests import snapshots
 from tests.evaluation.rows import row

@@ -15,8 +15,8 @@ from coevo.model.labels import TRACKS
 from coevo.model.maintenance import Duty
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.maintenance import duty_of
-from coevo.model.records import Label
 from coevo.model.records import TestMethod
+from coevo.model.words import Label
 
 
 def seen(flags: str, *, same: bool | None = None, weaker: bool | None = None) -> MaintainedSeen:

@@ -9,8 +9,8 @@ import pytest
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.matching import matched
 from coevo.languages.java.reading.syntax import parse
-from coevo.model.records import Change
-from coevo.model.records import Track
+from coevo.model.words import Change
+from coevo.model.words import Track
 from tests import segments
 
 TEST_CLASS = 'ferry.FareTest'

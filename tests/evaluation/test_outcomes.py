@@ -15,8 +15,8 @@ from coevo.evaluation.judging.outcomes import decide_by_module
 from coevo.evaluation.records import Detail
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 PASS, FAIL = Verdict(outcome=Outcome.PASS), Verdict(outcome=Outcome.FAIL)
 

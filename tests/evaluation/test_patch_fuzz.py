@@ -15,7 +15,7 @@ from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import unacceptable
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.records import TaskOutcome
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests.evaluation.shop import FILES
 from tests.evaluation.shop import Shop
 from tests.evaluation.test_baselines import open_court

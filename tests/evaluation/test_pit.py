@@ -28,7 +28,7 @@ from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
 from coevo.model.quality import PitTrouble
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests import snapshots
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row

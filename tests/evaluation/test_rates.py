@@ -7,7 +7,7 @@ from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import RateVerdict
 from coevo.evaluation.reporting.rates import rates
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests.evaluation.rows import row
 
 # One task with a half, one with none, one with all of its judged methods; one is not judged at all.

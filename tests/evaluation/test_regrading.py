@@ -24,8 +24,8 @@ from coevo.evaluation.results import write_results
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 from tests import snapshots
 from tests.evaluation.rows import row
 

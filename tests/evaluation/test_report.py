@@ -22,8 +22,8 @@ from coevo.evaluation.reporting.report import System
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report
 from coevo.model.errors import Fatal
-from coevo.model.records import Cause
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Track
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 

@@ -16,7 +16,7 @@ from coevo.evaluation.reporting.report import TrackReport
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import write_results
 from coevo.model.quality import Coverage
-from coevo.model.records import Track
+from coevo.model.words import Track
 from tests.evaluation.rows import row
 
 TASKS = """

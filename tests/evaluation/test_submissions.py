@@ -21,7 +21,7 @@ from coevo.evaluation.rows import rows
 from coevo.languages.java.reading.expected_throws import expected_throws
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests import snapshots
 
 FILE = b"""package p;

@@ -12,8 +12,8 @@ from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.subsets import causes
 from coevo.evaluation.reporting.subsets import half_year
 from coevo.evaluation.reporting.subsets import half_years
-from coevo.model.records import Cause
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Track
 from tests.evaluation.rows import row
 
 

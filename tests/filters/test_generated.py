@@ -6,8 +6,8 @@ import pytest
 
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Change
 from coevo.model.records import Origin
+from coevo.model.words import Change
 from filters import sieve
 from tests.filters.test_sieve import Difference
 from tests.filters.test_sieve import candidates

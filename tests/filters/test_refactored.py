@@ -5,8 +5,8 @@ import pytest
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import OWNERS
 from coevo.model.reasons import Reason
-from coevo.model.records import Stage
-from coevo.model.records import Track
+from coevo.model.words import Stage
+from coevo.model.words import Track
 from filters import refactored_source
 from filters import refactored_test
 from filters import refactoring_unknown

@@ -16,12 +16,12 @@ from coevo.model.reasons import EXPLANATIONS
 from coevo.model.reasons import OWNERS
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Change
 from coevo.model.records import Commit
 from coevo.model.records import Pair
-from coevo.model.records import Stage
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Change
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from filters import CHANGE_FILTERS
 from filters import FILTERS
 from filters import METHOD_FILTERS

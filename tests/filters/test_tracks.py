@@ -9,8 +9,8 @@ import pytest
 from coevo.model.profiles import load_profile
 from coevo.model.quality import RepairGuard
 from coevo.model.reasons import Reason
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 from filters import clock
 from filters import doubt
 from filters import sibling

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from flows.options import ReleaseOptions
 from flows.publication import publish

@@ -16,7 +16,7 @@ from coevo.model.containment import contained
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots.verification import verify
 from coevo.storage import builds
 from coevo.storage.store import Partition

@@ -13,7 +13,7 @@ from coevo.evaluation.options import Options
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.git.patches import file_patch
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions

@@ -11,8 +11,8 @@ import pytest
 from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
-from coevo.model.records import Walk
 from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 from flows.standing.injected import kinds
 from tests import projects

@@ -17,7 +17,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.labels import contradictions
-from coevo.model.records import Label
+from coevo.model.words import Label
 from flows.demo import history
 from flows.demo.comparison import differences
 from flows.demo.expected import ExpectedMethod

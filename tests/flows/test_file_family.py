@@ -15,7 +15,7 @@ from coevo.evaluation.suites.records import SuiteResult
 from coevo.git.patches import file_patch
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from rich.console import Console
 
-from coevo.model.records import Stage
+from coevo.model.words import Stage
 from flows.console import funnel_table
 from flows.console import print_report
 from flows.console import reasons_told

@@ -14,10 +14,10 @@ from coevo.languages.java.maven import cell_processes
 from coevo.languages.java.maven import launch
 from coevo.languages.java.maven import settings
 from coevo.languages.java.maven import shared_builds
-from coevo.model.records import Cell
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
 from flows.pipeline import mine
 from tests.projects import Mined
 from tests.projects import junit

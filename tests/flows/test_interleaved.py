@@ -10,7 +10,7 @@ import pytest
 import coevo
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots.identification import IdentificationStudy
 from coevo.snapshots.identification import labelled
 from coevo.snapshots.query import Question

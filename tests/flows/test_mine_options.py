@@ -7,7 +7,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from flows.options import families_of
 from flows.options import walk_of
 

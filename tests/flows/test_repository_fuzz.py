@@ -23,9 +23,9 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate
-from coevo.model.records import Change
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Change
+from coevo.model.words import Walk
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store
 from filters import sieve

@@ -15,12 +15,12 @@ import pytest
 
 from coevo.command.main import main
 from coevo.engine.evidence import upper_95
-from coevo.model.records import Cause
-from coevo.model.records import Cell
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Track
 from coevo.model.segment import Segment
+from coevo.model.words import Cause
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

@@ -8,9 +8,9 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import load_profile
 from coevo.model.quality import End
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Label
-from coevo.model.records import Track
 from coevo.model.segment import Segment
+from coevo.model.words import Label
+from coevo.model.words import Track
 from coevo.storage.store import Store
 from tests import projects
 

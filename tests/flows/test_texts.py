@@ -8,11 +8,11 @@ from coevo.git.repository import Repository
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate
-from coevo.model.records import Change
-from coevo.model.records import Label
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Walk
 from flows.findings import MethodFindings
 from flows.study.texts import refinement_kinds
 from flows.study.texts import with_texts

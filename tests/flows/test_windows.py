@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coevo.model.reasons import Reason
-from coevo.model.records import Label
-from coevo.model.records import Walk
+from coevo.model.words import Label
+from coevo.model.words import Walk
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions
 from flows.publication import publish

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish

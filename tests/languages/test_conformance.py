@@ -36,9 +36,9 @@ from coevo.languages.verdicts import KILLED
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Outcome
+from coevo.model.words import Walk
 from tests.folders import open_folder
 from tests.languages.specimens import LEFT
 from tests.languages.specimens import SLEPT

@@ -12,9 +12,9 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.profiles import load_profile
-from coevo.model.records import Cause
-from coevo.model.records import Label
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Label
+from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions

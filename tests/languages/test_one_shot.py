@@ -12,7 +12,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.suites.results import read_suites
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from flows.options import ReleaseOptions
 from flows.publication import publish
 from tests.agents import model_server

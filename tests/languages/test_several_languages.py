@@ -15,7 +15,7 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.table import offers
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
-from coevo.model.records import Stage
+from coevo.model.words import Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coevo.model.families import Family
 from coevo.model.profiles import Profile
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from tests import projects
 from tests.languages.table import known_toy
 from tests.projects import QUICK

@@ -9,7 +9,7 @@ from coevo.git.repository import Repository
 from coevo.model.records import Candidate
 from coevo.model.records import Commit
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.diffs.changes import PairChange
 from miners.diffs.changes import diff
 from tests import repos

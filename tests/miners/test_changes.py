@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from coevo.model.dependencies import Revised
 from coevo.model.reasons import Reason
-from coevo.model.records import Change
-from coevo.model.records import Revised
+from coevo.model.words import Change
 from miners.diffs.changes import method_id
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed

@@ -6,9 +6,9 @@ import pytest
 
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.traces import Trace
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
 from coevo.model.records import Candidate
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
 from miners.diffs.changes import PairChange
 from miners.diffs.changes import method_id
 from miners.diffs.delta import Delta

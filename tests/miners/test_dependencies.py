@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from coevo.model.dependencies import Revised
 from coevo.model.records import Candidate
-from coevo.model.records import Revised
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed
 from tests.miners.pairs_of import only

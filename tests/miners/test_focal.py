@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from coevo.model.records import RESOURCE
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import RESOURCE
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from miners.diffs.focal import focal_method
 
 

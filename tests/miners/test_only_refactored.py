@@ -13,7 +13,7 @@ from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.layout import Side
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.diffs.only_refactored import source_only_refactored
 from miners.diffs.only_refactored import test_only_refactored as only_refactored
 from miners.diffs.sources import SourceChange

@@ -11,8 +11,8 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.reasons import OWNERS
 from coevo.model.reasons import Reason
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from miners.walks.pairs import Route
 from miners.walks.pairs import Visit
 from miners.walks.pairs import visit

@@ -10,7 +10,7 @@ from pydriller.metrics.process.contributors_count import ContributorsCount
 
 from coevo.git.repository import Repository
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.diffs.changes import diff
 from miners.diffs.file_history import FileHistory
 from miners.diffs.file_history import file_history

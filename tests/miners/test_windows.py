@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.diffs.changes import diff
 from miners.walks.windows import shown_nearer
 from tests import repos

@@ -17,9 +17,9 @@ from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import write_suites
 from coevo.model.families import SuiteAdequacy
-from coevo.model.records import Cause
 from coevo.model.records import short_hash
 from coevo.model.segment import Segment
+from coevo.model.words import Cause
 from coevo.storage.store import Store
 from packagers import manifests
 from packagers import release

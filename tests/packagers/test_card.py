@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from coevo.model.records import Track
 from coevo.model.repository_rows import RepositoryRow
+from coevo.model.words import Track
 from packagers import card
 from packagers.manifests import About
 from packagers.rows import Rows

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from coevo.git.repository import Repository
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import Change
-from coevo.model.records import Dependency
-from coevo.model.records import Label
-from coevo.model.records import Revised
-from coevo.model.records import Track
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from packagers.drafts import edited_lines
 from packagers.duplicates import duplicates
 from packagers.families import families

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from packagers.focal_sources import focal_source
 from tests.repos import commit
 from tests.repos import init

@@ -11,7 +11,7 @@ import pytest
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
-from coevo.model.records import Change
+from coevo.model.words import Change
 from packagers.gold import Gold
 from packagers.gold import gold
 from tests import segments

@@ -16,10 +16,10 @@ import duckdb
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.model.records import RESOURCE
-from coevo.model.records import Change
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import RESOURCE
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
+from coevo.model.words import Change
 from coevo.snapshots import cutoffs
 from packagers.contamination import earliest
 from packagers.dating import DatedCrawl

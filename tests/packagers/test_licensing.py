@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.model.records import Stage
+from coevo.model.words import Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

@@ -16,14 +16,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import EXPLANATIONS
-from coevo.model.records import Change
-from coevo.model.records import Drop
-from coevo.model.records import Stage
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
+from coevo.model.words import Change
+from coevo.model.words import Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

@@ -13,8 +13,8 @@ import pytest
 from coevo.engine.evidence import upper_95
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Cell
-from coevo.model.records import Outcome
+from coevo.model.words import Cell
+from coevo.model.words import Outcome
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify
 from coevo.storage import reverifications

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
-from coevo.model.records import Drop
-from coevo.model.records import Stage
+from coevo.model.words import Stage
 from packagers.packing import Packing
 from packagers.row_files import RowFile
 from packagers.row_files import Sorter

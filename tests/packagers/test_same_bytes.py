@@ -15,9 +15,9 @@ import pytest
 
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
-from coevo.model.records import Walk
 from coevo.model.schema import TABLES
 from coevo.model.schema import table
+from coevo.model.words import Walk
 from coevo.storage.store import Store
 from packagers.parquet import write_table
 from packagers.row_groups import row_groups

@@ -17,7 +17,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.report import make_report
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.snapshots.cutoffs import first_clean_moment
 from packagers.site import folder
 from packagers.site.scores import scores_of

@@ -7,12 +7,12 @@ from dataclasses import replace
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
 from coevo.measures.coverage import covered_by
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
+from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Change
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
-from coevo.model.records import Revised
+from coevo.model.words import Change
 from packagers.task_coverage import task_coverages
 from packagers.task_dependencies import Listing
 from tests import segments

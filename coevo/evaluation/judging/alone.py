@@ -10,8 +10,8 @@ from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 # What an observer that was in trouble says. It may have been ours: asked once more.
 _UNOBSERVED = 'unobserved'

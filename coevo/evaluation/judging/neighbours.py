@@ -23,8 +23,8 @@ from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.table import reading
 from coevo.languages.table import surgery
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.isolated_cells import is_pass
 from coevo.starts.kept_tests import drawn

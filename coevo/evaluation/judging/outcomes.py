@@ -10,8 +10,8 @@ from coevo.evaluation.records import Detail
 from coevo.evaluation.records import Placebo
 from coevo.evaluation.records import TaskOutcome
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 
 # What is no verdict on a compiled test that ran to its end.
 _ON_NEW = {

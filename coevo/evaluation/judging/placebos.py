@@ -24,9 +24,9 @@ from coevo.languages.cells import Compiled
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import measures
 from coevo.measures.placebos import placebo
-from coevo.model.records import Dependency
-from coevo.model.records import Outcome
+from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files
 
 # A place may be one where nothing can be put in after all: another one is drawn.

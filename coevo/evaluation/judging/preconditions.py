@@ -17,7 +17,7 @@ from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.table import reading
 from coevo.model import codec
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import is_broken
 from coevo.starts.kept_tests import kept_tests
 from coevo.starts.kept_tests import lost_test

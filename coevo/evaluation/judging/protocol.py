@@ -41,8 +41,8 @@ from coevo.languages.cells import Compiled
 from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import Reading
 from coevo.languages.table import reading
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 

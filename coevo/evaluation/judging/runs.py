@@ -18,8 +18,8 @@ from coevo.languages.conditions import Conditions
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import surgery
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.starts.added_data import added_data
 from coevo.starts.added_data import with_data
 from coevo.starts.isolated_cells import Files

@@ -14,8 +14,8 @@ from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.languages.cells import Compiled
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import said
 
 # Without an observer, before anything is concluded of a failure on other code.

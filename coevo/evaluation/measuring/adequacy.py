@@ -32,11 +32,11 @@ from coevo.measures.mutants import run_mutants
 from coevo.measures.parts import Edit
 from coevo.measures.reversals import measure_reversals
 from coevo.measures.type_under_test import type_under_test
+from coevo.model.dependencies import Dependency
 from coevo.model.quality import End
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
-from coevo.model.records import Dependency
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 Gold = Mapping[str, GoldMethod]
 Row = TypeVar('Row', MutantRow, ReversalRow)

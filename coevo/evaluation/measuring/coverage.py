@@ -26,10 +26,10 @@ from coevo.measures.coverage import coverage_of
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.executed import executed_at_new
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.dependency_lists import listed
 from coevo.model.quality import Coverage
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
 from coevo.model.task_rows import TaskRow
 
 

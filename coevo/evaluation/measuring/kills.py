@@ -23,11 +23,11 @@ from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.parts import Edit
 from coevo.measures.parts import parts_of
+from coevo.model.dependencies import Dependency
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Dependency
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 Change = tuple[str, int, str, str]
 Key = TypeVar('Key')

@@ -28,12 +28,12 @@ from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.mutants import mutant_sets
 from coevo.measures.mutants import run_mutants
 from coevo.model import codec
+from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
+from coevo.model.words import Outcome
 from coevo.storage import checksummed
 
 # Of each old test, the first of a random order: a count, so that no machine's speed decides.

@@ -29,9 +29,9 @@ from coevo.languages.table import offers
 from coevo.languages.table import reading
 from coevo.measures.declaration_pairs import declared
 from coevo.model import codec
+from coevo.model.dependencies import Revised
 from coevo.model.errors import Transient
 from coevo.model.quality import PitTrouble
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from coevo.model.records import short_hash
 from coevo.storage import checksummed

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from coevo.display.terminal import visible
 from coevo.evaluation.reporting.bootstrap import Estimate
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 NAMES = {
     Track.GENERATION: 'Test generation',

@@ -28,7 +28,7 @@ from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
 from coevo.evaluation.results import read_results
 from coevo.model.errors import Fatal
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

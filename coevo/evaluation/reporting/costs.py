@@ -24,7 +24,7 @@ from coevo.evaluation.reporting.rates import Rates
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.rates import rates
 from coevo.evaluation.reporting.samples import Rows
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 CAPS_USD = (3.0, 1.0, 0.5)
 

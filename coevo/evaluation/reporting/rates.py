@@ -19,7 +19,7 @@ from coevo.evaluation.reporting.bootstrap import Sample
 from coevo.evaluation.reporting.bootstrap import estimate
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 
 class RateVerdict(StrEnum):

@@ -23,7 +23,7 @@ from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.results import read_suites
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 # Of what never came to be run, the reason stands: trouble of ours, or the patch's.
 _TROUBLES = (

@@ -47,7 +47,7 @@ from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.errors import Fatal
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.storage import durable
 
 _Value = TypeVar('_Value', int, str, str | None)

@@ -18,7 +18,7 @@ from coevo.evaluation.reporting.rates import Rates
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.rates import rates
 from coevo.evaluation.reporting.samples import Rows
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 LEAST_METHODS = 20
 # Figure 2 puts all that is older into one bar.

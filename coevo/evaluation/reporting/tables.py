@@ -22,7 +22,7 @@ from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import System
 from coevo.evaluation.reporting.report import TrackReport
 from coevo.evaluation.reporting.subsets import Subset
-from coevo.model.records import Track
+from coevo.model.words import Track
 
 # The paper's numbers: of outcomes, coverage and mutation; it has no repair.
 _PLACES = {

@@ -33,8 +33,8 @@ from coevo.languages.conditions import Conditions
 from coevo.languages.table import reading
 from coevo.languages.verdicts import Verdict
 from coevo.model.families import MOST_TESTS
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import said
 
 

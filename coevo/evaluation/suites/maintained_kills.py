@@ -20,8 +20,8 @@ from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutants import compiled_with
 from coevo.measures.mutants import cpu_limit
 from coevo.measures.suites import drawn
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 _WHAT = 'maintained_kills'
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from coevo.model.choices import Choice
 from coevo.model.column import Column
 from coevo.model.maintenance import Duty
-from coevo.model.records import Label
+from coevo.model.words import Label
 
 
 class MaintainedOutcome(Choice):

@@ -33,13 +33,13 @@ from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.placebos import placebo
 from coevo.measures.suites import Suite
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.families import Focus
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
-from coevo.model.records import Dependency
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 _DRAWS = 3
 _DRAW = secrets.SystemRandom()

@@ -11,7 +11,7 @@ from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteReach
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.model.families import SuiteAdequacy
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 _OF_TEST = {
     Outcome.FAIL: Detail.FAIL,

@@ -35,7 +35,7 @@ from coevo.model.families import Family
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 
 class SuiteOutcome(Choice):

@@ -17,7 +17,7 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.pom_plugins import has_dependencies
 from coevo.languages.reading import Tree
 from coevo.languages.runners import runners
-from coevo.model.records import Environment
+from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
 SUREFIRE = 'org.apache.maven.plugins:maven-surefire-plugin:3.5.2:test'

@@ -51,11 +51,11 @@ from coevo.languages.traces import reached_by_any
 from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Environment
-from coevo.model.records import LibraryEntry
-from coevo.model.records import Outcome
+from coevo.model.environments import Environment
+from coevo.model.environments import LibraryEntry
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 _MISSING = Verdict(outcome=Outcome.MISSING)
 

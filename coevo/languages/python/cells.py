@@ -45,8 +45,8 @@ from coevo.languages.python.sides import is_test_file
 from coevo.languages.python.sides import tests_side
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 # Archives of one pair. Each is as large as its tree, and a test runs several times with the same one.
 _MOST_PACKED = 6

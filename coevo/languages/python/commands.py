@@ -12,7 +12,7 @@ from coevo.languages.python.names import pytest_id
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import Tree
 from coevo.languages.runners import runners
-from coevo.model.records import Environment
+from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
 # A start state has no tags, from which such a project would take its version.

@@ -15,7 +15,7 @@ from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.observation import observation
 from coevo.languages.python.withheld import withheld
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 _LINE_BYTES = 1 << 20
 _WORST_FIRST = tuple(Outcome)

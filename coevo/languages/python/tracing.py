@@ -21,7 +21,7 @@ from coevo.languages.python.reading.places import module_name
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.traces import Trace
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 
 def read_trace(heard: HeardTarget, files: Collection[str], tests: Collection[str]) -> Trace | None:

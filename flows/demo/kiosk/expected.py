@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coevo.model.records import Label
-from coevo.model.records import Stage
+from coevo.model.words import Label
+from coevo.model.words import Stage
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
 from flows.demo.expected import dropped

@@ -14,8 +14,8 @@ from coevo.engine.cache import batch_key
 from coevo.engine.results import Order
 from coevo.engine.results import Run
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 BATCH = ('first', 'second')
 PASSED = Verdict(outcome=Outcome.PASS, cpu_seconds=0.25)

@@ -6,9 +6,9 @@ import pytest
 
 from coevo.languages.java.maven.compilation import is_of_the_parser
 from coevo.languages.java.maven.environment import withheld
-from coevo.model.records import Cause
-from coevo.model.records import Label
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Label
+from coevo.model.words import Track
 from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import junit

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.model.records import Cell
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
-from coevo.model.records import Track
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
+from coevo.model.words import Track
 from tests.languages import toys
 from tests.languages.toy import built_pair
 from tests.projects import Mined

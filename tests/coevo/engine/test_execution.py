@@ -9,10 +9,10 @@ import pytest
 
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
-from coevo.model.records import Cause
-from coevo.model.records import Cell
-from coevo.model.records import Label
-from coevo.model.records import Track
+from coevo.model.words import Cause
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Track
 from flows.pipeline import mine
 from tests.languages import toy
 from tests.languages import toys

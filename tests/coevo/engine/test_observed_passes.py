@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from coevo.model.reasons import Reason
-from coevo.model.records import Label
-from coevo.model.records import Stage
-from coevo.model.records import Track
+from coevo.model.words import Label
+from coevo.model.words import Stage
+from coevo.model.words import Track
 from tests.attacks.forgeries import TOOLS
 from tests.once import mined_once
 from tests.projects import QUICK

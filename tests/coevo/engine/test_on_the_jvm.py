@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from coevo.model.quality import Isolated
-from coevo.model.records import Cell
-from coevo.model.records import Label
-from coevo.model.records import Track
+from coevo.model.words import Cell
+from coevo.model.words import Label
+from coevo.model.words import Track
 from flows.reverification import ReverifyOptions
 from flows.reverification import reverify
 from tests.projects import QUICK

@@ -20,10 +20,10 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.model.identity import method_id
 from coevo.model.quality import RepairGuard
-from coevo.model.records import Cause
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Walk
+from coevo.model.words import Cause
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Walk
 from coevo.sandboxes import libfaketime
 from miners.diffs.changes import diff
 from miners.diffs.siblings import siblings

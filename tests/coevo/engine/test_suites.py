@@ -19,7 +19,7 @@ from coevo.engine.suites import passes
 from coevo.git.repository import Repository
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from miners.diffs.siblings import methods_by_module
 from miners.walks.pairs import Route
 from miners.walks.pairs import visit

@@ -17,7 +17,7 @@ from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from tests.projects import write
 from tests.repos import git
 

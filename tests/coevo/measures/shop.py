@@ -16,11 +16,11 @@ from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source

@@ -14,10 +14,10 @@ from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import MutantMeasures
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.mutants import mutable_lines
+from coevo.model.dependencies import Revised
 from coevo.model.quality import MutantRow
 from coevo.model.quality import Mutation
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
+from coevo.model.words import Outcome
 from tests.coevo.measures.shop import NEW
 from tests.coevo.measures.shop import PATH
 from tests.coevo.measures.shop import gold

@@ -21,12 +21,12 @@ from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.placebos import placebo
 from coevo.measures.reversals import measure_reversals
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Dependency
 from coevo.model.records import Pair
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from tests.languages import toy
 from tests.languages.table import known_toy
 from tests.repos import commit

@@ -11,8 +11,8 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from tests.coevo.measures.shop import pair_of
 from tests.repos import commit
 from tests.repos import init

@@ -12,10 +12,10 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.placebos import PlaceboKind
 from coevo.measures.placebos import placebo
-from coevo.model.records import Dependency
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
-from coevo.model.records import Revised
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from tests.coevo.languages.java.jvm import javac
 from tests.projects import write
 from tests.repos import git

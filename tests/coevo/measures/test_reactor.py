@@ -10,10 +10,10 @@ from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
+from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4
 from tests.coevo.languages.java.maven.test_shapes import module

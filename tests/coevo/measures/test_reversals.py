@@ -8,10 +8,10 @@ import pytest
 
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.reversals import measure_reversals
+from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Outcome
-from coevo.model.records import Revised
+from coevo.model.words import Outcome
 from tests.coevo.measures.shop import gold
 from tests.coevo.measures.shop import opened
 

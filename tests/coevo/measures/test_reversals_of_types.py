@@ -13,10 +13,10 @@ from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import UndoablePart
 from coevo.measures.parts import parts_of
 from coevo.measures.reversals import measure_reversals
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Dependency
-from coevo.model.records import Revised
 from coevo.model.records import TestMethod
 from tests.coevo.measures.shop import opened
 from tests.projects import junit

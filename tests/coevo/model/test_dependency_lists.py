@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from coevo.model.dependencies import RESOURCE
+from coevo.model.dependencies import CoupledBy
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import DependencyList
+from coevo.model.dependencies import Revised
 from coevo.model.dependency_lists import list_for
 from coevo.model.dependency_lists import listed
-from coevo.model.records import RESOURCE
-from coevo.model.records import CoupledBy
-from coevo.model.records import Dependency
-from coevo.model.records import DependencyList
-from coevo.model.records import Revised
 
 CALLED, EXECUTED = DependencyList.CALLED, DependencyList.EXECUTED
 

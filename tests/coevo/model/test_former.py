@@ -9,8 +9,8 @@ import pytest
 from coevo.model import former
 from coevo.model.codec import decode
 from coevo.model.codec import encode
-from coevo.model.records import Drop
-from coevo.model.records import Stage
+from coevo.model.drops import Drop
+from coevo.model.words import Stage
 from flows.validations import Invalid
 from flows.validations import Validation
 from tests import segments

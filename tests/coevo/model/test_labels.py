@@ -16,11 +16,11 @@ from coevo.model.labels import deciding_cells
 from coevo.model.labels import former_contradictions
 from coevo.model.labels import label
 from coevo.model.reasons import OWNERS
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
 
 OUTCOMES = (None, *Outcome)
 

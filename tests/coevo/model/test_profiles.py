@@ -7,7 +7,7 @@ import pytest
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.profiles import profiles
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 
 
 def test_the_profiles() -> None:

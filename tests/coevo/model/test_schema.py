@@ -7,14 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
-from coevo.model.records import Drop
-from coevo.model.records import Stage
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
 from coevo.model.schema import table
+from coevo.model.words import Stage
 from tests import segments
 
 GOLDEN = Path(__file__).parents[2] / 'golden'

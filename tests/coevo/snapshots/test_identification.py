@@ -14,11 +14,11 @@ from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.identity import method_id_in
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
 from coevo.model.segment import Segment
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.identification import COUNTS
 from coevo.snapshots.identification import IdentificationStudy

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.model.records import Track
 from coevo.model.records import short_hash
+from coevo.model.words import Track
 from coevo.snapshots.show import show
 from coevo.storage.store import Store
 from packagers.rows import Rows

@@ -15,12 +15,12 @@ import pytest
 import coevo
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Change
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
-from coevo.model.records import Walk
 from coevo.model.records import short_hash
 from coevo.model.schema import TABLES
+from coevo.model.words import Change
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.query import Question
 from coevo.snapshots.query import query

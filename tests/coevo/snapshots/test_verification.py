@@ -13,23 +13,23 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.pair_rows import CellRow
 from coevo.model.quality import Isolated
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
-from coevo.model.records import Cause
-from coevo.model.records import Cell
-from coevo.model.records import Change
-from coevo.model.records import Drop
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Stage
-from coevo.model.records import Track
 from coevo.model.records import short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.task_rows import WithdrawnRow
+from coevo.model.words import Cause
+from coevo.model.words import Cell
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Stage
+from coevo.model.words import Track
 from coevo.snapshots.verification import Finding
 from coevo.snapshots.verification import verify
 from coevo.storage.store import Store

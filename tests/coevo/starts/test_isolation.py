@@ -17,8 +17,8 @@ from coevo.model.identity import method_id
 from coevo.model.profiles import load_profile
 from coevo.model.quality import Isolated
 from coevo.model.records import Pair
-from coevo.model.records import Track
-from coevo.model.records import Walk
+from coevo.model.words import Track
+from coevo.model.words import Walk
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import Isolation
 from coevo.starts.isolation import isolate

@@ -20,7 +20,7 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.git.repository import Repository
 from coevo.model.quality import Sibling
 from coevo.model.quality import Undone
-from coevo.model.records import Track
+from coevo.model.words import Track
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.snapshots.verification import verify
 from flows.options import ReleaseOptions

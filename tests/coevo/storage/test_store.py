@@ -10,8 +10,8 @@ import pytest
 
 from coevo.model import codec
 from coevo.model.errors import Fatal
-from coevo.model.records import Stage
-from coevo.model.records import Walk
+from coevo.model.words import Stage
+from coevo.model.words import Walk
 from coevo.storage import leases
 from coevo.storage.place import Root
 from coevo.storage.store import Partition

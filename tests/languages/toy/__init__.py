@@ -29,9 +29,9 @@ from coevo.languages.reading import Tree
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
 from coevo.model.listener import Say
 from coevo.model.listener import silent
-from coevo.model.records import Environment
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox

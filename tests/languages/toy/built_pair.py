@@ -32,10 +32,10 @@ from coevo.languages.traces import Traced
 from coevo.languages.traces import union
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Environment
-from coevo.model.records import Outcome
+from coevo.model.environments import Environment
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount

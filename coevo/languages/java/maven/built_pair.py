@@ -32,11 +32,11 @@ from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
 from coevo.model.quality import PitTrouble
-from coevo.model.records import Environment
-from coevo.model.records import Outcome
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,8 @@ from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import OPTIONS_REFUSED
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -31,7 +31,7 @@ from coevo.languages.java.tools.wire import encode
 from coevo.languages.verdicts import KILLED
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox

@@ -51,9 +51,9 @@ from coevo.languages.java.reading.junit import junit_libraries
 from coevo.languages.java.tools.jdk_bundles import made_of
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import toolchain
+from coevo.model.environments import Environment
+from coevo.model.environments import LibraryEntry
 from coevo.model.errors import Transient
-from coevo.model.records import Environment
-from coevo.model.records import LibraryEntry
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount

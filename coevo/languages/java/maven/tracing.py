@@ -38,7 +38,7 @@ from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.languages.verdicts import Batch
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 
 # Execution data of one request, in characters.
 _REQUEST = 1 << 26

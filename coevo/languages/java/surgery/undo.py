@@ -15,7 +15,7 @@ from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
 from coevo.languages.undoing import LocatedDeclaration
 from coevo.languages.undoing import like
-from coevo.model.records import Revised
+from coevo.model.dependencies import Revised
 
 
 def undone(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:

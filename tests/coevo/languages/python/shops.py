@@ -22,7 +22,7 @@ from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import Walk
+from coevo.model.words import Walk
 from tests.repos import commit
 from tests.repos import init
 

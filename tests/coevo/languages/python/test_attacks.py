@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop
 

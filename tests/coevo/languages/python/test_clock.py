@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from coevo.languages.conditions import Conditions
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method

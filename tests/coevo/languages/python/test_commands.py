@@ -15,8 +15,8 @@ from coevo.languages.python import uv
 from coevo.languages.python.commands import commands
 from coevo.languages.python.language import prompt_words
 from coevo.languages.reading import Tree
-from coevo.model.records import Environment
-from coevo.model.records import LibraryEntry
+from coevo.model.environments import Environment
+from coevo.model.environments import LibraryEntry
 from coevo.model.records import TestMethod
 from tests.repos import commit
 from tests.repos import init

@@ -15,7 +15,7 @@ from coevo.languages.python import coverage_package
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.reading.statement_lines import with_first_lines
 from coevo.languages.traces import Trace
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import SHORTLY
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.cells import Edits
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop

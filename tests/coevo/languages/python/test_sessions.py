@@ -9,7 +9,7 @@ import pytest
 
 from coevo.languages.cells import Edits
 from coevo.languages.conditions import Conditions
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop

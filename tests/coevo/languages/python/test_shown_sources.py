@@ -11,7 +11,7 @@ from coevo.languages.cells import Compiled
 from coevo.languages.cells import Edits
 from coevo.languages.conditions import MainSources
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import SHORTLY
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method

@@ -15,8 +15,8 @@ from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.session import Answer
 from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.shared_builds import SharedBuilds
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from tests.coevo.languages.place import built_alone
 from tests.projects import junit
 from tests.projects import pom

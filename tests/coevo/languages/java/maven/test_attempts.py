@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.records import Label
+from coevo.model.words import Label
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom

@@ -13,8 +13,8 @@ from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
 from coevo.sandboxes.clock import ProcessClock
 from tests.coevo.languages.place import Place

@@ -10,7 +10,7 @@ import pytest
 from coevo.languages.java.maven.places import TREE
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import run_targets
-from coevo.model.records import Outcome
+from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import open_sandbox

@@ -16,7 +16,7 @@ from coevo.languages.java.maven.named_jdks import named_jdks
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.model.records import Label
+from coevo.model.words import Label
 from tests.once import mined_once
 from tests.projects import junit
 from tests.projects import pom

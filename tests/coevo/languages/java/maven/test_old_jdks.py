@@ -14,8 +14,8 @@ from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.java.maven.attempts import LOOP
 from coevo.languages.java.tools.jdks import installed_jdks
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from tests.coevo.languages.java.jvm import jdk_of
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened

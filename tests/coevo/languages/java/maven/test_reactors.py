@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.model.records import Label
-from coevo.model.records import Outcome
+from coevo.model.words import Label
+from coevo.model.words import Outcome
 from tests.coevo.languages.java.maven.test_processors import COMPILER
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
 from tests.coevo.languages.java.maven.test_processors import library

@@ -7,10 +7,10 @@ import zipfile
 
 import pytest
 
-from coevo.model.records import Change
-from coevo.model.records import Label
-from coevo.model.records import Outcome
-from coevo.model.records import Track
+from coevo.model.words import Change
+from coevo.model.words import Label
+from coevo.model.words import Outcome
+from coevo.model.words import Track
 from flows.reverification import ReverifyOptions
 from flows.reverification import reverify
 from tests.once import mined_once

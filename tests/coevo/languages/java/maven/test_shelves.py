@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.maven.shelves import shelved
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from coevo.storage.folders import cache_folder
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened

@@ -10,8 +10,8 @@ import pytest
 from coevo.languages.cells import Compiled
 from coevo.languages.cells import Edits
 from coevo.languages.traces import Trace
-from coevo.model.records import Outcome
 from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
 from tests.coevo.languages.java.maven.test_shapes import JUNIT4
 from tests.coevo.languages.java.maven.test_shapes import JUPITER
 from tests.coevo.languages.java.maven.test_shapes import module

@@ -11,7 +11,7 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.undo import undone
 from coevo.measures.declaration_pairs import counterpart
 from coevo.measures.declaration_pairs import declared
-from coevo.model.records import Revised
+from coevo.model.dependencies import Revised
 from tests.coevo.measures.shop import dependency
 from tests.coevo.measures.shop import pair_of
 from tests.repos import commit

@@ -1,0 +1,147 @@
+"""What left the funnel, where and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import Annotated
+from typing import Protocol
+
+from coevo.model.column import Column
+from coevo.model.column import RepoName
+from coevo.model.words import Change
+from coevo.model.words import Stage
+from coevo.model.words import Walk
+from coevo.model.words import WalkOfRow
+
+
+class Declared(Protocol):
+    """Which test method: its file, declaring class, name and erased parameter types."""
+
+    @property
+    def test_file(self) -> str: ...
+    @property
+    def test_class(self) -> str: ...
+    @property
+    def test_method(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+
+
+class SourcePlace(Protocol):
+    """Where in a walk something left the funnel: a pair, a row of one, or the walk itself."""
+
+    @property
+    def repo(self) -> str: ...
+
+    @property
+    def walk(self) -> Walk: ...
+
+    @property
+    def pair_id(self) -> str | None: ...
+
+
+class WalkPlace(SourcePlace, Protocol):
+    """One that says of which language the walk is."""
+
+    @property
+    def language(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
+
+    key is a commit (walk), a pair_id (pair), a method_id (sieve, label, publish, track), a standing_id
+    (standing) or a task_id (task).
+    """
+
+    repo: RepoName
+    walk: WalkOfRow
+    pair_id: Annotated[
+        str | None, Column('The pair that it belongs to. Null for a commit that ends none.')
+    ]
+    stage: Annotated[Stage, Column('Where it left the funnel.')]
+    unit: Annotated[
+        str, Column('What the stage counts: `commit`, `pair`, `method`, `test_file` or `task`.')
+    ]
+    key: Annotated[
+        str,
+        Column(
+            'What left: a commit, `pair_id`, `method_id`, `standing_id` or `task_id`, by the unit.'
+        ),
+    ]
+    reason: Annotated[
+        str,
+        Column(
+            'The code of the reason, such as `flaky`. Each has a sentence in the list of reasons.'
+        ),
+    ]
+    detail: Annotated[
+        str, Column("What the reason leaves open, such as the name of a library; `''` if nothing.")
+    ] = ''
+    test_file: Annotated[
+        str | None,
+        Column(
+            'The path of the test file in the repository, of a method or task that left. Null for a'
+            ' commit or pair, and in what was mined before schema 2.1.'
+        ),
+    ] = None
+    test_class: Annotated[
+        str | None,
+        Column('The binary name of the class that declares the method. Null if no method left.'),
+    ] = None
+    test_method: Annotated[
+        str | None, Column('The name of the method. Null if no method left.')
+    ] = None
+    parameters: Annotated[
+        tuple[str, ...] | None,
+        Column('The erased types of its parameters, in order. Null if no method left.'),
+    ] = None
+    change: Annotated[
+        Change | None,
+        Column('What became of the method between old and new. Null if no method left.'),
+    ] = None
+    language: Annotated[
+        str | None,
+        Column(
+            'The programming language of the walk; a commit can leave the walks of several. Null in'
+            ' snapshots of before schema 2.2.'
+        ),
+    ] = None
+
+    @classmethod
+    def at(
+        cls,
+        stage: Stage,
+        place: WalkPlace,
+        key: str,
+        reason: str,
+        detail: str = '',
+        *,
+        test_file: str | None = None,
+    ) -> Drop:
+        """A drop in the stage's own unit."""
+        return cls(
+            repo=place.repo,
+            walk=place.walk,
+            pair_id=place.pair_id,
+            stage=stage,
+            unit=stage.unit,
+            key=key,
+            reason=reason,
+            detail=detail,
+            test_file=test_file,
+            language=place.language,
+        )
+
+    def of(self, method: Declared, change: Change) -> Drop:
+        """The same drop, with the test method that left."""
+        return replace(
+            self,
+            test_file=method.test_file,
+            test_class=method.test_class,
+            test_method=method.test_method,
+            parameters=method.parameters,
+            change=change,
+        )

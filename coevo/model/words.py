@@ -1,0 +1,139 @@
+"""The closed words of coevo: walks, changes, cells, outcomes, labels, tracks, causes and stages."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from coevo.model.choices import Choice
+from coevo.model.column import Column
+
+
+class Walk(Choice):
+    PARENTS = (
+        'parents',
+        'every commit with its first parent; a merge only if somebody changed code in it by hand',
+    )
+    FIRST_PARENT = 'first-parent', 'the same along the main line alone'
+    STATES = 'states', 'the order of `git log`; of a run of commits with equal code the newest'
+    WINDOW = 'window', 'each such state with every older one that is at most 12 hours older'
+    STANDING = 'standing', 'the head and the latest release, each by itself: nothing changes'
+
+
+WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
+
+
+class Change(Choice):
+    """What became of a method between old and new, blind to comments and formatting."""
+
+    INSERTED = 'inserted', 'the test is new'
+    CHANGED = 'changed', 'its own text changed'
+    DELETED = 'deleted', 'the test is gone'
+    UNCHANGED = 'unchanged', 'nothing that it uses in the test tree changed'
+    CONTEXT_CHANGED = (
+        'context_changed',
+        'its own text is equal, but a fixture, helper or resource of the test tree that it uses changed',
+    )
+
+
+class Cell(Choice):
+    """(tests, code): the whole test tree of one revision on the code of another."""
+
+    TOLD_COLD = 'told_cold', 'old tests on old code'
+    TNEW_CNEW = 'tnew_cnew', 'new tests on new code'
+    TOLD_CNEW = 'told_cnew', 'old tests on new code'
+    TNEW_COLD = 'tnew_cold', 'new tests on old code'
+
+    @property
+    def tests_are_new(self) -> bool:
+        return self in (Cell.TNEW_CNEW, Cell.TNEW_COLD)
+
+    @property
+    def code_is_new(self) -> bool:
+        return self in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
+
+
+class Outcome(Choice):
+    """What a test method did in a cell, from the worst to the best, then what is no verdict."""
+
+    COMPILE_ERROR = 'compile_error', 'the test does not compile, or names what the code lacks'
+    TIMEOUT = 'timeout', 'it did not end in its time'
+    ERROR = 'error', 'it failed by something other than an assertion, or its process ended'
+    FAIL = 'fail', 'an assertion failed'
+    SKIPPED = 'skipped', 'it was not to be run here'
+    PASS = 'pass', 'it passed'
+    MISSING = 'missing', 'it was not reported, though it was to be run'
+    UNBUILDABLE = 'unbuildable', 'the code itself does not build'
+    INFRA = 'infra', 'trouble of ours, such as a full disk; never a verdict'
+
+    @property
+    def broken(self) -> bool:
+        return self in (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT, Outcome.COMPILE_ERROR)
+
+
+class Label(Choice):
+    UPDATE = 'update', 'the old test breaks on the new code, the updated one passes'
+    REFINEMENT = 'refinement', 'the test changed, though the old one still passes on the new code'
+    REPAIR = 'repair', 'the old test was broken before the change and by itself, the new one passes'
+    CURED_BY_CODE = 'cured_by_code', 'the old test was broken, and the new code alone cures it'
+    GENERATION = 'generation', 'a new test that passes on the new code and not on the old'
+    REDUNDANT = 'redundant', 'a new test that passes on the old code as well'
+    UNAFFECTED = (
+        'unaffected',
+        'the test did not change and passes at both ends, though a dependency changed',
+    )
+    BROKEN_BY_CHANGE = 'broken_by_change', 'the test did not change and breaks on the new code'
+    FIXTURE_UPDATE = (
+        'fixture_update',
+        'only a fixture or helper changed, and without that the test breaks on the new code',
+    )
+    FIXTURE_REFINEMENT = (
+        'fixture_refinement',
+        'only a fixture or helper changed, and the test passes either way',
+    )
+    OBSOLETE = 'obsolete', 'a deleted test that breaks on the new code'
+    RETIRED = 'retired', 'a deleted test that still passes on the new code'
+
+
+class Track(Choice):
+    """The labels that are tasks."""
+
+    GENERATION = 'generation', 'write the tests of a change'
+    UPDATE = 'update', 'adapt tests that a change broke'
+    REPAIR = 'repair', 'mend tests that are broken by their own fault'
+
+
+class Cause(Choice):
+    """Why a test is broken in a cell that decides its label."""
+
+    PRODUCTION = 'production', 'the change of the production code'
+    BUILD = 'build', 'a library or setting; with those of the other revision the test is not broken'
+    FIXTURE = 'fixture', 'a fixture or helper of the test tree'
+    ENVIRONMENT = (
+        'environment',
+        'what the machine or the sandbox withholds, such as network or display',
+    )
+    TEST = 'test', 'the fault of the test itself'
+    SYNTAX = 'syntax', 'the test file does not parse'
+
+
+class Stage(Choice):
+    """Where something left the funnel; each has one unit, named by `UNIT`."""
+
+    WALK = 'walk', 'commits that end no pair'
+    PAIR = 'pair', 'pairs that are not run'
+    SIEVE = 'sieve', 'test methods that are not run'
+    LABEL = 'label', 'test methods that no label fits'
+    PUBLISH = 'publish', 'test methods whose licence forbids publication'
+    TRACK = 'track', 'test methods that keep their label and are no task'
+    STANDING = 'standing', 'test files of a revision that no family takes'
+    TASK = 'task', 'tasks that cannot be made'
+
+    @property
+    def unit(self) -> str:
+        units = {
+            Stage.WALK: 'commit',
+            Stage.PAIR: 'pair',
+            Stage.STANDING: 'test_file',
+            Stage.TASK: 'task',
+        }
+        return units.get(self, 'method')
