@@ -49,7 +49,7 @@ from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.options import Options
-from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug

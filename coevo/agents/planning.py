@@ -23,8 +23,8 @@ from coevo.agents.turns import Series
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.options import Options
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.output import check
-from coevo.evaluation.records import AttemptProtocol
 from coevo.evaluation.verbs import existing_store
 from coevo.evaluation.verbs import more_than_zero
 from coevo.evaluation.verbs import named_tasks

@@ -10,7 +10,7 @@ from typing import Any
 
 from coevo.agents.endings import Ending
 from coevo.agents.usage import Usage
-from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.outcomes import AttemptProtocol
 
 # Of US dollars: prices are of a million tokens.
 _DIGITS = 9

@@ -23,7 +23,7 @@ from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.options import Options
-from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.task_rows import TaskRow
 

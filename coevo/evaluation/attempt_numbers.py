@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
 

@@ -27,7 +27,7 @@ from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.measuring.judged_adequacy import with_adequacy
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.judging import Submission
 from coevo.evaluation.suites.judging import judge_suite

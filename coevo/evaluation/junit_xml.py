@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.storage import durable
 
 NAME = 'junit.xml'

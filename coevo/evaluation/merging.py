@@ -10,8 +10,8 @@ from typing import Any
 from typing import TypeVar
 
 from coevo.evaluation.junit_xml import write_junit
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results

@@ -11,9 +11,9 @@ from pathlib import Path
 from coevo.display.terminal import visible
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.reporting.report import Report

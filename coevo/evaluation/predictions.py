@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.attempt_numbers import check_attempts
-from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
 

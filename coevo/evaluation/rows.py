@@ -17,7 +17,7 @@ from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.outcomes import decide
 from coevo.evaluation.judging.outcomes import decide_by_module
 from coevo.evaluation.measuring.strict import flagged
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION

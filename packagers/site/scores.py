@@ -10,8 +10,8 @@ from datetime import datetime
 
 import pyarrow.parquet as pq
 
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import scores
 from coevo.model.schema import table
 from coevo.model.words import Track

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from benchmarks.copying import copied
 from coevo.evaluation.clones import repository_of
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.git.patches import file_patch
 from coevo.model.words import Track
 from tests.attacks.forgeries import FORGERIES

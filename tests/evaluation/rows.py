@@ -6,11 +6,11 @@ from datetime import UTC
 from datetime import datetime
 from typing import Any
 
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import RESULTS_VERSION
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import Detections
 from coevo.model.quality import Coverage
 from coevo.model.words import Outcome
 from coevo.model.words import Track

@@ -13,11 +13,11 @@ from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.steadiness import fails_still
 from coevo.evaluation.measuring.coverage import ExecutedLines
 from coevo.evaluation.measuring.coverage import executed
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import Placebo
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Placebo
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.worth import Adequacy
 from coevo.languages.traces import Trace
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import OraclePreservation
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import Detections
+from coevo.evaluation.worth import OraclePreservation
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation

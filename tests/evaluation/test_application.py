@@ -15,7 +15,7 @@ from coevo.evaluation.judging.application import reverted
 from coevo.evaluation.judging.application import unacceptable
 from coevo.evaluation.judging.application import unacceptable_file
 from coevo.evaluation.judging.parser_guard import is_readable
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import file_patch
 from tests.repos import commit
 from tests.repos import git

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.records import AttemptProtocol
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.attempts import AttemptReport
 from coevo.evaluation.reporting.attempts import attempt_reports
 from coevo.evaluation.reporting.attempts import pass_at

@@ -22,10 +22,10 @@ from coevo.evaluation.judging.preconditions import Preconditions
 from coevo.evaluation.judging.protocol import KnownAnswers
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.languages.engine import Builder

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.worth import Adequacy
 from tests.evaluation.till import Till
 from tests.evaluation.till import opened
 from tests.projects import junit

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.comparison import Figure
 from coevo.evaluation.reporting.comparison import TrackComparison
 from coevo.evaluation.reporting.comparison import compare
 from coevo.evaluation.results import write_results
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import Detections
 from tests.evaluation.rows import row
 
 SUCCESS, FAIL, INFRA = TaskOutcome.SUCCESS, TaskOutcome.EXEC_FAIL, TaskOutcome.INFRA

@@ -21,7 +21,7 @@ from coevo.evaluation.contamination.estimate import Contamination
 from coevo.evaluation.contamination.estimate import Question
 from coevo.evaluation.contamination.estimate import contamination
 from coevo.evaluation.contamination.told import sentences
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import write_results
 from coevo.git.patches import file_patch
 from coevo.snapshots import snapshot

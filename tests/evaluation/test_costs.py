@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.reporting.costs import Capped
 from coevo.evaluation.reporting.costs import Point
 from coevo.evaluation.reporting.costs import costs

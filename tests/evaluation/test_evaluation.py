@@ -24,12 +24,12 @@ from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.examination import ROUNDS
 from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.options import Options
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.output import summary
 from coevo.evaluation.output import write
-from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.cells import plural
 from coevo.evaluation.results import read_results
 from coevo.model.errors import Fatal

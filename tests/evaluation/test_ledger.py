@@ -12,8 +12,8 @@ import pytest
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.ledger import Ledger
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
 from coevo.languages.java.maven.workarounds import WORKAROUNDS

@@ -11,12 +11,12 @@ from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.merging import merge
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.parts import Part
 from coevo.evaluation.parts import parse_part
 from coevo.evaluation.parts import tasks_of
-from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.results import read_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
 from tests.evaluation.till import Till
 from tests.evaluation.till import opened
 from tests.projects import junit

@@ -12,8 +12,8 @@ from coevo.evaluation.judging.outcomes import Decision
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.outcomes import decide
 from coevo.evaluation.judging.outcomes import decide_by_module
-from coevo.evaluation.records import Detail
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 from coevo.model.words import Track

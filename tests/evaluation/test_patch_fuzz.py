@@ -13,8 +13,8 @@ from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.model.words import Track
 from tests.evaluation.shop import FILES
 from tests.evaluation.shop import Shop

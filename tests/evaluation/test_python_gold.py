@@ -11,10 +11,10 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import Options
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.git.patches import file_patch
 from flows.options import ReleaseOptions
 from flows.publication import publish

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import RateVerdict

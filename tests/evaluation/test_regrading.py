@@ -13,10 +13,10 @@ from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.judgement import Judgement
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.measuring.strict import flagged
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.regrading import regraded
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import read_results

@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.exposure import Exposure
 from coevo.evaluation.reporting.report import System

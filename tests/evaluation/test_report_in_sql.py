@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.report import TrackReport
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import write_results
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import Detections
 from coevo.model.quality import Coverage
 from coevo.model.words import Track
 from tests.evaluation.rows import row

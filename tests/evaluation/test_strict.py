@@ -10,10 +10,10 @@ import pytest
 from coevo.evaluation.measuring.strict import oracle_preserved
 from coevo.evaluation.measuring.strict import success_strict
 from coevo.evaluation.measuring.strict import vacuous
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
-from coevo.evaluation.records import OraclePreservation
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import Detections
+from coevo.evaluation.worth import OraclePreservation
 from coevo.model.quality import Mutation
 
 NOTICED = Detections(count=3, pred=2, gold=1, both=1)

@@ -15,11 +15,11 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import assignments
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.predictions import read_predictions
-from coevo.evaluation.records import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.regrading import regraded
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report

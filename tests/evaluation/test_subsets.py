@@ -7,8 +7,8 @@ from datetime import timezone
 
 import pytest
 
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.subsets import causes
 from coevo.evaluation.reporting.subsets import half_year
 from coevo.evaluation.reporting.subsets import half_years

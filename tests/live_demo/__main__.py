@@ -21,7 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import read_results
 from coevo.snapshots.verification import verify
 from tests.live_demo import history

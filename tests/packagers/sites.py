@@ -9,8 +9,8 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
-from coevo.evaluation.records import AttemptProtocol
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.report import make_report
 from coevo.model.words import Track

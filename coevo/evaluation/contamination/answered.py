@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.contamination.estimate import Attempted
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import samples
 from coevo.evaluation.reporting.maintenance import solves
 from coevo.evaluation.results import read_results

@@ -14,7 +14,7 @@ from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.evaluation.judging.unified_diffs import MalformedDiff
 from coevo.evaluation.judging.unified_diffs import Section
 from coevo.evaluation.judging.unified_diffs import sections
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import is_text
 from coevo.git.process import ENVIRONMENT
 from coevo.languages.layout import Side

@@ -10,11 +10,11 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.neighbours import Neighbours
 from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.worth import Adequacy
 from coevo.languages.conditions import MainSources
 from coevo.model.records import TestMethod
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.records import Detail
-from coevo.evaluation.records import Placebo
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import Placebo
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 from coevo.model.words import Track

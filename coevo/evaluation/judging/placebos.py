@@ -19,7 +19,7 @@ from coevo.evaluation.judging.memory import asked_once
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.records import Placebo
+from coevo.evaluation.outcomes import Placebo
 from coevo.languages.cells import Compiled
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import measures

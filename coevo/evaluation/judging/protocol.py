@@ -36,7 +36,7 @@ from coevo.evaluation.judging.steadiness import fails_again
 from coevo.evaluation.judging.steadiness import passes_again
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.languages.cells import Compiled
 from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import Reading

@@ -20,7 +20,7 @@ from coevo.evaluation.measuring.kills import reversals
 from coevo.evaluation.measuring.kills import undoable
 from coevo.evaluation.measuring.oracle import old_kills
 from coevo.evaluation.measuring.oracle import preservation
-from coevo.evaluation.records import Adequacy
+from coevo.evaluation.worth import Adequacy
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.table import measures
 from coevo.languages.table import reading

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from coevo.evaluation.measuring.gold import GoldMethod
-from coevo.evaluation.records import Detections
+from coevo.evaluation.worth import Detections
 from coevo.languages.mutation import Mutant
 from coevo.measures.edited_cells import RUN_AND_BROKEN
 from coevo.measures.edited_cells import EditedCellRunner

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.evaluation.records import OraclePreservation
+from coevo.evaluation.worth import OraclePreservation
 from coevo.git.contents import content
 from coevo.git.repository import Repository
 from coevo.languages.declared_tests import as_declared

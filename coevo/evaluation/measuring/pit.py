@@ -16,8 +16,8 @@ from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.oracles import top_level_types
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import PitKills
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import PitKills
 from coevo.git.contents import content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import Compiled

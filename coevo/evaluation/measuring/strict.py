@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.evaluation.records import Adequacy
-from coevo.evaluation.records import Detections
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.worth import Adequacy
+from coevo.evaluation.worth import Detections
 from coevo.model.quality import Mutation
 
 

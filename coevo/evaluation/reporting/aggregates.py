@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.evaluation.records import TaskOutcome
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import samples
 from coevo.evaluation.reporting import scores

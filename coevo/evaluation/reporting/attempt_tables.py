@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from coevo.evaluation.records import AttemptProtocol
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.attempts import AttemptReport
 

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from coevo.evaluation.records import AttemptProtocol
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.bootstrap import Sample
 from coevo.evaluation.reporting.bootstrap import estimate

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Key
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import scores
 from coevo.evaluation.reporting.bootstrap import Estimate

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import PitKills
 from coevo.evaluation.reporting import samples
 from coevo.evaluation.reporting import scores
 from coevo.evaluation.reporting.bootstrap import Estimate
 from coevo.evaluation.reporting.bootstrap import estimate
 from coevo.evaluation.reporting.rates import graded
 from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.worth import PitKills
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from coevo.evaluation.judging.outcomes import decide
 from coevo.evaluation.judging.outcomes import decide_by_module
 from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.measuring.strict import flagged
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report

@@ -24,8 +24,8 @@ from typing import Any
 from typing import TypeGuard
 from typing import TypeVar
 
+from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import TaskOutcome
 from coevo.evaluation.reporting import aggregates
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import costs

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.evaluation.records import Adequacy
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.samples import Score
+from coevo.evaluation.worth import Adequacy
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 

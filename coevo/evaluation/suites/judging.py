@@ -20,7 +20,7 @@ from coevo.evaluation.judging.protocol import in_place_of_code
 from coevo.evaluation.judging.shown_sources import shown_sources
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.measuring import measured
 from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import JudgedSuite

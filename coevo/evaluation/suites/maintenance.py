@@ -19,7 +19,7 @@ from coevo.evaluation.judging.protocol import check_builds
 from coevo.evaluation.judging.shown_sources import shown_sources
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import Submission
 from coevo.evaluation.suites.judging import judge_suite
 from coevo.evaluation.suites.judging import submitted_tests

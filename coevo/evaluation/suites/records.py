@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.evaluation.records import AttemptProtocol
-from coevo.evaluation.records import Detail
+from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.result_columns import AgentSeconds
 from coevo.evaluation.result_columns import AttemptCost
 from coevo.evaluation.result_columns import AttemptNumber
