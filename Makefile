@@ -35,7 +35,7 @@ live-demo: setup $(OPENAPI) ## crawl, validate, mine and release twice under a r
 	@$(BIN)/python -m tests.live_demo
 
 test: lint $(OPENAPI) ## what CI runs: lint, then every test but those marked docker, live or slow
-	@$(BIN)/python -m pytest -n 3 $(SPREAD) -m 'not ($(NOT_HERE))'
+	@$(BIN)/python -m pytest -n 4 $(SPREAD) -m 'not ($(NOT_HERE))'
 
 test-all: lint $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
 	@$(BIN)/python -m pytest -n 2 $(SPREAD)
