@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -51,7 +52,7 @@ class ModelServer:
 @contextmanager
 def serving(script: Script) -> Iterator[ModelServer]:
     """A server that knows one key, `KEY`."""
-    server = ThreadingHTTPServer(('127.0.0.1', 0), _Handler)
+    server = _Server(('127.0.0.1', 0), _Handler)
     found = ModelServer(f'http://127.0.0.1:{server.server_address[1]}', script)
     server.model = found  # type: ignore[attr-defined]
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
@@ -60,6 +61,13 @@ def serving(script: Script) -> Iterator[ModelServer]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has read enough may reset its connection; all else is shown."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
