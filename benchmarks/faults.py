@@ -1,10 +1,11 @@
 """A campaign of faults: does what they leave show in the snapshot that comes after?
 
-    python -m benchmarks.faults run COUNT SEED FOLDER OUT.csv      adds rows; kinds in turn
-    python -m benchmarks.faults prefect COUNT SEED FOLDER OUT.csv  the same, mining under a server
-    python -m benchmarks.faults sum OUT.csv                        the table
+    python -m benchmarks.faults run LANGUAGE COUNT SEED FOLDER OUT.csv      adds rows; kinds in turn
+    python -m benchmarks.faults prefect LANGUAGE COUNT SEED FOLDER OUT.csv  the same, mining under a server
+    python -m benchmarks.faults sum OUT.csv                                 the table
 
 Each run is a month in small (crawl, mine, release, `tests/faults/`) that is disturbed, then run again.
+LANGUAGE is java, or the tests' toy, of which a run costs a tenth and tells as much of everything but JVMs.
 It is survived if the second run ends well, its snapshot has the bytes of an undisturbed one, and
 neither a process nor a work folder is left. Disks that are too small need root. Under a Prefect
 server, a flow run mines; the reaper or a new run does it again, and no claim may be left either.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import random
 import shutil
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -26,8 +28,9 @@ import pyarrow.parquet as pq
 
 from benchmarks import tables
 from benchmarks.funnel import print_table
-from tests.faults.chain import PAIRS
+from tests.faults.chain import ACTORS
 from tests.faults.chain import STEPS
+from tests.faults.chain import Actor
 from tests.faults.chain import Chain
 from tests.faults.chain import Stage
 from tests.faults.chain import same
@@ -44,6 +47,7 @@ class Outcome:
     """One disturbed run; lists are joined by blanks."""
 
     seed: str
+    language: str
     kind: str
     done: str
     left_running: str
@@ -52,16 +56,16 @@ class Outcome:
     survived: bool
 
 
-def run(count: int, seed: str, folder: Path, out: Path) -> None:
-    with staged(_new(folder)) as stage:
+def run(actor: Actor, count: int, seed: str, folder: Path, out: Path) -> None:
+    with staged(_new(folder), actor) as stage:
         whole = undisturbed(stage)
         for number in range(count):
             kind = list(KINDS)[number % len(KINDS)]
             _keep(out, disturbed(stage, whole, kind, f'{seed}-{number}'))
 
 
-def run_under_prefect(count: int, seed: str, folder: Path, out: Path) -> None:
-    with staged(_new(folder)) as stage, hub(folder / 'live') as server:
+def run_under_prefect(actor: Actor, count: int, seed: str, folder: Path, out: Path) -> None:
+    with staged(_new(folder), actor) as stage, hub(folder / 'live') as server:
         whole = undisturbed(stage)
         for number in range(count):
             kind = list(PREFECT_KINDS)[number % len(PREFECT_KINDS)]
@@ -69,9 +73,15 @@ def run_under_prefect(count: int, seed: str, folder: Path, out: Path) -> None:
 
 
 def undisturbed(stage: Stage) -> Chain:
+    """A run that nothing happens to; how long its steps take is when faults are to strike."""
     whole = Chain(stage=stage, folder=stage.folder / 'undisturbed')
-    assert whole.run_all() == (0,) * len(STEPS), (whole.folder / 'log').read_text()
-    assert pq.read_metadata(whole.snapshot / 'data/tasks/update.parquet').num_rows == PAIRS
+    for step in STEPS:
+        began = time.monotonic()
+        assert whole.run(step) == 0, (whole.folder / 'log').read_text()
+        stage.lengths[step] = time.monotonic() - began
+    assert (
+        pq.read_metadata(whole.snapshot / 'data/tasks/update.parquet').num_rows == stage.actor.pairs
+    )
     return whole
 
 
@@ -136,6 +146,7 @@ def _outcome(
         shutil.rmtree(chain.folder)
     return Outcome(
         seed=chain.folder.name,
+        language=chain.stage.actor.name,
         kind=kind,
         done=done,
         left_running=' '.join((*left, *folders)),
@@ -156,23 +167,22 @@ def _keep(out: Path, outcome: Outcome) -> None:
     tables.append(out, [asdict(outcome)])
 
 
-def summed(rows: list[tables.Row]) -> Iterator[tuple[str, str, str]]:
-    """Kind, runs, survived."""
-    runs = Counter(row['kind'] for row in rows)
-    good = Counter(row['kind'] for row in rows if row['survived'] == 'True')
-    for kind, count in sorted(runs.items()):
-        yield kind, str(count), str(good[kind])
-    yield 'all', str(runs.total()), str(good.total())
+def summed(rows: list[tables.Row]) -> Iterator[tuple[str, str, str, str]]:
+    """Kind, language, runs, survived."""
+    runs = Counter((row['kind'], row['language']) for row in rows)
+    good = Counter((row['kind'], row['language']) for row in rows if row['survived'] == 'True')
+    for (kind, language), count in sorted(runs.items()):
+        yield kind, language, str(count), str(good[kind, language])
+    yield 'all', '', str(runs.total()), str(good.total())
 
 
 def main() -> None:
     match sys.argv[1:]:
-        case ['run', count, seed, folder, out]:
-            run(int(count), seed, Path(folder).absolute(), Path(out))
-        case ['prefect', count, seed, folder, out]:
-            run_under_prefect(int(count), seed, Path(folder).absolute(), Path(out))
+        case ['run' | 'prefect' as how, language, count, seed, folder, out] if language in ACTORS:
+            campaign = run if how == 'run' else run_under_prefect
+            campaign(ACTORS[language], int(count), seed, Path(folder).absolute(), Path(out))
         case ['sum', out]:
-            print_table(('fault', 'runs', 'survived'), summed(tables.read(Path(out))))
+            print_table(('fault', 'language', 'runs', 'survived'), summed(tables.read(Path(out))))
         case _:
             sys.exit(__doc__)
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from tests.flows.mining_runs import different
 from tests.github_server.live import live
 from tests.github_server.server import Server
 from tests.github_server.server import serving
+from tests.languages import toys
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
@@ -28,19 +30,86 @@ from tests.repos import git
 from tests.repos import init
 
 NAME = 'ada/till'
-PAIRS = 2
 MONTH = '2024-01'
 TOKEN = 'ghp_neverShowThisOneInALog012345'
 STEPS = ('crawl', 'mine', 'release')
 _PATIENCE = 400.0  # seconds of wall time for a step, on a busy machine
 
 
+_ROOT = Path(__file__).parent.parent.parent
+# Every Python that has it on its path knows the toy, and profiles of candidates that are toys.
+EVERYWHERE = _ROOT / 'tests' / 'languages' / 'everywhere'
+
+Files = dict[str, str | bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """A language in which the month is played.
+
+    pairs    of its one repository
+    process  the name of what runs its tests in a sandbox
+    lengths  seconds of wall time within which each step is over on an idle machine
+    """
+
+    name: str
+    pairs: int
+    step: Callable[[int], Files]
+    process: str
+    crawl: tuple[str, ...]
+    lengths: Mapping[str, float]
+    environment: Mapping[str, str]
+
+
+def _of_java(number: int) -> Files:
+    return {
+        'pom.xml': pom(),
+        'LICENSE': 'MIT License\n',
+        **source('Till', f'    public static int last() {{ return {number}; }}\n'),
+        **junit('TillTest', f'answers: assertEquals({number}, Till.last());'),
+    }
+
+
+def _of_toys(number: int) -> Files:
+    return {
+        **toys.BUILD,
+        **toys.source('Till', f'last: {number}'),
+        **toys.tests('Till', f'answers: is Till.last {number}'),
+    }
+
+
+JAVA = Actor(
+    name='java',
+    pairs=2,
+    step=_of_java,
+    process='java',
+    crawl=(),
+    lengths={'crawl': 3.0, 'mine': 15.0, 'release': 4.0},
+    environment={},
+)
+TOY = Actor(
+    name='toy',
+    pairs=8,
+    step=_of_toys,
+    process='sh',
+    crawl=('--profiles', str(EVERYWHERE / 'candidates.toml'), '--profile', 'toy'),
+    lengths={'crawl': 2.0, 'mine': 5.0, 'release': 4.0},
+    environment={'PYTHONPATH': os.pathsep.join((str(EVERYWHERE), str(_ROOT)))},
+)
+ACTORS = {one.name: one for one in (JAVA, TOY)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What all runs share: the servers, so that addresses are the same, and a folder."""
+    """What all runs share: the servers, so that addresses are the same, a folder and a language.
+
+    lengths  seconds of wall time that each step takes undisturbed, here and now
+    """
 
     folder: Path
     server: Server
+    actor: Actor
+    lengths: dict[str, float]
 
     @property
     def url(self) -> str:
@@ -113,7 +182,7 @@ class Chain:
         store = ('--store', str(self.store))
         match step:
             case 'crawl':
-                return ('crawl', *store, '--api', self.stage.server.api)
+                return ('crawl', *store, '--api', self.stage.server.api, *self.stage.actor.crawl)
             case 'mine':
                 quickly = ('--profile', 'quick', '--jobs', '1')
                 return ('mine', self.stage.url, '--name', NAME, *store, *quickly)
@@ -121,21 +190,21 @@ class Chain:
 
 
 @contextmanager
-def staged(folder: Path) -> Iterator[Stage]:
+def staged(folder: Path, actor: Actor = JAVA) -> Iterator[Stage]:
     """The servers over one repository, for as long as it is entered."""
     repositories = folder / 'repositories'
-    _publish(repositories)
+    _publish(repositories, actor)
     with serving(live(repositories, None)) as server:
-        yield Stage(folder=folder, server=server)
+        yield Stage(folder=folder, server=server, actor=actor, lengths=dict(actor.lengths))
 
 
-def jvms(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """The Java processes that a step has started, in sandboxes or not."""
+def runners(process: subprocess.Popen[bytes], actor: Actor) -> list[psutil.Process]:
+    """What a step has started that runs tests or builds, in sandboxes or not."""
     try:
         started = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-    return [one for one in started if _name(one) == 'java']
+    return [one for one in started if _name(one) == actor.process]
 
 
 def same(one: Chain, other: Chain) -> list[str]:
@@ -145,16 +214,10 @@ def same(one: Chain, other: Chain) -> list[str]:
     return different(one.snapshot, other.snapshot)
 
 
-def _publish(repositories: Path) -> None:
+def _publish(repositories: Path, actor: Actor) -> None:
     work = init(repositories.with_name('work-tree') / NAME)
-    for number in range(PAIRS + 1):
-        files = {
-            'pom.xml': pom(),
-            'LICENSE': 'MIT License\n',
-            **source('Till', f'    public static int last() {{ return {number}; }}\n'),
-            **junit('TillTest', f'answers: assertEquals({number}, Till.last());'),
-        }
-        commit(work, f'step {number}', files, date=f'2024-01-01T{number:02}:00:00Z')
+    for number in range(actor.pairs + 1):
+        commit(work, f'step {number}', actor.step(number), date=f'2024-01-01T{number:02}:00:00Z')
     bare = repositories / f'{NAME}.git'
     bare.parent.mkdir(parents=True)
     git(work, 'clone', '-q', '--bare', str(work), str(bare))
@@ -163,7 +226,8 @@ def _publish(repositories: Path) -> None:
 
 def _environment(chain: Chain) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith('GIT')}
-    return kept | {'COEVO_WORK': str(chain.work), 'GITHUB_TOKENS': TOKEN}
+    own = {'COEVO_WORK': str(chain.work), 'GITHUB_TOKENS': TOKEN}
+    return {**kept, **own, **chain.stage.actor.environment}
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:

@@ -23,7 +23,7 @@ import psutil
 from coevo.sandboxes.libfaketime import libraries
 from tests.faults.chain import STEPS
 from tests.faults.chain import Chain
-from tests.faults.chain import jvms
+from tests.faults.chain import runners
 from tests.git_server import Fault as GitFault
 from tests.github_server.faults import Fault as ApiFault
 
@@ -31,14 +31,11 @@ Disturb = Callable[[Chain, random.Random], str]
 
 _Fault = TypeVar('_Fault')
 
-# Seconds of wall time within which a step of an idle machine is over, by step.
-_LENGTHS = {'crawl': 3.0, 'mine': 15.0, 'release': 4.0}
-
 
 def kill_flow(chain: Chain, chance: random.Random) -> str:
     """kill -9 of coevo itself, at any moment of any step."""
     victim = chance.choice(STEPS)
-    moment = chance.uniform(0, _LENGTHS[victim])
+    moment = chance.uniform(0, chain.stage.lengths[victim])
     for step in STEPS[: STEPS.index(victim)]:
         assert chain.run(step) == 0
     with chain.start(victim) as process:
@@ -46,21 +43,21 @@ def kill_flow(chain: Chain, chance: random.Random) -> str:
     return f'{victim} killed after {moment:.1f} s'
 
 
-def kill_jvm(chain: Chain, chance: random.Random) -> str:
-    """kill -9 of a Java process in a sandbox, once to four times."""
+def kill_runner(chain: Chain, chance: random.Random) -> str:
+    """kill -9 of a process that runs tests in a sandbox (a JVM), once to four times."""
     assert chain.run('crawl') == 0
-    wanted, killed = chance.randint(1, 4), 0
+    actor, wanted, killed = chain.stage.actor, chance.randint(1, 4), 0
     with chain.start('mine') as process:
-        time.sleep(chance.uniform(0, 3))
+        time.sleep(chance.uniform(0, chain.stage.lengths['mine'] / 5))
         while process.poll() is None and killed < wanted:
-            victims = jvms(process)
+            victims = runners(process, actor)
             if victims:
                 with suppress(psutil.NoSuchProcess):
                     chance.choice(victims).kill()
                 killed += 1
-                time.sleep(chance.uniform(0.2, 2))
-            time.sleep(0.05)
-    return f'{killed} JVMs killed, status {process.returncode}'
+                time.sleep(chance.uniform(0.2, 2) * chain.stage.lengths['mine'] / 15)
+            time.sleep(0.01)
+    return f'{killed} runners killed, status {process.returncode}'
 
 
 def disk_full(chain: Chain, chance: random.Random) -> str:
@@ -127,7 +124,7 @@ def interrupt(chain: Chain, chance: random.Random) -> str:
     """Ctrl-C, or SIGTERM, at any moment of mining."""
     assert chain.run('crawl') == 0
     what = chance.choice((signal.SIGINT, signal.SIGTERM))
-    moment = chance.uniform(0, _LENGTHS['mine'])
+    moment = chance.uniform(0, chain.stage.lengths['mine'])
     # Whoever runs this in the background has told all that it starts to ignore Ctrl-C.
     heeding = replace(chain, before=('env', '--default-signal=INT'))
     with heeding.start('mine') as process:
@@ -137,7 +134,7 @@ def interrupt(chain: Chain, chance: random.Random) -> str:
 
 KINDS: dict[str, Disturb] = {
     'kill_flow': kill_flow,
-    'kill_jvm': kill_jvm,
+    'kill_runner': kill_runner,
     'disk_full': disk_full,
     'api_trouble': api_trouble,
     'git_trouble': git_trouble,

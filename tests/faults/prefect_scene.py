@@ -75,7 +75,8 @@ class Scene:
             'COEVO_JOBS': '1',
         }
         server = self.hub.server
-        return replace(server, environment={**server.environment, **places})
+        known = self.chain.stage.actor.environment
+        return replace(server, environment={**server.environment, **known, **places})
 
     @property
     def worker(self) -> subprocess.Popen[bytes]:

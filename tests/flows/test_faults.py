@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 import pytest
 
-from tests.faults.chain import PAIRS
+from tests.faults.chain import JAVA
 from tests.faults.chain import STEPS
 from tests.faults.chain import Chain
 from tests.faults.chain import Stage
@@ -20,7 +20,7 @@ from tests.folders import open_folder
 pytestmark = pytest.mark.jvm
 
 # Their parts have tests of their own: crawls, clones and interrupted runs.
-CHOSEN = ('kill_jvm', 'git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
+CHOSEN = ('kill_runner', 'git_trouble', 'api_trouble', 'clock_jump', 'kill_flow')
 
 
 @pytest.fixture(scope='module')
@@ -34,7 +34,7 @@ def undisturbed(stage: Stage) -> Chain:
     chain = Chain(stage=stage, folder=stage.folder / 'undisturbed')
     assert chain.run_all() == (0,) * len(STEPS), (chain.folder / 'log').read_text()
     tasks = pq.read_metadata(chain.snapshot / 'data' / 'tasks' / 'update.parquet')
-    assert tasks.num_rows == PAIRS
+    assert tasks.num_rows == JAVA.pairs
     return chain
 
 

@@ -71,9 +71,11 @@ def _of_clone(clone: Path) -> dict[str, Any]:
     newest = max(int(line) for line in dates.splitlines())
     pushed_at = datetime.fromtimestamp(newest, tz=UTC).strftime('%Y-%m-%dT%H:%M:%SZ')
     people = _git(clone, 'shortlog', '-se', 'HEAD').splitlines()
+    files = tuple(_git(clone, 'ls-tree', '--name-only', 'HEAD').splitlines())
     return {
         'default_branch': branch,
-        'files': tuple(_git(clone, 'ls-tree', '--name-only', 'HEAD').splitlines()),
+        'files': files,
+        'language': 'Toy' if 'toy.build' in files else 'Java',
         'pushed_at': pushed_at,
         'updated_at': pushed_at,
         'contributors': len(people),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import signal
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -18,12 +19,14 @@ from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.sandboxes.workspace import workspace
+from tests.languages.toy.process import MOST_KILLS
 from tests.languages.toy.trees import BUILD_FILE
 from tests.languages.toy.trees import is_test_file
 from tests.languages.toy.trees import tree
 
 SHELL = 'sh'
 NO_BUILD_FILE = 'no_build_file'
+_KILLED = 128 + signal.SIGKILL  # by somebody else: a build of toys never does so by itself
 TOOLS = Path(__file__).with_name('supervisor.sh')
 
 LIMITS = Limits(
@@ -120,12 +123,17 @@ class Builds:
             limits=LIMITS,
             mounts=(Mount(source=code, target='/in/code'),),
         )
-        with self.sandbox.start(job) as process:
-            process.stdin.close()
-            while process.stdout.read(1 << 16):
-                pass
-            status = process.wait()
-            return f'status {status}' if status else None, process.cpu_seconds()
+        used = 0.0
+        for _ in range(MOST_KILLS):
+            with self.sandbox.start(job) as process:
+                process.stdin.close()
+                while process.stdout.read(1 << 16):
+                    pass
+                status = process.wait()
+                used += process.cpu_seconds()
+            if status != _KILLED:
+                break
+        return f'status {status}' if status else None, used
 
 
 def move(source: Path, target: Path) -> None:
