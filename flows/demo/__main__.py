@@ -19,6 +19,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
 from coevo.snapshots.query import Question
 from coevo.snapshots.query import query
+from coevo.storage.sole_use import sole_use
 from coevo.storage.store import Store
 from flows.console import print_report
 from flows.demo import history
@@ -60,7 +61,8 @@ def main() -> int:
     arguments = parser.parse_args()
     console = open_console()
     try:
-        return run(console, arguments.profile, arguments.language)
+        with sole_use(FOLDER):
+            return run(console, arguments.profile, arguments.language)
     except Fatal as error:
         print(f'demo: {error}', file=sys.stderr)
         return 2

@@ -23,7 +23,10 @@ from rich.console import Console
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import read_results
+from coevo.model.errors import Fatal
 from coevo.snapshots.verification import verify
+from coevo.storage.sole_use import NAME as LOCK
+from coevo.storage.sole_use import sole_use
 from tests.live_demo import history
 from tests.prefect_server import ROOT
 from tests.prefect_server import Server
@@ -94,18 +97,21 @@ class Scene:
 
 
 def main() -> int:
-    """0 if all held, 1 if not, 130 where it was interrupted; nothing is left running."""
+    """0 if all held, 1 if not, 2 where another one is at it, 130 where it was interrupted; nothing is left running."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console(width=120)
     found: dict[str, int] = {}
     try:
-        with scene(console) as open_scene:
+        with sole_use(FOLDER), scene(console) as open_scene:
             for name, value in play(open_scene):
                 found[name] = value
         held = expect(console, found) and not leaks(console)
     except AssertionError as error:
         console.print(f'live-demo: {error}; the logs are in {FOLDER}', highlight=False)
         held = False
+    except Fatal as error:
+        console.print(f'live-demo: {error}', highlight=False)
+        return 2
     except KeyboardInterrupt:
         console.print('live-demo: interrupted; everything is stopped')
         return 130
@@ -115,7 +121,9 @@ def main() -> int:
 
 @contextmanager
 def scene(console: Console) -> Iterator[Scene]:
-    shutil.rmtree(FOLDER, ignore_errors=True)
+    for one in FOLDER.iterdir():
+        if one.name != LOCK:
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
     github, snapshots = FOLDER / 'github', FOLDER / 'snapshots'
     history.write(github)
     with ExitStack() as stack:
