@@ -51,11 +51,21 @@ _SENTENCES = {
         RepositoryReason.SHALLOW,
         'is a shallow clone, which hides the past; run `git fetch --unshallow` in it first',
     ),
-    r'not found|does not exist|could not read Username|not appear to be a git repository': (
+    # Hosts such as GitHub ask for a login where they show nothing, also where nothing is.
+    r'could not read Username': (
+        RepositoryReason.GONE,
+        'asks for a login (401): it is private, renamed or gone; check the name, or name a clone of it',
+    ),
+    # Git says so only of a login that it had.
+    r'Authentication failed': (
+        RepositoryReason.FORBIDDEN,
+        'refuses the login of its address (401): the password or token is wrong or expired; give another',
+    ),
+    r'not found|does not exist|not appear to be a git repository': (
         RepositoryReason.GONE,
         'cannot be found or is private; check the name, or clone it yourself and name the copy',
     ),
-    r'Authentication failed|Permission denied|Access denied|returned error: 4(0[134]|51)': (
+    r'Permission denied|Access denied|returned error: 4(0[134]|51)': (
         RepositoryReason.FORBIDDEN,
         'cannot be read without logging in; clone it yourself and name the copy',
     ),

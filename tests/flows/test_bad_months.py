@@ -102,7 +102,7 @@ def made_private(folder: Path, backend: GitBackend) -> None:
 BAD: dict[str, tuple[Callable[[Path, GitBackend], None], str]] = {
     'renamed': (renamed, 'cannot be found or is private; check the name'),
     'emptied': (emptied, 'is empty: it has no commit to walk from'),
-    'private': (made_private, 'cannot be found or is private; check the name'),
+    'private': (made_private, 'asks for a login (401): it is private, renamed or gone'),
 }
 
 

@@ -144,15 +144,15 @@ def test_a_source_that_was_broken_off_under_another_address_starts_anew(
 
 
 @pytest.mark.parametrize(
-    ('status', 'reason'),
+    ('status', 'reason', 'sentence'),
     [
-        (404, RepositoryReason.GONE),
-        (403, RepositoryReason.FORBIDDEN),
-        (401, RepositoryReason.FORBIDDEN),
+        (404, RepositoryReason.GONE, 'cannot be found or is private'),
+        (403, RepositoryReason.FORBIDDEN, 'cannot be read without logging in'),
+        (401, RepositoryReason.FORBIDDEN, 'refuses the login of its address (401)'),
     ],
 )
 def test_a_refusal_is_a_reason(
-    host: Host, store: Path, status: int, reason: RepositoryReason
+    host: Host, store: Path, status: int, reason: RepositoryReason, sentence: str
 ) -> None:
     host.backend.faults.append(Fault(status=status))
     with pytest.raises(Fatal) as caught:
@@ -160,6 +160,7 @@ def test_a_refusal_is_a_reason(
     assert isinstance(caught.value, Unclonable)
     drop = caught.value.drop(NAME)
     assert (drop.repo, drop.reason) == (NAME, reason)
+    assert sentence in drop.detail
     assert 'secret' not in drop.detail
 
 
