@@ -1,13 +1,14 @@
 """Which repositories a scheduled run takes, and where they are cloned from, by what the store knows.
 
-One that was mined to its end, and to which nothing was pushed since, is not even fetched: the crawl that
-says so has seen all that it has.
+One that was mined to its end, or validated, and to which nothing was pushed since, is not even fetched: the
+crawl that says so has seen all that it has.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.languages.table import LANGUAGES
@@ -19,6 +20,7 @@ from flows.batches.jobs import Verb
 from flows.crawling.crawls import CrawledRepository
 from flows.crawling.crawls import latest_kept
 from flows.validations import latest_validation
+from flows.validations import validated_push
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +31,15 @@ class Due:
     unchanged: tuple[str, ...] = ()
 
 
-def due(store: Root, verb: Verb, profile: str | None = None) -> Due:
+def due(store: Root, verb: Verb, profile: str | None = None, sandbox: str | None = None) -> Due:
     """All candidates of the latest crawls to be validated; to be mined those that proved valid.
 
     profile  that they are to be mined by; None for any
+    sandbox  that they are to be proven in; None for any
     """
     kept = latest_kept(store)
     if verb is Verb.VALIDATE:
-        return Due(repositories=tuple(candidate.repo for candidate in kept))
+        return _due_for_validation(store, kept, sandbox)
     valid = [candidate for candidate in kept if _valid(store, candidate.repo)]
     mined = Store(store)
     unchanged = {
@@ -47,6 +50,14 @@ def due(store: Root, verb: Verb, profile: str | None = None) -> Due:
     return Due(
         repositories=tuple(one.repo for one in valid if one.repo not in unchanged),
         unchanged=tuple(sorted(unchanged)),
+    )
+
+
+def _due_for_validation(store: Root, kept: Sequence[CrawledRepository], sandbox: str | None) -> Due:
+    proven = {one.repo for one in kept if _is_proven(store, one, sandbox)}
+    return Due(
+        repositories=tuple(one.repo for one in kept if one.repo not in proven),
+        unchanged=tuple(sorted(proven)),
     )
 
 
@@ -68,6 +79,19 @@ def known(store: Root) -> dict[str, CrawledRepository]:
 def _valid(store: Root, repo: str) -> bool:
     found = latest_validation(store, repo)
     return found is not None and found.valid
+
+
+def _is_proven(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
+    """Whether what was found of it, valid or not, is what would be found again."""
+    found = latest_validation(store, candidate.repo)
+    return (
+        found is not None
+        and candidate.pushed_at is not None
+        and validated_push(store, candidate.repo) == candidate.pushed_at
+        and found.language in LANGUAGES
+        and found.engine_version == engine_version(found.language)
+        and sandbox in (None, found.sandbox)
+    )
 
 
 def _with_partitions(

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from coevo.engine.builders import Builders
@@ -63,6 +64,7 @@ class ValidateOptions:
     ref                in place of the latest release, else of the default branch
     suite_cpu_seconds  for all tests of the revision, but for what the last process is given
     local              where clones lie, as in MineOptions
+    pushed             when it was last pushed to, as its host said before it is fetched
     """
 
     source: str
@@ -73,6 +75,7 @@ class ValidateOptions:
     suite_cpu_seconds: float = SUITE_CPU_SECONDS
     limits: FetchLimits = NO_LIMITS
     local: Path | None = None
+    pushed: datetime | None = None
 
     @property
     def folder(self) -> Path:
@@ -93,7 +96,7 @@ def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validatio
         if found is None or not _stands(found, options, languages_of(repository, blank.rev)):
             found, seconds = _prove(options, repository, blank, listener)
             keep_validation(options.store, found, seconds)
-        name_latest(options.store, found)
+        name_latest(options.store, found, options.pushed)
         return found
 
 

@@ -2,7 +2,7 @@
 
 STORE/validations/OWNER+NAME/REV.json           the finding; written whole or not at all
 STORE/validations/OWNER+NAME/REV.seconds.json   what it cost, which is not the same twice
-STORE/validations/OWNER+NAME/latest.json        the revision that was asked about last
+STORE/validations/OWNER+NAME/latest.json        the revision that was asked about last, and as of which push
 """
 
 from __future__ import annotations
@@ -132,6 +132,7 @@ class Seconds:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Latest:
     rev: str
+    pushed: datetime | None = None
 
 
 def read_validation(store: Root, repo: str, rev: str) -> Validation | None:
@@ -143,6 +144,12 @@ def latest_validation(store: Root, repo: str) -> Validation | None:
     """What is known of the revision that was asked about last; None if none ever was."""
     latest = read(_Latest, place_of(store), _latest(repo), _CURE)
     return None if latest is None else read_validation(store, repo, latest.rev)
+
+
+def validated_push(store: Root, repo: str) -> datetime | None:
+    """When it was last pushed to, as its host said before it was asked about last; None if nobody knows."""
+    latest = read(_Latest, place_of(store), _latest(repo), _CURE)
+    return None if latest is None else latest.pushed
 
 
 def seconds_of(store: Root, validation: Validation) -> Seconds | None:
@@ -157,9 +164,9 @@ def keep_validation(store: Root, validation: Validation, seconds: Seconds) -> No
     place.write(f'{_folder(validation.repo)}/{validation.rev}.json', line(validation))
 
 
-def name_latest(store: Root, validation: Validation) -> None:
-    """Let `latest_validation` give this one."""
-    place, latest = place_of(store), _Latest(rev=validation.rev)
+def name_latest(store: Root, validation: Validation, pushed: datetime | None = None) -> None:
+    """Let `latest_validation` give this one, and `validated_push` what its host had said."""
+    place, latest = place_of(store), _Latest(rev=validation.rev, pushed=pushed)
     if read(_Latest, place, _latest(validation.repo), _CURE) != latest:
         place.write(_latest(validation.repo), line(latest))
 

@@ -131,6 +131,7 @@ def _validate(job: BatchJob, listener: Listener) -> JobOutput:
             store=root_of(job.store),
             name=job.repo,
             sandbox=job.sandbox,
+            pushed=job.pushed,
         ),
         listener,
     )

@@ -33,7 +33,7 @@ def at(day: int) -> datetime:
     return datetime(2026, 2, day, tzinfo=UTC)
 
 
-def validated(store: Path, repo: str) -> None:
+def validated(store: Path, repo: str, pushed: datetime | None = None) -> None:
     found = Validation(
         repo=repo,
         rev='0' * 40,
@@ -42,9 +42,10 @@ def validated(store: Path, repo: str) -> None:
         suite=Suite(passed=1),
         sandbox='bubblewrap',
         engine_version=1,
+        language='toy',
     )
     keep_validation(store, found, Seconds(build=0.0, suite=0.0))
-    name_latest(store, found)
+    name_latest(store, found, pushed)
 
 
 @pytest.fixture
@@ -91,3 +92,20 @@ def test_what_was_not_pushed_to_is_left_alone(tmp_path: Path, store: Path) -> No
         mine(dataclasses.replace(asked, pushed=known(store)['ada/r1'].pushed_at, until=at(1)))
         # A walk that does not go to the end has not seen what was pushed.
         assert due(store, Verb.MINE).unchanged == ()
+
+
+def test_what_was_proven_is_not_asked_again_until_it_is_pushed_to(store: Path) -> None:
+    with github(*many(2)) as server, known_toy():
+        crawled(server, store, now=at(1))
+        pushed = known(store)['ada/r1'].pushed_at
+        validated(store, 'ada/r1', pushed)
+        validated(store, 'ada/r2')  # by hand: nobody had said when it was pushed to
+        found = due(store, Verb.VALIDATE, sandbox='bubblewrap')
+        assert (found.repositories, found.unchanged) == (('ada/r2',), ('ada/r1',))
+        assert due(store, Verb.VALIDATE, sandbox='docker').unchanged == ()
+
+        server.world[1].pushed_at = '2026-02-03T12:00:00Z'
+        crawled(server, store, now=at(4))
+        assert due(store, Verb.VALIDATE).unchanged == ()
+    # Without the toy nobody knows by which engine it was proven.
+    assert due(store, Verb.VALIDATE).unchanged == ()
