@@ -56,20 +56,23 @@ class Server:
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """An answer of Prefect's API: to a POST where there is a body, else to a GET.
 
-        A busy server says 503, for which its own clients wait, too.
+        A busy server says 503 or nothing, for which its own clients wait, too.
         """
         request = urllib.request.Request(
             f'{self.api}/{path}',
             data=None if body is None else json.dumps(body).encode(),
             headers={'Content-Type': 'application/json'},
         )
-        deadline = time.monotonic() + _BUSY_SECONDS
+        deadline = time.monotonic() + 5 * _BUSY_SECONDS
         while True:
             try:
                 with urllib.request.urlopen(request, timeout=_BUSY_SECONDS) as answer:
                     return json.load(answer)
             except urllib.error.HTTPError as error:
                 if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
+                    raise
+            except TimeoutError:
+                if time.monotonic() > deadline:
                     raise
             time.sleep(0.5)
 
