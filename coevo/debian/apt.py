@@ -15,9 +15,13 @@ from email import message_from_string
 from pathlib import Path
 
 from coevo.debian.mirror import DebianSuite
+from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 
 _KIB = 1 << 10
+# Words of apt's, in the locale C, about lists that another try would find as they are.
+_STALE = 'is expired'
+_EARLY = 'is not valid yet'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,10 @@ class Apt:
         (folder / 'status').touch()
 
     def update(self) -> None:
-        """Fetch the lists of packages; Transient where they cannot be had or are not signed."""
+        """Fetch the lists of packages.
+
+        Transient where they cannot be had or are not signed, Fatal where their time is over.
+        """
         self._run('apt-get', 'update')
 
     def candidates(self, names: Sequence[str]) -> dict[str, Package]:
@@ -76,8 +83,24 @@ class Apt:
             text=True,
         )
         if done.returncode not in tolerated:
-            raise Transient(f'apt could not fetch packages of {self._suite.name}: {_why(done)}')
+            raise self._trouble(_why(done))
         return done.stdout
+
+    def _trouble(self, why: str) -> Fatal | Transient:
+        """What to do about apt's words: those of a list's time no second try will change."""
+        suite = self._suite
+        if _STALE in why:
+            return Fatal(
+                f'the mirror {suite.uri} is no longer kept up: its list of {suite.name} is out of'
+                f" date ({why}); name another mirror in apt's configuration, or install what is"
+                ' missing by hand'
+            )
+        if _EARLY in why:
+            return Fatal(
+                f'the list of {suite.name} is of a later time than that of this machine ({why});'
+                ' set its clock'
+            )
+        return Transient(f'apt could not fetch packages of {suite.name}: {why}')
 
     def _options(self) -> Iterator[tuple[str, str]]:
         yield 'Dir::Etc::sourcelist', str(self._folder / 'sources.list')

@@ -34,8 +34,8 @@ def add_package(archive: Path, name: str, files: Mapping[str, Path | str]) -> Pa
     return built
 
 
-def publish(archive: Path, suite: str) -> None:
-    """Write the lists of a suite that has all packages of the pool."""
+def publish(archive: Path, suite: str, *, date: str = 'Thu, 01 Jan 2026', until: str = '') -> None:
+    """Write the lists of a suite that has all packages of the pool; days as in `Thu, 01 Jan 2026`."""
     listed = ''.join(map(_paragraph, sorted((archive / 'pool').glob('*.deb'))))
     place = archive / 'dists' / suite / f'main/binary-{ARCHITECTURE}/Packages'
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -44,8 +44,26 @@ def publish(archive: Path, suite: str) -> None:
     name = place.relative_to(archive / 'dists' / suite)
     (archive / 'dists' / suite / 'Release').write_text(
         f'Suite: {suite}\nCodename: {suite}\nComponents: main\nArchitectures: {ARCHITECTURE}\n'
-        f'Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n {checksum} {len(listed)} {name}\n'
+        f'Date: {date} 00:00:00 UTC\n'
+        + (f'Valid-Until: {until} 00:00:00 UTC\n' if until else '')
+        + f'SHA256:\n {checksum} {len(listed)} {name}\n'
     )
+
+
+def sign(archive: Path, suite: str, keys: Path) -> Path:
+    """Sign the list of a suite with a key of its own; the keyring that trusts it."""
+    keys.mkdir(mode=0o700)
+    gpg = ['gpg', '--batch', '--homedir', str(keys), '--passphrase', '']
+    keyring = keys / 'archive.gpg'
+    release = archive / 'dists' / suite / 'Release'
+    for command in (
+        ['--quick-gen-key', 'archive@example.org', 'rsa2048', 'sign', 'never'],
+        ['--output', str(keyring), '--export'],
+        ['--output', str(release.with_name('InRelease')), '--clear-sign', str(release)],
+    ):
+        subprocess.run([*gpg, *command], check=True, capture_output=True)
+    subprocess.run(['gpgconf', '--homedir', keys, '--kill', 'all'], check=True)
+    return keyring
 
 
 def _paragraph(file: Path) -> str:

@@ -16,15 +16,18 @@ from pathlib import Path
 
 import pytest
 
+from coevo.debian.apt import Apt
 from coevo.debian.bundle import Recipe
 from coevo.debian.bundle import install
 from coevo.debian.bundle import record
+from coevo.debian.mirror import DebianSuite
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from tests.coevo.debian.archive import CODENAME
 from tests.coevo.debian.archive import add_package
 from tests.coevo.debian.archive import configure
 from tests.coevo.debian.archive import publish
+from tests.coevo.debian.archive import sign
 
 pytestmark = pytest.mark.skipif(
     shutil.which('apt-get') is None, reason='this machine has no apt, through which bundles come'
@@ -161,6 +164,40 @@ def test_lists_that_nobody_signed_are_refused(
     with pytest.raises(Transient, match='not signed'):
         install(TOY, tmp_path / 'cache/toy', silent)
     assert not (tmp_path / 'cache/toy').exists()
+
+
+@pytest.mark.skipif(shutil.which('gpg') is None, reason='no gpg, with which to sign a list')
+@pytest.mark.parametrize(
+    ('dates', 'told'),
+    [
+        (
+            {'until': 'Sun, 01 Feb 2026'},
+            'list of sid is out of date .*expired.*name another mirror',
+        ),
+        ({'date': 'Tue, 01 Jan 2126'}, 'later time than that of this machine .*; set its clock'),
+    ],
+)
+def test_a_list_whose_time_is_not_now_is_told_without_advice_to_try_again(
+    archive: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    dates: dict[str, str],
+    told: str,
+) -> None:
+    # A machine may be told to take old lists; this one reads no setting but these.
+    settings = tmp_path / 'apt.conf'
+    settings.write_text('Dir::Etc::Parts "/dev/null";\nDir::Etc::Main "/dev/null";\n')
+    monkeypatch.setenv('APT_CONFIG', str(settings))
+    publish(archive, 'sid', **dates)
+    suite = DebianSuite(
+        uri=f'file:{archive}',
+        name='sid',
+        components=('main',),
+        keyring=sign(archive, 'sid', tmp_path / 'keys'),
+    )
+
+    with pytest.raises(Fatal, match=told):
+        Apt(suite, tmp_path / 'apt').update()
 
 
 def test_a_package_that_arrives_damaged_is_refused(trusted: Path, tmp_path: Path) -> None:
