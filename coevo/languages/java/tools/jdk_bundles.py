@@ -14,6 +14,7 @@ from coevo.debian.bundle import record
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import installed_jdks
 from coevo.languages.java.tools.jdks import read_jdk
+from coevo.languages.java.tools.system_classes import archive_classes
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.storage.durable import write
@@ -69,6 +70,7 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
         shutil.rmtree(folder)
         raise Fatal(f'JDK {feature} was installed but is of no use here ({why}) and was removed')
     _say_version(jdk)
+    archive_classes(folder)
     return jdk
 
 

@@ -66,6 +66,28 @@ def test_a_jdk_says_its_version_and_the_packages_that_it_is_made_of(offer: Offer
     assert all(len(line[2].removeprefix('sha256:')) == 64 for line in names)
 
 
+# Writes what it is asked to, as a JVM does that archives its classes, and ends as it is told.
+DUMPS = (
+    JAVA + 'for word; do case $word in *File=*) echo classes > "${word#*=}"; exit %d;; esac; done\n'
+)
+
+
+@pytest.mark.parametrize(('status', 'archived'), [(0, ['classes.jsa']), (1, [])])
+def test_a_jdk_has_an_archive_of_its_classes_or_nothing_in_its_place(
+    offer: Offer, status: int, archived: list[str]
+) -> None:
+    offer(java=DUMPS % status, javac=JAVA, libjvm='')
+    server = 'jre/lib/amd64/server'
+
+    jdk = install_jdk(8, silent)
+
+    (jdk.home / server).mkdir(parents=True)
+    (jdk.home / 'bin/libjvm').rename(jdk.home / server / 'libjvm.so')
+    assert install_jdk(8, silent) == jdk
+    found = sorted(path.name for path in (jdk.home / server).iterdir())
+    assert found == [*archived, 'libjvm.so']
+
+
 def test_a_jdk_of_the_machine_is_made_of_nothing_that_is_known() -> None:
     assert [made_of(jdk.home) for jdk in find_jdks() if jdk.home.is_relative_to('/usr')][:1] in (
         [],
