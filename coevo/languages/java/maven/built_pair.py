@@ -7,6 +7,7 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 
 from coevo.languages.builds import Build
@@ -43,7 +44,9 @@ from coevo.model.words import Outcome
 class JavaBuiltPair:
     """Fulfils `coevo.languages.engine.BuiltPair`.
 
-    others  gives both ends as the next JDK builds them
+    others   gives both ends as the next JDK builds them
+    passing  CPU seconds of the slowest run of methods that passed as they stand, in this pair: a limit
+             that came from others would make a row depend on what was run before
     """
 
     pair: Pair
@@ -51,6 +54,7 @@ class JavaBuiltPair:
     new: Build
     worker: JdkWorker
     others: Callable[[], JavaBuiltPair | None] = lambda: None
+    passing: dict[TestMethod, float] = field(default_factory=dict)
 
     def otherwise(self) -> JavaBuiltPair | None:
         return self.others()
@@ -116,7 +120,7 @@ class JavaBuiltPair:
         if cell.compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
             return Batch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
-        targets = [run_target(self.worker, cell, method, conditions) for method in methods]
+        targets = [run_target(cell, method, conditions, self.passing) for method in methods]
         chosen = [place for place, target in enumerate(targets) if target.classes]
         verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
         if not chosen:
@@ -124,9 +128,9 @@ class JavaBuiltPair:
         batch = run_cell(self.worker, cell, tuple(targets[place] for place in chosen), conditions)
         for place, verdict in zip(chosen, batch.verdicts, strict=True):
             verdicts[place] = verdict
-            if verdict is not None and verdict.outcome is Outcome.PASS:
-                slowest = self.worker.slowest.get(methods[place], 0.0)
-                self.worker.slowest[methods[place]] = max(slowest, verdict.cpu_seconds)
+            if verdict is not None and verdict.outcome is Outcome.PASS and compiled.edits is None:
+                slowest = self.passing.get(methods[place], 0.0)
+                self.passing[methods[place]] = max(slowest, verdict.cpu_seconds)
         return replace(batch, verdicts=tuple(verdicts))
 
     def trace(
@@ -142,7 +146,9 @@ class JavaBuiltPair:
     ) -> Traced:
         """None, too, for a method of which no concrete class was compiled."""
         cell = self._cells.of(compiled)
-        targets = [run_target(self.worker, cell, method, conditions) for method in methods]
+        targets = [
+            run_target(cell, method, conditions, self.passing, traced=True) for method in methods
+        ]
         chosen = [place for place, target in enumerate(targets) if target.classes]
         traces: list[Trace | None] = [None] * len(methods)
         if not chosen or compiled.code_failure is not None:
@@ -169,7 +175,7 @@ class JavaBuiltPair:
         conditions: Conditions = PLAIN,
     ) -> ByteCodeMutants:
         cell = self._cells.of(compiled)
-        target = run_target(self.worker, cell, method, conditions)
+        target = run_target(cell, method, conditions, self.passing, traced=True)
         plan = launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
         if plan is None or not target.classes or self.compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from coevo.languages.java.maven.jdk_worker import JdkWorker
 from coevo.languages.java.maven.plan import LaunchPlan
 from coevo.languages.java.maven.report import without_own_options
 from coevo.languages.java.maven.runner import LEAST_CPU_LIMIT
+from coevo.languages.java.maven.runner import LEAST_ONCE_PASSED
 from coevo.languages.java.maven.runner import SLOWER_THAN_PASSING
 from coevo.languages.java.maven.runner import RunTarget
 from coevo.languages.java.maven.runner import did_not_start
@@ -103,9 +105,21 @@ def _is_refused(
 
 
 def run_target(
-    worker: JdkWorker, cell: CompiledCell, method: TestMethod, conditions: Conditions
+    cell: CompiledCell,
+    method: TestMethod,
+    conditions: Conditions,
+    passing: Mapping[TestMethod, float],
+    *,
+    traced: bool = False,
 ) -> RunTarget:
-    usual = max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * worker.slowest.get(method, 0.0))
+    """A method of a cell with what it may use.
+
+    passing  CPU seconds of its slowest run that passed, of those methods that have passed
+    traced   whether agents run with it, which make it slower
+    """
+    other = cell.compiled.edits is not None
+    slowed = traced or conditions.observed or conditions.clock is not None
+    usual = cpu_limit_of(passing.get(method), comparable=not (other or slowed))
     return RunTarget(
         classes=cell.report.concrete_classes(method.test_class),
         method=method.test_method,
@@ -113,3 +127,12 @@ def run_target(
         cpu_limit=usual if conditions.cpu_limit is None else conditions.cpu_limit,
         expects=conditions.expects,
     )
+
+
+def cpu_limit_of(passing: float | None, *, comparable: bool) -> float:
+    """CPU seconds for a method, by its slowest passing run if it has passed.
+
+    comparable  whether it is run as it was then: the same text, with nothing that slows it
+    """
+    least = LEAST_ONCE_PASSED if comparable and passing is not None else LEAST_CPU_LIMIT
+    return max(least, SLOWER_THAN_PASSING * (passing or 0.0))

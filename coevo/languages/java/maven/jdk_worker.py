@@ -10,11 +10,10 @@ from coevo.languages.java.maven.cells import JavaCells
 from coevo.languages.java.maven.packed_trees import PackedTrees
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.maven.tracing import Tracer
-from coevo.model.records import TestMethod
 
 
 class JdkWorker:
-    """Its session, its cells, and how long tests take that pass."""
+    """Its session, its cells, its tracer and its trees."""
 
     def __init__(self, builds: SharedBuilds) -> None:
         self.builds = builds
@@ -22,7 +21,6 @@ class JdkWorker:
         self.cells = JavaCells(builds, self.session)
         self.tracer = Tracer(builds)
         self.trees = PackedTrees(builds.folder('trees', secrets.token_hex(8)))
-        self.slowest: dict[TestMethod, float] = {}
 
     def build(self, rev: str) -> Build:
         return self.builds.build(rev, self.session)

@@ -36,9 +36,11 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 
-# CPU seconds that a method may use at least; ten times its slowest passing run if that is more,
-# and ten times either in wall time (docs/evidence.md).
+# CPU seconds that a method may use at least; fewer once it has passed, in this pair, and then ten
+# times its slowest passing run if that is more. In wall time ten times the first at least, since a
+# method that passed may have slept (docs/evidence.md).
 LEAST_CPU_LIMIT = 60.0
+LEAST_ONCE_PASSED = 15.0
 SLOWER_THAN_PASSING = 10
 WALL_PER_CPU = 10
 _POLL_SECONDS = 0.25
@@ -354,7 +356,8 @@ def _watch(
                 current, cpu, wall = running, process.cpu_seconds(), time.monotonic()
             limit = targets[current].cpu_limit if current >= 0 else LEAST_CPU_LIMIT
             spent = process.cpu_seconds() - cpu
-            if spent > limit or time.monotonic() - wall > limit * WALL_PER_CPU:
+            longest = max(limit, LEAST_CPU_LIMIT) * WALL_PER_CPU
+            if spent > limit or time.monotonic() - wall > longest:
                 late.update({current} - {-1})
                 process.kill()
                 return

@@ -11,6 +11,7 @@ import pytest
 
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
+from coevo.languages.java.maven import cell_processes
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import TestMethod
@@ -141,6 +142,30 @@ def test_the_limits_of_a_method_hold_under_a_clock(place: Place) -> None:
     limited = Conditions(clock=OF_2019.clock, cpu_limit=enough(place))
     found = outcomes(place, SPINNING, limited)
     assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
+
+
+def test_a_method_that_has_passed_gets_less_time(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What passes is remembered by the pair; one that passed and spins now ends by the lower limit."""
+    assert outcomes(place, SPINNING[:1], PLAIN) == {'ok': Outcome.PASS}
+    assert SPINNING[0] in place.built.passing
+    monkeypatch.setattr(cell_processes, 'LEAST_ONCE_PASSED', enough(place))
+    monkeypatch.setitem(place.built.passing, SPINNING[1], 0.1)
+    compiled = place.built.compile(place.rev, place.rev, '.')
+
+    batch = place.built.run(compiled, SPINNING[1:2], PLAIN)
+
+    assert [verdict and verdict.outcome for verdict in batch.verdicts] == [Outcome.TIMEOUT]
+    assert batch.cpu_seconds < cell_processes.LEAST_CPU_LIMIT
+
+
+@pytest.mark.parametrize(
+    ('passing', 'comparable', 'seconds'),
+    [(None, True, 60), (None, False, 60), (0.1, True, 15), (0.1, False, 60), (8.0, True, 80)],
+)
+def test_how_much_that_is(passing: float | None, comparable: bool, seconds: float) -> None:
+    assert cell_processes.cpu_limit_of(passing, comparable=comparable) == seconds
 
 
 def test_a_whole_process_has_a_limit(place: Place) -> None:
