@@ -55,6 +55,12 @@ class Head:
         return frozenset(found)
 
     @property
+    def is_test_of_none(self) -> bool:
+        """Whether it says of a function named as a test that it returns nothing, which no runner of tests reads."""
+        says = self.text(self.node.child_by_field_name('return_type'))
+        return says == 'None' and self.name.startswith('test')
+
+    @property
     def is_abstract(self) -> bool:
         names = {self._last(node) for node in self._arguments()}
         return not names.isdisjoint(_ABSTRACT)

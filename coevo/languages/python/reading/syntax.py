@@ -237,6 +237,8 @@ class _Reader:
         head = Head(node, self.source, self._renamed)
         is_constructor = head.name == '__init__' and '$' in owner
         body = None if head.body is None else self.tokens.of(head.body)
+        if head.is_test_of_none:
+            found = found.without_return
         return replace(
             self._member(node, owner, simple, head.name, found),
             kind='constructor' if is_constructor else 'method',

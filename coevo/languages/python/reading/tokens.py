@@ -353,6 +353,18 @@ class PythonSlice:
         return frozenset([text for text, role in self._roles if role is not None])
 
     @property
+    def without_return(self) -> PythonSlice:
+        """Those of a function whose head says `-> None`, without these words: they are in no other place before."""
+        at = self.texts.index('->')
+        kept = [place for place in range(len(self.texts)) if place not in (at, at + 1)]
+        return PythonSlice(
+            starts=tuple(self.starts[place] for place in kept),
+            texts=tuple(self.texts[place] for place in kept),
+            roles=tuple(self.roles[place] for place in kept),
+            contents=tuple(self.contents[place] for place in kept),
+        )
+
+    @property
     def _roles(self) -> Iterator[tuple[str, Role | None]]:
         return zip(self.texts, self.roles, strict=True)
 

@@ -91,6 +91,28 @@ def test_what_means_something_else_differs(one: str, other: str) -> None:
     assert read(one).hash != read(other).hash
 
 
+def test_that_a_test_returns_nothing_is_no_change_of_it() -> None:
+    body = '    f = lambda: "->"\n    def g(): return None\n'
+    plain = member(f'@a(b=1)\ndef test_a(x):\n{body}', 'test_a')
+    hinted = member(f'@a(b=1)\ndef test_a(x) -> None:\n{body}', 'test_a')
+    assert (plain.hash, plain.bare_hash) == (hinted.hash, hinted.bare_hash)
+    assert plain.tokens == hinted.tokens
+
+
+@pytest.mark.parametrize(
+    ('one', 'other'),
+    [
+        ('def test_a(): pass\n', 'def test_a() -> int: pass\n'),
+        ('def test_a(x): pass\n', 'def test_a(x: None) -> None: pass\n'),
+        ('def test_a():\n  def g(): pass\n', 'def test_a():\n  def g() -> None: pass\n'),
+        ('def f(): pass\n', 'def f() -> None: pass\n'),
+    ],
+)
+def test_what_else_annotations_say_is_a_change(one: str, other: str) -> None:
+    (found,), (others,) = (read(text).types[0].members for text in (one, other))
+    assert found.hash != others.hash
+
+
 def test_the_last_method_of_a_class_is_like_the_others() -> None:
     """What closes the class must not belong to it."""
     alone = member('class A:\n    def f(self):\n        g()\n', 'f')
