@@ -104,7 +104,9 @@ class CellRunner:
         if key and self.override is None:
             self.cache.keep(key, group.open_methods(), group.runs)
 
-    def run(self, group: Group, batch: Sequence[str], step: Step) -> Sequence[Verdict | None]:
+    def run(
+        self, group: Group, batch: Sequence[str], step: Step, order: Order = Order.GIVEN
+    ) -> Sequence[Verdict | None]:
         """One process, which counts as a step; None for who lost it to a neighbour.
 
         Transient if no process starts.
@@ -112,7 +114,8 @@ class CellRunner:
         if not batch:
             return ()
         methods = [group.methods[method_id] for method_id in batch]
-        process = self.built.run(group.compiled, methods, Conditions(override=self.override))
+        conditions = Conditions(override=self.override, together=order is not Order.ALONE)
+        process = self.built.run(group.compiled, methods, conditions)
         heard = [verdict for verdict in process.verdicts if verdict is not None]
         for verdict in heard:
             if verdict.outcome is Outcome.INFRA and group.compiled.borrowed is None:
@@ -148,10 +151,11 @@ class CellRunner:
     def _run_batch(self, group: Group, batch: Sequence[str], order: Order) -> None:
         """Run a batch in one process; who lost it to a neighbour runs again alone."""
         step = self.step or _STEPS[order]
-        for method_id, verdict in zip(batch, self.run(group, batch, step), strict=True):
+        for method_id, verdict in zip(batch, self.run(group, batch, step, order), strict=True):
             recorded = order
             if verdict is None:
-                verdict, recorded = self.run(group, [method_id], step)[0], Order.ALONE
+                recorded = Order.ALONE
+                (verdict,) = self.run(group, [method_id], step, recorded)
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
             group.settle(method_id, verdict, recorded)
 
@@ -166,7 +170,7 @@ class CellRunner:
         for order in RUN_ORDERS:
             for batch in _batches(group.open_methods(), order):
                 if order is not Order.ALONE or split.issuperset(batch):
-                    verdicts = self.run(group, batch, Step.RUN_REPEATED)
+                    verdicts = self.run(group, batch, Step.RUN_REPEATED, order)
                     for method_id, verdict in zip(batch, verdicts, strict=True):
                         if verdict is not None and method_id in split:
                             group.settle(method_id, verdict, order)

@@ -27,6 +27,8 @@ class Conditions:
     observed           whether passes are watched from outside of the process, see `Verdict.tampered`
     expects            where they are: class names of throwables that tests say they may be left by
     sources            None: its code's own, with all edits
+    together           of a language with hash seeds: whether that of several methods is used for one,
+                       too; else one method has the other seed
     """
 
     override: str | None = None
@@ -36,6 +38,7 @@ class Conditions:
     observed: bool = False
     expects: tuple[str, ...] = ()
     sources: MainSources | None = None
+    together: bool = False
 
 
 PLAIN = Conditions()

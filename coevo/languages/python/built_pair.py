@@ -355,7 +355,7 @@ class PythonBuiltPair:
             cell,
             request,
             [conditions.cpu_limit or self._limit(method) for method in methods],
-            alone=len(methods) == 1,
+            alone=len(methods) == 1 and not conditions.together,
             cpu_seconds=conditions.process_cpu_limit,
             watched=watched,
             sources=conditions.sources,

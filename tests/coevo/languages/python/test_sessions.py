@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import Edits
+from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
@@ -108,6 +109,18 @@ TESTS = """\
         raise RuntimeError(random.random())
 
 
+    def test_has_a_seed():
+        raise RuntimeError(os.environ['PYTHONHASHSEED'])
+
+
+    def test_is_asked_with_what_nobody_knows(request):
+        import pytest
+
+        with pytest.raises(pytest.UsageError) as caught:
+            request.config._parser.parse(['--nobody-knows'])
+        raise RuntimeError(str(caught.value)[-200:])
+
+
     def test_tells_of_pytest(request, capsys):
         import _pytest.config
 
@@ -194,6 +207,23 @@ def test_pytest_is_as_it_is_in_a_process_of_its_own(place: Shop) -> None:
     alone = place.verdict(test, place.cell(place.new, place.new, edits))
     assert (forked.outcome, forked.exceptions[0]) == (Outcome.ERROR, 'RuntimeError')
     assert forked.message == alone.message
+
+
+def test_pytest_tells_as_there_what_is_wrong_with_words(place: Shop) -> None:
+    test = method('test_is_asked_with_what_nobody_knows')
+    edits = Edits(tests=(('tests/other.txt', b'a'),))
+    alone = place.verdict(test, place.cell(place.new, place.new, edits))
+    assert 'pytest: error: unrecognized arguments: --nobody-knows' in alone.message
+    assert place.verdict(test).message == alone.message
+
+
+@pytest.mark.parametrize(('conditions', 'seed'), [(PLAIN, '1'), (Conditions(together=True), '0')])
+def test_one_method_has_the_seed_that_it_is_to_have(
+    place: Shop, conditions: Conditions, seed: str
+) -> None:
+    (told,) = place.run(method('test_has_a_seed'), conditions=conditions).verdicts
+    assert told is not None
+    assert told.message == seed
 
 
 def test_each_run_draws_its_own_numbers(place: Shop) -> None:
