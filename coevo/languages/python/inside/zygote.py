@@ -132,6 +132,7 @@ def _make_ready(options):
     if takes != ('args', 'plugins') or not hasattr(config.Config, 'InvocationParams'):
         return False
     made = make(list(options), None)
+    _keep_parser(made)
 
     def get_config(args=None, plugins=None, **more):
         config.get_config = make
@@ -147,6 +148,39 @@ def _make_ready(options):
 
     config.get_config = get_config
     return True
+
+
+def _keep_parser(made):
+    """pytest makes its parser of words six times in a run, by what has been added to it until then: once is enough
+    for the same words, and for its own plugins' here.
+    """
+    parser = getattr(made, '_parser', None)
+    make = getattr(parser, '_getparser', None)
+    if make is None or not hasattr(parser, 'prog'):
+        return
+    kept = []
+
+    def words():
+        groups = [*parser._groups, parser._anonymous]
+        options = [
+            (group.name, group.description, [_word(one) for one in group.options])
+            for group in groups
+        ]
+        return sys.argv[0], parser._usage, parser.prog, sorted(parser.extra_info.items()), options
+
+    def get_parser():
+        now = words()
+        if not kept or kept[0] != now:
+            kept[:] = now, make()
+        return kept[1]
+
+    parser._getparser = get_parser
+    sys.argv[:] = ['pytest']  # as in each run: it is told with what is wrong
+    get_parser()
+
+
+def _word(option):
+    return id(option), id(getattr(option, 'default', None))
 
 
 def _readiness(packages):
