@@ -106,6 +106,7 @@ class ReleaseOptions:
     urls      addresses by repository, for those that were mined from a folder
     local     where clones and caches lie, as in MineOptions
     families  whose tasks are made of labels, beside those of the tracks
+    code_free where its edition without code goes; None for none
     """
 
     store: Root
@@ -117,6 +118,7 @@ class ReleaseOptions:
     urls: Mapping[str, str] = field(default_factory=dict)
     local: Path | None = None
     families: tuple[Family, ...] = ()
+    code_free: Root | None = None
 
     @property
     def folder(self) -> Path:

@@ -13,6 +13,7 @@ from functools import cache
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
+from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.storage import months
 from coevo.storage.months import CloneMoment
@@ -26,7 +27,9 @@ from miners.cloning.retention import keep
 from miners.discovery.code_size import code_size
 from miners.discovery.crawls import crawled_at
 from miners.discovery.crawls import refs
+from packagers import code_free
 from packagers.built import Built
+from packagers.code_free import EditionReport
 from packagers.dating import DatedCrawl
 from packagers.dating import date_methods
 from packagers.dating import date_standing
@@ -56,6 +59,16 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
         clones = _Clones(options=options, store=store, stack=stack)
         clones.moments.update({one.repo: one for one in fixed.clones} if fixed else {})
         return release(store, _plan(options, clones, fixed))
+
+
+def edit(options: ReleaseOptions) -> EditionReport:
+    """The code-free edition of what was released, from the same clones."""
+    if options.code_free is None:
+        raise Fatal('say where the code-free edition is written')
+    store = Store(options.store)
+    with ExitStack() as stack:
+        clones = _Clones(options=options, store=store, stack=stack)
+        return code_free.edit(options.snapshot, options.code_free, clones.get)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

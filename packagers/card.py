@@ -15,6 +15,7 @@ from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
+from coevo.model.texts import named_of_others
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import first_clean_moment
 from packagers import datasheet
@@ -112,6 +113,25 @@ there is no code, only drops and counts.
 
 What coevo adds (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
 
+LICENCES_WITHOUT_CODE = """\
+No code of other people is in this edition: the columns with text of the repositories are null. What identifies
+things in it (names, paths, heads of declarations, types of exceptions) are facts. `pairs.license` and
+`tasks.license` say under which licence the code stands that `coevo hydrate` fills in.
+
+What coevo made (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
+
+WITHOUT_CODE = """\
+**This is the code-free edition of the release.** It has all tables and all rows; the columns with text of the
+repositories are null: {}. `data/texts` says how each of these texts
+is put together from files in Git, by the ids of their blobs, so that public clones give them back:
+
+```sh
+coevo hydrate EDITION --out SNAPSHOT
+```
+
+What comes of that has the SHA-256 of every file of the release, which `manifest.json` names under `edition`.
+`coevo verify` checks the edition itself, and says which rules need the texts."""
+
 # Neither is the licence of all of it.
 _LICENCE = (
     'license: other',
@@ -156,6 +176,14 @@ def text(rows: Rows, about: About) -> str:
         datasheet.sections(3),
     )
     return '\n\n'.join(blocks) + '\n'
+
+
+def without_code(card: str, month: str) -> str:
+    """The card of an edition without code, from that of its release."""
+    title = f'# coevo {month}\n'
+    columns = ', '.join(f'`{name}`' for name in named_of_others(TABLES))
+    told = f'# coevo {month}, code-free edition\n\n{WITHOUT_CODE.format(columns)}\n'
+    return card.replace(title, told, 1).replace(LICENCES, LICENCES_WITHOUT_CODE, 1)
 
 
 def _configs(rows: Rows) -> str:

@@ -56,23 +56,34 @@ CONTEXT = {
 }
 
 
+_DESCRIPTION = (
+    'Test methods and the code changes that they had to follow, with what running the tests at both '
+    'revisions gave.'
+)
+_WITHOUT_CODE = (
+    ' A code-free edition: columns with text of the repositories are null; `coevo hydrate` fills '
+    'them from public clones.'
+)
+
 # Of labels, cells, dates and measurements; code has that of its repository.
 _OF_OURS = 'https://creativecommons.org/licenses/by/4.0/'
 
 
-def text(month: str, files: Checksums, licences: Iterable[str] = ()) -> str:
+def text(
+    month: str, files: Checksums, licences: Iterable[str] = (), *, code_free: bool = False
+) -> str:
     """The description as JSON-LD, nested columns included.
 
-    licences  SPDX expressions of the code in it; what coevo adds has one of its own
+    licences   SPDX expressions of the code in it; what coevo adds has one of its own
+    code_free  whether it is of an edition without that code
     """
     names = [name for name in TABLES if name != UNCHECKED]
     content = {
         '@context': CONTEXT,
         '@type': 'sc:Dataset',
         'conformsTo': 'http://mlcommons.org/croissant/1.0',
-        'name': f'coevo-{month}',
-        'description': 'Test methods and the code changes that they had to follow, with what '
-        'running the tests at both revisions gave.',
+        'name': f'coevo-{month}{"-code-free" if code_free else ""}',
+        'description': f'{_DESCRIPTION}{_WITHOUT_CODE if code_free else ""}',
         'license': [_OF_OURS, *sorted(set(licences))],
         'url': 'README.md',
         'version': f'{month.replace("-0", "-").replace("-", ".")}.0',

@@ -20,6 +20,7 @@ from coevo.model.schema import KEYS
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
+from coevo.model.texts import named_of_others
 
 FILE = Path('docs/schema.md')
 
@@ -35,6 +36,10 @@ snapshot: `SELECT column_name, comment FROM duckdb_columns() WHERE table_name = 
 
 _CHOICES = """\
 What each value of a choice means."""
+
+_OF_OTHERS = """\
+Null in all rows of a code-free edition, since they hold text of the repositories or are made of it: {}. Every
+other text is a name, a place, a version, a code or a sentence of coevo; `coevo/model/texts.py` says it of each column."""
 
 _REASONS = """\
 Why something left the funnel, as in `drops.reason`, and why a method with a label has no track."""
@@ -57,6 +62,8 @@ def page() -> str:
         f'### `{SUITES}`',
         'What `coevo evaluate` makes of each task that asks for a suite. It is no table of a snapshot.',
         _columns(SuiteResult),
+        '## Text of others',
+        _OF_OTHERS.format(', '.join(f'`{name}`' for name in named_of_others(TABLES))),
         '## Values',
         _CHOICES,
         *_choices((*TABLES.values(), MethodResult, SuiteResult), level=3),

@@ -1,33 +1,29 @@
 """Tables as Parquet files: the same rows give the same bytes.
 
 Rows of methods and tasks stand by track, then by quarter of their contamination date, then by
-repository, so that the statistics of row groups let a reader skip what it does not ask for. Row groups
-of tables with long texts are small: a remote reader fetches whole ones.
+repository, so that the statistics of row groups let a reader skip what it does not ask for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from collections.abc import Iterator
 from collections.abc import Sequence
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
+from coevo.model.schema import table
 from coevo.model.words import Track
+from coevo.snapshots.table_files import ROWS_PER_GROUP
+from coevo.snapshots.table_files import write_rows
 from packagers.row_files import Sorter
-from packagers.row_groups import row_groups
 
-ROWS_PER_GROUP = {'methods': 5_000, 'tasks': 1_000}
-_OTHERS_PER_GROUP = 100_000
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
@@ -64,13 +60,8 @@ def _placed(
 
 
 def _write(path: Path, name: str, rows: Iterable[Any], space: Path | None) -> None:
-    schema = arrow_schema(TABLES[name])
-    size = ROWS_PER_GROUP.get(name, _OTHERS_PER_GROUP)
-    with pq.ParquetWriter(
-        path, schema, compression='zstd', use_dictionary=list(_dictionaries(schema))
-    ) as file:
-        for group in row_groups(TABLES[name], rows, size, space):
-            file.write_table(group, row_group_size=size)
+    record = TABLES[name]
+    write_rows(path, name, arrow_schema(record), rows, partial(table, record), space)
 
 
 def _place(name: str, row: Any) -> tuple[object, ...]:
@@ -89,15 +80,3 @@ def _place(name: str, row: Any) -> tuple[object, ...]:
 
 def _quarter(date: datetime | None) -> tuple[int, int]:
     return (date.year, (date.month - 1) // 3) if date else (10_000, 0)
-
-
-def _dictionaries(fields: Sequence[pa.Field] | pa.Schema, prefix: str = '') -> Iterator[str]:
-    """The columns that the schema keeps by dictionary, as Parquet names them."""
-    for field in fields:
-        name, kind = f'{prefix}{field.name}', field.type
-        if pa.types.is_list(kind):
-            name, kind = f'{name}.list.element', kind.value_type
-        if pa.types.is_dictionary(kind):
-            yield name
-        elif pa.types.is_struct(kind):
-            yield from _dictionaries(list(kind), f'{name}.')

@@ -16,6 +16,7 @@ from typing import NoReturn
 from coevo import __version__
 from coevo.agents import verbs as agent_verbs
 from coevo.command import catalogue as catalogue_verb
+from coevo.command import hydration as hydration_verb
 from coevo.command import runtimes as runtime_verbs
 from coevo.display import terminal
 from coevo.display.credentials import hidden
@@ -65,6 +66,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     add_snapshot(verify)
     verify.set_defaults(run=_verify)
+    hydration_verb.add(verbs)
     show = verbs.add_parser(
         'show',
         help='print a task, method, pair, repository or drop for a person',
@@ -236,15 +238,21 @@ def _statistics(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.snapshot import manifest
+    from coevo.snapshots.verification import not_asked
     from coevo.snapshots.verification import verify
 
     try:
         findings = verify(arguments.snapshot)
+        skipped = not_asked(manifest(arguments.snapshot))
     except Damaged as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     for finding in findings:
         print(f'{finding.table}: {finding.rule}: {finding.row} {finding.detail}'.rstrip())
+    if skipped:
+        rules = ', '.join(f'{rule.table}.{rule.name}' for rule in skipped)
+        print(f'not asked, since a code-free edition has no texts: {rules}')
     print('not good: see above' if findings else f'{hidden(arguments.snapshot)}: good')
     return 1 if findings else 0
 

@@ -131,6 +131,7 @@ def assignments(
     interleaved  where `tasks` is None, also those of branches that only interleave
     leaking      where `tasks` is None, also those of which the start state shows the answer
     """
+    snapshot.require_texts(place)
     opened = snapshot.attach((place,))
     unknown = sorted(set(tasks) - known_tasks(opened)) if tasks else []
     if unknown:

@@ -1,89 +1,28 @@
-"""The repository of a task: a clone of the store, or one fetched from the task's URL."""
+"""The repository of tasks, with both revisions of each."""
 
 from __future__ import annotations
 
-import re
-import subprocess
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.git.network import FETCH
-from coevo.git.network import PROTOCOLS
-from coevo.git.network import fetching
-from coevo.git.process import run_git
+from coevo.git.clones import NoRepository
+from coevo.git.clones import repository_with
 from coevo.git.repository import Repository
-from coevo.model.errors import Transient
-from coevo.model.records import short_hash
 from coevo.model.task_rows import TaskRow
-from coevo.storage.clone_folders import changing
-from coevo.storage.clone_folders import clone_folder
-from coevo.storage.clone_folders import using
-from coevo.storage.folders import cache_folder
-from coevo.storage.place import folder_name
 
-_URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://\S+')
-
-
-class NoRepository(RuntimeError):
-    """There is no clone at hand and nowhere to get one; says what to do."""
+__all__ = ['NoRepository', 'repository_of']
 
 
 @contextmanager
 def repository_of(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repository]:
-    """The repository of some tasks of one `repo`, with both revisions of each; it stays meanwhile.
+    """The repository of some tasks of one `repo`; it stays meanwhile.
 
     store  whose clones are used where they have what is needed; nothing is fetched into them
     Transient where it could not be fetched, NoRepository where there is nowhere to fetch from.
     """
     first = tasks[0]
     revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
-    if store is not None:
-        kept = clone_folder(store, first.repo)
-        if kept.is_dir():
-            with using(kept):
-                if not _missing(kept, revs):
-                    yield Repository(kept)
-                    return
-    if first.url is None or not _URL.fullmatch(first.url):
-        raise NoRepository(
-            f'{first.repo} has no address to clone from; name a store that has its clone (--store)'
-        )
-    with _fetched(first.repo, first.url, revs) as git_dir:
-        yield Repository(git_dir)
-
-
-@contextmanager
-def _fetched(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
-    """A clone in the cache that has these commits: those alone, where their server gives them."""
-    folder = cache_folder() / 'clones'
-    folder.mkdir(parents=True, exist_ok=True)
-    git_dir = folder / f'{folder_name(repo)}-{short_hash(url)}.git'
-    with using(git_dir):
-        with changing(git_dir):
-            if not git_dir.is_dir():
-                run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
-            missing = _missing(git_dir, revs)
-            if missing and not _fetch(git_dir, '--depth=1', url, *missing):
-                _fetch(git_dir, '--update-shallow', url, '+refs/*:refs/*')
-            missing = _missing(git_dir, revs)
-        if missing:
-            raise Transient(f'{repo} could not be fetched, or has no {missing[0][:12]} any more')
-        yield git_dir
-
-
-def _missing(git_dir: Path, revs: Sequence[str]) -> list[str]:
-    asked = ''.join(f'{rev}^{{tree}}\n' for rev in revs)
-    answers = run_git(git_dir, 'cat-file', '--batch-check', stdin=asked.encode()).splitlines()
-    return [rev for rev, line in zip(revs, answers, strict=True) if line.endswith(b' missing')]
-
-
-def _fetch(git_dir: Path, *arguments: str) -> bool:
-    done = subprocess.run(
-        ['git', f'--git-dir={git_dir}', *FETCH, *arguments],
-        capture_output=True,
-        check=False,
-        env=fetching(),
-    )
-    return done.returncode == 0
+    with repository_with(first.repo, first.url, revs, store) as repository:
+        yield repository

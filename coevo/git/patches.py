@@ -126,10 +126,10 @@ def _binary_patch(path: str, old: End, new: End) -> str:
     else:
         mode = f' {new[0]}'
     lines += [f'index {_blob_id(old[1])}..{_blob_id(new[1])}{mode}', 'GIT binary patch']
-    return '\n'.join([*lines, *_literal(new[1] or b''), *_literal(old[1] or b''), ''])
+    return '\n'.join([*lines, *literal_lines(new[1] or b''), *literal_lines(old[1] or b''), ''])
 
 
-def _literal(content: bytes) -> Iterator[str]:
+def literal_lines(content: bytes) -> Iterator[str]:
     """Deflated without compression, which is the same bytes with every zlib, in base 85."""
     yield f'literal {len(content)}'
     stored = _stored(content)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -30,6 +32,7 @@ from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
+from coevo.model.texts import paths_of_others
 
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
 SCHEMA_VERSION = 2
@@ -164,10 +167,11 @@ def missing_columns(table: str, minor: int) -> dict[str, Added]:
     return {name: one for name, one in ADDED.get(table, {}).items() if one.minor > minor}
 
 
-def agrees(table: str, found: pa.Schema, minor: int) -> bool:
+def agrees(table: str, found: pa.Schema, minor: int, *, code_free: bool = False) -> bool:
     """Whether a file has the columns that its minor version promises; a later one may have more."""
     missing = missing_columns(table, minor)
-    wanted = pa.schema(one for one in arrow_schema(TABLES[table]) if one.name not in missing)
+    promised = columns_of(table, code_free=code_free)
+    wanted = pa.schema(one for one in promised if one.name not in missing)
     if minor > SCHEMA_MINOR:
         found = pa.schema(one for one in found if one.name in wanted.names)
     return bool(found.equals(wanted))
@@ -183,6 +187,31 @@ def _arrow_schema(record: type) -> pa.Schema:
     return pa.schema(_fields(record))
 
 
+def columns_of(table: str, *, code_free: bool = False) -> pa.Schema:
+    """The columns of a table; in a code-free edition those with text of others are null in all rows."""
+    whole = arrow_schema(TABLES[table])
+    empty = paths_of_others(TABLES[table])
+    if not code_free or not empty:
+        return whole
+    return pa.schema(_emptied(list(whole), empty, ''))
+
+
+def _emptied(fields: Sequence[pa.Field], empty: Collection[str], prefix: str) -> list[pa.Field]:
+    return [_nullable(field, empty, f'{prefix}{field.name}') for field in fields]
+
+
+def _nullable(field: pa.Field, empty: Collection[str], path: str) -> pa.Field:
+    if path in empty:
+        return field.with_nullable(True)
+    kind = field.type
+    if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
+        inner = pa.struct(_emptied(list(kind.value_type), empty, f'{path}.'))
+        return field.with_type(pa.list_(kind.value_field.with_type(inner)))
+    if pa.types.is_struct(kind):
+        return field.with_type(pa.struct(_emptied(list(kind), empty, f'{path}.')))
+    return field
+
+
 def table(record: type, rows: Sequence[Any]) -> pa.Table:
     """The rows, all of that record type, as a table; ValueError where a value may not be null.
 
@@ -193,6 +222,12 @@ def table(record: type, rows: Sequence[Any]) -> pa.Table:
             raise TypeError(f'a row of {record.__name__} cannot be a {type(row).__name__}')
     schema = arrow_schema(record)
     columns = [_column(field, [getattr(row, field.name) for row in rows]) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def table_of_plain(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The same of rows as Arrow gives them back (`to_pylist`), with the columns of a schema."""
+    columns = [_column(field, [row[field.name] for row in rows]) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -237,7 +272,7 @@ def _plain(value: Any) -> Any:
     """The value as Arrow takes it; bytes of paths that are no UTF-8 are shown as escapes."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if dataclasses.is_dataclass(value):
         return {item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)}

@@ -40,6 +40,7 @@ GROUPS = {
         'statistics',
         'identification',
         'verify',
+        'hydrate',
         'snapshots',
     ),
     'score test patches': (

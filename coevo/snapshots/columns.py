@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from coevo.model.schema import TABLES
 from coevo.model.schema import arrow_schema
+from coevo.model.schema import columns_of
 from coevo.model.schema import missing_columns
 from coevo.snapshots.locations import quoted
 from coevo.snapshots.locations import source
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnPart:
-    """A Parquet file of a table, by what the connection reads it by; `minor` is its schema's."""
+    """A Parquet file of a table, by what the connection reads it by; `minor` is its schema's.
+
+    code_free  whether its columns with text of others are null
+    """
 
     table: str
     file: str
     minor: int
+    code_free: bool = False
 
 
 # Name, physical type, repetition, number of children, converted type.
@@ -58,16 +63,14 @@ def foreign(
         FROM parquet_schema([{names}])"""
     for file, *node in connection.execute(sql).fetchall():
         found[file].append((node[0], node[1], node[2], node[3], node[4]))
-    return tuple(
-        part for part in parts if tuple(found[part.file][1:]) != _nodes(part.table, part.minor)
-    )
+    return tuple(part for part in parts if tuple(found[part.file][1:]) != _nodes(part))
 
 
 def wrong(connection: duckdb.DuckDBPyConnection, part: ColumnPart) -> Iterator[str]:
     """What is wrong with the columns of a file that somebody else wrote, in words."""
     rows = connection.execute(f'DESCRIBE FROM {source([part.file])}').fetchall()
     found = {name: kind.replace('"', '') for name, kind, *_ in rows}
-    for field in _fields(part.table, part.minor):
+    for field in _fields(part.table, part.minor, part.code_free):
         wanted = _sql_type(field.type)
         if field.name not in found:
             yield f'no column {field.name} in {part.table}'
@@ -85,14 +88,18 @@ def nothing(table: str) -> str:
 
 
 @cache
-def _fields(table: str, minor: int) -> tuple[pa.Field, ...]:
+def _fields(table: str, minor: int, code_free: bool) -> tuple[pa.Field, ...]:
     missing = missing_columns(table, minor)
-    return tuple(one for one in arrow_schema(TABLES[table]) if one.name not in missing)
+    return tuple(one for one in columns_of(table, code_free=code_free) if one.name not in missing)
+
+
+def _nodes(part: ColumnPart) -> tuple[_Node, ...]:
+    return _nodes_of_table(part.table, part.minor, part.code_free)
 
 
 @cache
-def _nodes(table: str, minor: int) -> tuple[_Node, ...]:
-    return tuple(node for field in _fields(table, minor) for node in _nodes_of(field))
+def _nodes_of_table(table: str, minor: int, code_free: bool) -> tuple[_Node, ...]:
+    return tuple(node for field in _fields(table, minor, code_free) for node in _nodes_of(field))
 
 
 def _nodes_of(field: pa.Field) -> Iterator[_Node]:

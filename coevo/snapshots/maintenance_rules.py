@@ -20,6 +20,7 @@ RULES = (
     Rule(
         name='maintained',
         table='tasks',
+        reads_texts=True,
         sql=f"""SELECT task_id, family FROM tasks
             WHERE ({_IS_ONE}) <> (maintained IS NOT NULL)
             OR ({_IS_ONE}) AND (start_builder <> '{StartBuilder.OLD}'

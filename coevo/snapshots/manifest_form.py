@@ -17,6 +17,9 @@ _SHA256 = re.compile('[0-9a-f]{64}')
 _MOST = 1 << 62
 _OF_A_WALK = ('language', 'walk')
 
+CODE_FREE = 'code-free'
+"""The kind of edition that lacks all text of others."""
+
 
 def is_manifest(found: object) -> bool:
     """Whether it is one; of a newer schema the version alone counts."""
@@ -68,6 +71,21 @@ def _is_walk(one: Mapping[str, Any]) -> bool:
     )
 
 
+def _is_edition(value: object) -> bool:
+    """Of which release an edition is, by checksums, and what of it was left out."""
+    if value is None:
+        return True
+    return (
+        isinstance(value, dict)
+        and value.get('kind') == CODE_FREE
+        and isinstance(value.get('manifest_sha256'), str)
+        and _SHA256.fullmatch(value['manifest_sha256']) is not None
+        and _are_files(value.get('files'))
+        and all(_is_count(value.get(name)) for name in ('texts', 'characters', 'words'))
+        and isinstance(value.get('written_by'), str)
+    )
+
+
 def _are_parameters(value: object) -> bool:
     if not isinstance(value, dict):
         return False
@@ -83,4 +101,5 @@ _PARTS = {
     'rows': _are_rows,
     'walks': _are_walks,
     'parameters': _are_parameters,
+    'edition': _is_edition,
 }

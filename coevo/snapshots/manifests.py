@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from typing import cast
 
@@ -12,6 +13,11 @@ from coevo.model.schema import SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
 from coevo.snapshots.manifest_form import is_manifest
+
+
+def is_code_free(manifest: Mapping[str, Any]) -> bool:
+    """Whether it is that of an edition whose columns with text of others are null."""
+    return manifest.get('edition') is not None
 
 
 def manifest_at(location: Location) -> dict[str, Any]:

@@ -19,9 +19,12 @@ from coevo.model.words import Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
+    """A law; one that reads columns with text of others is not asked of a code-free edition."""
+
     name: str
     table: str
     sql: str
+    reads_texts: bool = False
 
 
 def _reference(table: str, row: str, column: str, target: str, *keys: str) -> Rule:

@@ -32,6 +32,7 @@ RULES = (
     Rule(
         name='sibling_patch',
         table='tasks',
+        reads_texts=True,
         sql=f"""SELECT task_id, sibling_patch[:80] FROM tasks
             WHERE (siblings IS NULL) <> (sibling_patch IS NULL)
             OR (sibling_patch <> '') <> (len([one FOR one IN siblings IF

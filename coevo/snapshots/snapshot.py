@@ -14,6 +14,7 @@ from typing import Any
 
 from coevo.model import licences
 from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.labels import TABLE
 from coevo.model.labels import Demand
@@ -33,6 +34,7 @@ from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import data_files
 from coevo.snapshots.locations import quoted
 from coevo.snapshots.locations import source
+from coevo.snapshots.manifests import is_code_free
 from coevo.snapshots.manifests import manifest_at
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ __all__ = [
     'connect',
     'data_files',
     'held',
+    'is_code_free',
     'limit',
     'manifest',
     'manifest_at',
@@ -52,6 +55,7 @@ __all__ = [
     'open',
     'quoted',
     'reading',
+    'require_texts',
     'said',
     'source',
     'standard',
@@ -146,7 +150,9 @@ def unchecked(places: Sequence[Path | str]) -> Opened:
     return Opened(
         connection=connection,
         parts=[
-            ColumnPart(table=name, file=file, minor=minor_of(content))
+            ColumnPart(
+                table=name, file=file, minor=minor_of(content), code_free=is_code_free(content)
+            )
             for name, those in files.items()
             for part, content in zip(those, contents, strict=True)
             for file in part
@@ -244,6 +250,15 @@ def minor_of(content: Mapping[str, Any]) -> int:
 def manifest(path: Path | str) -> dict[str, Any]:
     """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
     return manifest_at(located(path))
+
+
+def require_texts(place: Path | str) -> None:
+    """Fatal for an edition that lacks what its tasks are about."""
+    if is_code_free(manifest(place)):
+        raise Fatal(
+            f'{place} is a code-free edition, without prompts, sources and patches: '
+            f'`coevo hydrate {place} --out DIR` makes the whole release of it'
+        )
 
 
 def standard() -> str:

@@ -40,6 +40,7 @@ RULES = (
     Rule(
         name='standing_missing',
         table='tasks',
+        reads_texts=True,
         sql=f"""SELECT task_id, test_file FROM tasks t WHERE {_SUITES} AND NOT EXISTS (
             FROM standing s WHERE s.task_id = t.task_id AND s.pair_id = t.pair_id
             AND s.walk = t.walk AND s.test_file = t.test_file AND s.adequacy = t.gold_adequacy
@@ -71,6 +72,7 @@ RULES = (
     Rule(
         name='start',
         table='tasks',
+        reads_texts=True,
         sql=f"""SELECT task_id, start_builder FROM tasks WHERE {_SUITES} AND (
             (start_builder = '{StartBuilder.ABSENT}') <> (start_file_sha256 IS NULL)
             OR (start_builder = '{StartBuilder.AS_IS}') <> (test_patch = '')

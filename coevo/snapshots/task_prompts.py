@@ -10,6 +10,7 @@ from coevo.snapshots import snapshot
 
 def task_prompt(place: Path | str, task_id: str) -> str:
     """What an agent is told; Fatal for an unknown task, or a snapshot that has no prompts."""
+    snapshot.require_texts(place)
     with snapshot.reading((place,)):
         connection = snapshot.open(place)
         sql = 'SELECT prompt FROM tasks WHERE task_id = ?'

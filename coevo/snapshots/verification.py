@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +29,7 @@ from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.schema import agrees
 from coevo.model.schema import is_promised
+from coevo.model.texts import paths_of_others
 from coevo.snapshots import forms
 from coevo.snapshots import labelling
 from coevo.snapshots import maintenance_rules
@@ -36,7 +38,10 @@ from coevo.snapshots import rules
 from coevo.snapshots import sibling_rules
 from coevo.snapshots import snapshot
 from coevo.snapshots import standing_rules
+from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.local_copy import local
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.manifests import is_code_free
 from coevo.snapshots.rules import Rule
 from coevo.snapshots.snapshot import Opened
 from coevo.snapshots.snapshot import minor_of
@@ -45,7 +50,7 @@ from coevo.storage import spilling
 if TYPE_CHECKING:
     import duckdb
 
-_LAWS = (
+LAWS = (
     *rules.RULES,
     *measured_rules.RULES,
     *sibling_rules.RULES,
@@ -125,7 +130,8 @@ def _laws(opened: Opened, manifest: dict[str, Any]) -> list[Finding]:
         *_keys(connection),
         *_ids(connection),
         *_labels(connection),
-        *_rules(connection),
+        *_rules(connection, manifest),
+        *_texts(opened, manifest),
         *_licences(connection, manifest),
         *_walks(connection, manifest),
         *_unmined(connection, manifest),
@@ -161,11 +167,16 @@ def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
                 yield Finding(table=name, row=file.name, rule='unreadable')
                 continue
             rows += metadata.num_rows
-            if not agrees(name, metadata.schema.to_arrow_schema(), minor_of(manifest)):
+            if not _agrees(name, metadata, manifest):
                 yield Finding(table=name, row=file.name, rule='schema')
         if rows != manifest['rows'].get(name, rows):
             detail = f'{rows} rows, the manifest says {manifest["rows"][name]}'
             yield Finding(table=name, row=name, rule='row_count', detail=detail)
+
+
+def _agrees(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> bool:
+    found = metadata.schema.to_arrow_schema()
+    return agrees(name, found, minor_of(manifest), code_free=is_code_free(manifest))
 
 
 def _metadata(file: Path) -> pq.FileMetaData | None:
@@ -223,8 +234,34 @@ def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
             yield Finding(table='methods', row=row.name, rule=rule, detail=detail)
 
 
-def _rules(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    yield from _broken(connection, _LAWS)
+def _rules(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+    skipped = not_asked(manifest)
+    yield from _broken(connection, (rule for rule in LAWS if rule not in skipped))
+
+
+def not_asked(manifest: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """The laws that nobody can ask of a snapshot, since it is an edition without the texts."""
+    if not is_code_free(manifest):
+        return ()
+    return tuple(rule for rule in LAWS if rule.reads_texts)
+
+
+def _texts(opened: Opened, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """A code-free edition holds no text of others, and says of which release it is."""
+    if not is_code_free(manifest):
+        return
+    for table, rows in opened.rows.items():
+        for path in sorted(paths_of_others(TABLES[table])):
+            name, _, inner = path.partition('.')
+            there = f'len(list_filter({name}, lambda one: one.{inner} IS NOT NULL)) > 0'
+            condition = there if inner else f'{name} IS NOT NULL'
+            sql = f'SELECT count(*) FROM {rows} WHERE {condition}'
+            for (count,) in opened.connection.execute(sql).fetchall():
+                if count:
+                    yield Finding(table=table, row=path, rule='text_of_others', detail=str(count))
+    full = manifest['files'].get(f'{FULL}{MANIFEST}', {})
+    if full.get('sha256') != manifest['edition']['manifest_sha256']:
+        yield Finding(table='manifest.json', row='edition', rule='manifest')
 
 
 def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iterator[Finding]:

@@ -66,6 +66,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='NAME',
         help='also tasks that are made of labels: `maintenance`, whole test files of a change',
     )
+    verb.add_argument(
+        '--code-free',
+        type=root_of,
+        metavar='DIR|URL',
+        help='also its edition without any code of others, which `coevo hydrate` fills from clones',
+    )
     add_local(verb)
     verb.set_defaults(run=_release)
 
@@ -75,6 +81,7 @@ def _release(arguments: argparse.Namespace) -> int:
     from flows.console import news_table
     from flows.options import ReleaseOptions
     from flows.options import families_of
+    from flows.publication import edit
     from flows.publication import publish
     from flows.repository_urls import urls_of
 
@@ -89,14 +96,18 @@ def _release(arguments: argparse.Namespace) -> int:
         local=arguments.local,
         urls=urls_of(arguments.url),
         families=families_of(families, RELEASED_FAMILIES),
+        code_free=arguments.code_free,
     )
     try:
         report = publish(options)
+        edition = edit(options) if options.code_free is not None else None
     except Unsound as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     console = open_console()
     console.print(report.sentence, highlight=False)
+    if edition is not None:
+        console.print(edition.sentence, highlight=False)
     if report.news:
         console.print(news_table(report.news))
     return 0

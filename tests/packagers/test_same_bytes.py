@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from coevo.model.quality import Undone
 from coevo.model.schema import TABLES
 from coevo.model.schema import table
 from coevo.model.words import Walk
+from coevo.snapshots.row_groups import row_groups
 from coevo.storage.store import Store
 from packagers.parquet import write_table
-from packagers.row_groups import row_groups
 from packagers.rows import Rows
 from packagers.rows import gather
 from tests import segments
@@ -132,7 +133,8 @@ def test_row_groups_are_those_of_the_whole_table(
 ) -> None:
     """Dictionaries stand in them by the order of the whole table, nested ones as well."""
     whole = table(TABLES[name], list(getattr(rows, name)))
-    groups = list(row_groups(TABLES[name], getattr(rows, name), size, at_once=3))
+    made = partial(table, TABLES[name])
+    groups = list(row_groups(whole.schema, getattr(rows, name), size, made=made, at_once=3))
     assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
     with pq.ParquetWriter(tmp_path / 'whole', whole.schema) as file:
         if len(whole):

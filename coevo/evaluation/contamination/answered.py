@@ -75,6 +75,7 @@ def changed_lines(patch: str) -> int:
 
 
 def _changed_lines(place: Path | str) -> Mapping[str, int]:
+    snapshot.require_texts(place)
     with snapshot.reading((place,)):
         opened = snapshot.attach((place,))
         sql = f'SELECT task_id, test_patch FROM {opened.rows["tasks"]}'

@@ -8,17 +8,16 @@ a file that has no name.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from typing import TypeVar
 
 import pyarrow as pa
-
-from coevo.model.schema import arrow_schema
-from coevo.model.schema import table
 
 Item = TypeVar('Item')
 
@@ -27,21 +26,24 @@ _ROWS = 2_000
 
 
 def row_groups(
-    record: type,
+    schema: pa.Schema,
     rows: Iterable[Any],
     size: int,
     folder: Path | None = None,
     *,
+    made: Callable[[Sequence[Any]], pa.Table],
     at_once: int = _ROWS,
 ) -> Iterator[pa.Table]:
-    """The groups of so many rows, each column in one piece; none if there are no rows."""
-    schema = arrow_schema(record)
+    """The groups of so many rows, each column in one piece; none if there are no rows.
+
+    made  some rows as a table of that schema
+    """
     known = schema.empty_table()
     options = pa.ipc.IpcWriteOptions(compression='lz4')
     with tempfile.TemporaryFile(dir=folder) as file:
         with pa.ipc.new_stream(file, schema, options=options) as waiting:
             for found in _some(iter(rows), min(size, at_once)):
-                part = table(record, found)
+                part = made(found)
                 waiting.write_table(part)
                 known = _known(known, part)
         file.seek(0)

@@ -1,0 +1,182 @@
+"""From a code-free edition to the release that it is of: the same bytes, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
+from coevo.model.schema import TABLES
+from coevo.model.schema import columns_of
+from coevo.model.schema import table_of_plain
+from coevo.model.texts import paths_of_others
+from coevo.snapshots.code_free.blobs import Clones
+from coevo.snapshots.code_free.recipes import FULL
+from coevo.snapshots.code_free.texts import Lacking
+from coevo.snapshots.code_free.texts import Place
+from coevo.snapshots.code_free.texts import Texts
+from coevo.snapshots.local_copy import TIMINGS
+from coevo.snapshots.local_copy import local
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.manifests import is_code_free
+from coevo.snapshots.snapshot import manifest
+from coevo.snapshots.table_files import write_rows
+from coevo.snapshots.verification import check
+from coevo.storage import durable
+
+_ROWS = 2_000  # read at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hydration:
+    """What came of it: the whole release at `out`, unless something is lacking or differs.
+
+    texts    how many the edition leaves out
+    differs  files that came out with other bytes than the release has
+    """
+
+    out: Path
+    texts: int
+    written_by: str
+    lacking: tuple[Lacking, ...] = ()
+    differs: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.lacking and not self.differs
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        yield from map(str, self.lacking)
+        for name in self.differs:
+            yield f'{name} came out with other bytes than the release has'
+        if self.differs and self.written_by != writer():
+            yield f'that was written by {self.written_by}, here is {writer()}: install the same'
+        yield (
+            f'{self.out}: {self.texts} texts filled in; all files have the SHA-256 of the release'
+            if self.is_whole
+            else f'{self.out} was not written'
+        )
+
+
+def writer() -> str:
+    """What writes Parquet here; another version may give other bytes of the same rows."""
+    return f'pyarrow {pa.__version__}'
+
+
+def hydrate(place: Path | str, out: Path, clones: Clones) -> Hydration:
+    """Write the release that an edition is of into a folder that is not there yet.
+
+    Fatal for what is no code-free edition, Damaged for one that does not verify.
+    """
+    if out.exists() or out.is_symlink():
+        raise Fatal(f'{out} is there already; name a folder that is not')
+    with local(place) as folder, ExitStack() as stack:
+        content = manifest(folder)
+        if not is_code_free(content):
+            raise Fatal(f'{place} is no code-free edition: it has its texts')
+        for finding in check(folder):
+            raise Damaged(f'{place} is not good ({finding.table}: {finding.rule}): get it again')
+        texts = Texts(folder)
+        written_by = content['edition']['written_by']
+        report = partial(Hydration, out=out, texts=len(texts), written_by=written_by)
+        lacking = tuple(texts.find(clones, _urls(folder), stack))
+        return report(lacking=lacking) if lacking else report(differs=_put(folder, out, texts))
+
+
+def _put(folder: Path, out: Path, texts: Texts) -> tuple[str, ...]:
+    """Give the release its name if it has its bytes; the files that have not."""
+    parent = out.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f'.{out.name}{durable.UNFINISHED}', dir=parent
+    ) as scratch:
+        made = Path(scratch) / 'snapshot'
+        differs = fill(folder, made, texts)
+        if not differs:
+            for path in (*sorted(made.rglob('*'), reverse=True), made):
+                durable.sync(path)
+            made.rename(out.absolute())
+            durable.sync(parent)
+    return differs
+
+
+def fill(folder: Path, made: Path, texts: Texts) -> tuple[str, ...]:
+    """The whole release into a new folder; the names of files with other bytes than it has."""
+    release = _release(folder)
+    for name in release['files']:
+        target = made / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _write(folder, name, target, texts)
+    shutil.copyfile(folder / f'{FULL}{MANIFEST}', made / MANIFEST)
+    if (folder / TIMINGS).is_file():
+        (made / TIMINGS).parent.mkdir(parents=True)
+        shutil.copyfile(folder / TIMINGS, made / TIMINGS)
+    return tuple(
+        name
+        for name, about in release['files'].items()
+        if hashlib.sha256((made / name).read_bytes()).hexdigest() != about['sha256']
+    )
+
+
+def _release(folder: Path) -> Mapping[str, Any]:
+    """The manifest of the release, which is held against its form by its name."""
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copyfile(folder / f'{FULL}{MANIFEST}', Path(scratch) / MANIFEST)
+        return manifest(scratch)
+
+
+def _urls(folder: Path) -> Mapping[str, str | None]:
+    files = sorted((folder / 'data/repositories').glob('*.parquet'))
+    tables = (pq.read_table(file, columns=['repo', 'url']) for file in files)
+    return {row['repo']: row['url'] for table in tables for row in table.to_pylist()}
+
+
+def _write(folder: Path, name: str, target: Path, texts: Texts) -> None:
+    """A file of the release: as it is in the edition, but for a table with texts."""
+    table = Path(name).parts[1] if name.startswith('data/') else ''
+    if table not in TABLES:
+        shutil.copyfile(folder / f'{FULL}{name}', target)
+    elif not paths_of_others(TABLES[table]):
+        shutil.copyfile(folder / name, target)
+    else:
+        schema = columns_of(table)
+        rows = _filled(folder / name, name, texts)
+        write_rows(target, table, schema, rows, partial(table_of_plain, schema))
+
+
+def _filled(file: Path, name: str, texts: Texts) -> Iterator[dict[str, Any]]:
+    places = texts.of_file(name)
+    number = 0
+    with pq.ParquetFile(file) as parquet:
+        for batch in parquet.iter_batches(batch_size=_ROWS):
+            for row in batch.to_pylist():
+                for one in places.get(number, ()):
+                    _fill(row, one, texts)
+                number += 1
+                yield row
+
+
+def _fill(row: dict[str, Any], place: Place, texts: Texts) -> None:
+    column, _, inner = place.column.partition('.')
+    try:
+        holder = row[column][place.element] if inner else row
+        if holder[inner or column] is not None:
+            raise KeyError(place.column)
+    except (KeyError, IndexError, TypeError):
+        raise Damaged(
+            f'there is no place for a text at {place.column}: get the edition again'
+        ) from None
+    holder[inner or column] = texts.text(place.text)

@@ -1,0 +1,145 @@
+"""The texts that an edition leaves out, put together from clones."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from coevo.git.repository import Repository
+from coevo.model.errors import Damaged
+from coevo.snapshots import forms
+from coevo.snapshots.code_free.blobs import Clones
+from coevo.snapshots.code_free.blobs import NotHad
+from coevo.snapshots.code_free.recipes import FOLDER
+from coevo.snapshots.code_free.recipes import PLACES
+from coevo.snapshots.code_free.recipes import RECIPES
+from coevo.snapshots.code_free.recipes import SOURCES
+from coevo.snapshots.code_free.recipes import Form
+from coevo.snapshots.code_free.recipes import Piece
+from coevo.snapshots.code_free.recipes import Source
+from coevo.snapshots.code_free.recipes import shown
+from coevo.snapshots.code_free.recipes import text_of
+
+_OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
+_HELD = 400  # sources as texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lacking:
+    """A repository of which texts could not be had, how many, and why."""
+
+    repo: str
+    texts: int
+    why: str
+
+    def __str__(self) -> str:
+        return f'{self.repo}: {self.texts} texts cannot be had: {self.why}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a text stands in its row: a column, `mutants.original` for one of the list `mutants`."""
+
+    column: str
+    element: int
+    text: int
+
+
+class Texts:
+    """Those of an edition in a folder; Damaged if it does not say how they are made."""
+
+    def __init__(self, folder: Path) -> None:
+        rows = _table(folder, 'sources', SOURCES).to_pylist()
+        try:
+            self._sources = [Source(**{**row, 'form': Form(row['form'])}) for row in rows]
+        except ValueError:
+            raise _damaged(folder) from None
+        if not all(map(_is_form, self._sources)):
+            raise _damaged(folder)
+        self._recipes = _table(folder, 'recipes', RECIPES).column('pieces')
+        self._places = _table(folder, 'places', PLACES)
+        self._folder = folder
+        self._clones: dict[str, Repository] = {}
+        self._shown = lru_cache(maxsize=_HELD)(self._read)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def find(
+        self, clones: Clones, urls: Mapping[str, str | None], stack: ExitStack
+    ) -> Iterator[Lacking]:
+        """Open the repositories that texts are cut of, until the stack ends; what cannot be had."""
+        by_repo: dict[str, list[Source]] = defaultdict(list)
+        for one in self._sources:
+            by_repo[one.repo].append(one)
+        for repo, sources in sorted(by_repo.items()):
+            try:
+                found = clones.having(repo, urls.get(repo), sources)
+                self._clones[repo] = stack.enter_context(found)
+            except NotHad as error:
+                yield Lacking(repo=repo, texts=self._count(repo), why=str(error))
+
+    def take(self, clone: Callable[[str], Repository]) -> None:
+        """Cut them of these repositories."""
+        self._clones = {repo: clone(repo) for repo in sorted({one.repo for one in self._sources})}
+
+    def of_file(self, name: str) -> Mapping[int, Sequence[Place]]:
+        """Where those of a file stand, by the number of the row."""
+        found: dict[int, list[Place]] = defaultdict(list)
+        theirs = self._places.filter(pc.equal(self._places.column('file'), name))
+        for batch in theirs.to_batches():
+            for row in batch.to_pylist():
+                place = Place(column=row['column'], element=row['element'], text=row['text'])
+                found[row['row']].append(place)
+        return found
+
+    def text(self, number: int) -> str:
+        try:
+            pieces = [Piece(**piece) for piece in self._recipes[number].as_py()]
+            return text_of(pieces, self._shown)
+        except IndexError:
+            raise _damaged(self._folder) from None
+
+    def _read(self, number: int) -> str:
+        one = self._sources[number]
+        return shown(self._clones[one.repo].blob(one.blob), one.form)
+
+    def _count(self, repo: str) -> int:
+        theirs = {at for at, one in enumerate(self._sources) if one.repo == repo}
+        cut = {
+            at
+            for at, pieces in enumerate(self._recipes)
+            if any(piece['source'] in theirs for piece in pieces.as_py())
+        }
+        return sum(text in cut for text in self._places.column('text').to_pylist())
+
+
+def _is_form(one: Source) -> bool:
+    ids = all(_OBJECT.fullmatch(id_) for id_ in (one.blob, one.rev))
+    return ids and forms.is_repository(one.repo)
+
+
+def _table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
+    try:
+        found = pq.read_table(folder / FOLDER / f'{name}.parquet')
+    except (OSError, pa.ArrowException):
+        raise _damaged(folder) from None
+    if not found.schema.equals(schema):
+        raise _damaged(folder)
+    return found
+
+
+def _damaged(folder: Path) -> Damaged:
+    return Damaged(f'{folder} does not say how its texts are made ({FOLDER}): get it again')

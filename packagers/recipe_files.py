@@ -1,0 +1,234 @@
+"""The recipes of an edition: each text of a snapshot cut of the files of its pair, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import asdict
+from dataclasses import dataclass
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from coevo.git.objects import SUBMODULE
+from coevo.git.patches import is_text
+from coevo.git.repository import Repository
+from coevo.model.schema import TABLES
+from coevo.model.texts import paths_of_others
+from coevo.snapshots.code_free.recipes import FOLDER
+from coevo.snapshots.code_free.recipes import PLACES
+from coevo.snapshots.code_free.recipes import RECIPES
+from coevo.snapshots.code_free.recipes import SOURCES
+from coevo.snapshots.code_free.recipes import Form
+from coevo.snapshots.code_free.recipes import Piece
+from coevo.snapshots.code_free.recipes import Source
+from coevo.snapshots.code_free.recipes import shown
+from packagers.row_files import Sorter
+from packagers.slices import Shelf
+
+_ROWS = 2_000
+_PLACED = tuple(PLACES.names)
+
+# What names files in rows, also in what is nested in them.
+_PATHS = ('test_file', 'old_test_file', 'file')
+_NESTED = ('dependencies', 'siblings', 'focus', 'mutants')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """How many texts there are, their characters, and how many of these stand in no file."""
+
+    texts: int
+    characters: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    repo: str
+    old_rev: str
+    new_rev: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRow:
+    """A text and where it stands; the files that its row names, and an older revision of them if any."""
+
+    file: str
+    row: int
+    column: str
+    element: int
+    text: str
+    paths: tuple[str, ...]
+    rev: str | None = None
+
+
+class RecipeFiles:
+    """What is written of the texts of one snapshot.
+
+    clone  of a repository, with the revisions of its pairs
+    """
+
+    def __init__(self, full: Path, made: Path, clone: Callable[[str], Repository]) -> None:
+        self._full, self._made, self._clone = full, made, clone
+        self._sources: dict[tuple[str, str, Form], int] = {}
+        self._rows: list[Source] = []
+        self._recipes: list[tuple[Piece, ...]] = []
+        self._places: list[tuple[str, int, str, int, int]] = []
+        self._characters = self._words = 0
+
+    def write(self, names: Iterable[str]) -> tuple[Told, tuple[Path, ...]]:
+        """The files, of the texts in the named ones."""
+        pairs = {row['pair_id']: _pair(row) for row in _rows(self._full, 'pairs')}
+        for pair_id, rows in self._sorted(names, pairs):
+            self._cut(pairs[pair_id], list(rows))
+        folder = self._made / FOLDER
+        folder.mkdir(parents=True)
+        sources = [
+            {**asdict(one), 'path': _unicode(one.path), 'form': str(one.form)} for one in self._rows
+        ]
+        recipes = [{'pieces': [asdict(piece) for piece in one]} for one in self._recipes]
+        places = [dict(zip(_PLACED, one, strict=True)) for one in sorted(self._places)]
+        files = (
+            ('sources', sources, SOURCES),
+            ('recipes', recipes, RECIPES),
+            ('places', places, PLACES),
+        )
+        paths = [folder / f'{name}.parquet' for name, _, _ in files]
+        for path, (_, content, schema) in zip(paths, files, strict=True):
+            pq.write_table(pa.Table.from_pylist(content, schema=schema), path, compression='zstd')
+        told = Told(texts=len(places), characters=self._characters, words=self._words)
+        return told, tuple(paths)
+
+    def _sorted(
+        self, names: Iterable[str], pairs: Mapping[str, Pair]
+    ) -> Iterator[tuple[str, Iterator[TextRow]]]:
+        """All texts by their pairs, those of a repository one after another."""
+        sorter: Sorter[_Keyed] = Sorter(_Keyed, self._made.parent)
+        for name in names:
+            table = Path(name).parts[1]
+            columns = sorted(paths_of_others(TABLES[table])) if table in TABLES else ()
+            for number, row in enumerate(_of_file(self._full / name)) if columns else ():
+                repo = pairs[row['pair_id']].repo
+                for text in _texts(name, number, row, columns):
+                    key = (repo, row['pair_id'], name, number, text.column, text.element)
+                    sorter.add(key, _Keyed(pair_id=row['pair_id'], text=text))
+        for pair_id, group in groupby(sorter.finish(), key=lambda one: one.pair_id):
+            yield pair_id, (one.text for one in group)
+
+    def _cut(self, pair: Pair, rows: Sequence[TextRow]) -> None:
+        files = dict(enumerate(_files(self._clone(pair.repo), pair, rows)))
+        shelf = Shelf([(number, text) for number, (_, text) in files.items()])
+        known: dict[tuple[str, bool], int] = {}
+        for row in rows:
+            is_patch = row.column.endswith('_patch')
+            number = known.get((row.text, is_patch))
+            if number is None:
+                number = known[row.text, is_patch] = len(self._recipes)
+                pieces = shelf.recipe(row.text, is_patch=is_patch)
+                self._recipes.append(tuple(self._numbered(piece, files) for piece in pieces))
+                self._words += sum(len(piece.words) for piece in self._recipes[number])
+                self._characters += len(row.text)
+            self._places.append((row.file, row.row, row.column, row.element, number))
+
+    def _numbered(self, piece: Piece, files: Mapping[int, tuple[Source, str]]) -> Piece:
+        """The piece with the number that its source has among all that are used."""
+        if piece.source is None:
+            return piece
+        source, _ = files[piece.source]
+        key = source.repo, source.blob, source.form
+        if key not in self._sources:
+            self._sources[key] = len(self._rows)
+            self._rows.append(source)
+        return replace(piece, source=self._sources[key])
+
+
+def _files(
+    repository: Repository, pair: Pair, rows: Sequence[TextRow]
+) -> Iterator[tuple[Source, str]]:
+    """What texts of a pair may be cut of: the files that rows name, then those that it changed."""
+    named = sorted({path for row in rows for path in row.paths})
+    changed = [one.path for one in repository.changed(pair.old_rev, pair.new_rev)]
+    both = (pair.new_rev, pair.old_rev)
+    older = sorted({(row.rev, path) for row in rows if row.rev for path in row.paths})
+    ends = [*((rev, path) for path in named for rev in both), *older]
+    seen: set[str] = set()
+    for rev, path in (*ends, *((rev, path) for path in changed for rev in both)):
+        entry = repository.tree(rev).get(path)
+        if entry is None or entry.mode == SUBMODULE or entry.oid in seen:
+            continue
+        seen.add(entry.oid)
+        content = repository.blob(entry.oid)
+        for form in _forms(content):
+            yield (
+                Source(repo=pair.repo, rev=rev, path=path, blob=entry.oid, form=form),
+                shown(content, form),
+            )
+
+
+def _forms(content: bytes) -> Iterator[Form]:
+    """As text, and where patches have it otherwise as that."""
+    if b'\0' not in content:
+        yield Form.TEXT
+    if not is_text(content):
+        yield Form.BINARY_PATCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keyed:
+    pair_id: str
+    text: TextRow
+
+
+def _texts(
+    name: str, number: int, row: Mapping[str, Any], columns: Iterable[str]
+) -> Iterator[TextRow]:
+    paths, rev = tuple(_named(row)), row.get('start_rev')
+    for column in columns:
+        outer, _, inner = column.partition('.')
+        values = [one[inner] for one in row[outer]] if inner else [row[outer]]
+        for element, text in enumerate(values):
+            if text is not None:
+                yield TextRow(
+                    file=name,
+                    row=number,
+                    column=column,
+                    element=element,
+                    text=text,
+                    paths=paths,
+                    rev=rev,
+                )
+
+
+def _named(row: Mapping[str, Any]) -> Iterator[str]:
+    nested = (one for name in _NESTED for one in row.get(name) or ())
+    holders = (row, *nested)
+    yield from dict.fromkeys(
+        holder[name] for holder in holders for name in _PATHS if holder.get(name)
+    )
+
+
+def _unicode(path: str) -> str:
+    return path.encode('utf-8', 'backslashreplace').decode()
+
+
+def _pair(row: Mapping[str, Any]) -> Pair:
+    return Pair(repo=row['repo'], old_rev=row['old_rev'], new_rev=row['new_rev'])
+
+
+def _rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
+    for file in sorted((folder / 'data' / table).glob('*.parquet')):
+        yield from _of_file(file)
+
+
+def _of_file(file: Path) -> Iterator[Mapping[str, Any]]:
+    with pq.ParquetFile(file) as parquet:
+        for batch in parquet.iter_batches(batch_size=_ROWS):
+            yield from batch.to_pylist()
