@@ -1,0 +1,17 @@
+"""The type that a test is named after, or else the package that it stands in."""
+
+from __future__ import annotations
+
+import re
+
+from coevo.model.records import TestMethod
+
+# `ExampleRouter_Walk` shows a method of Router (https://pkg.go.dev/testing#hdr-Examples); tests are named alike.
+_OF_TYPE = re.compile(r'(?:Test|Fuzz|Example)_?([A-Z]\w*?)_\w+')
+_EXTERNAL = '_test'
+
+
+def class_under_test(test: TestMethod) -> str:
+    """`Router` of TestRouter_Walk; `mux` of other tests of the packages mux and mux_test."""
+    found = _OF_TYPE.fullmatch(test.test_method)
+    return found[1] if found else test.test_class.removesuffix(_EXTERNAL)

@@ -1,0 +1,36 @@
+"""Comments that belong to a declaration: those directly above it, and the one that closes its last line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from coevo.languages.spans import Span
+
+
+class Comments:
+    """Those of one file."""
+
+    def __init__(self, source: bytes, spans: Iterable[Span]) -> None:
+        self._source = source
+        self._starts = {end: start for start, end in spans}
+        self._ends = {start: end for end, start in self._starts.items()}
+
+    def above(self, start: int) -> int:
+        """Where the comments begin that stand directly above, on lines of their own."""
+        while True:
+            before = len(self._source[:start].rstrip())
+            comment = self._starts.get(before)
+            if comment is None or self._source.count(b'\n', before, start) > 1:
+                return start
+            line = self._source[self._source.rfind(b'\n', 0, comment) + 1 : comment]
+            if line.strip():
+                return start
+            start = comment
+
+    def behind(self, end: int) -> int:
+        """Where a comment ends that closes the line."""
+        stop = self._source.find(b'\n', end)
+        line = self._source[end : stop if stop >= 0 else len(self._source)]
+        begin = end + len(line) - len(line.lstrip(b' \t;'))
+        comment = self._ends.get(begin)
+        return end if comment is None else end + len(self._source[end:comment].rstrip())

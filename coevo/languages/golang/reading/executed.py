@@ -1,0 +1,32 @@
+"""Whether a function that was executed is a declaration of a source, or belongs to one."""
+
+from __future__ import annotations
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.declarations import Member
+from coevo.languages.traces import ExecutedMethod
+
+
+def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+    """Whether an executed function of a file is that member of a type, or one of its.
+
+    Lines tell, or where there are none the name: `F`, `(T).M` or `(*T).M`. The rest of a package counts
+    with any function of its file, that of a type with its methods in that file.
+    """
+    if member is not None:
+        return _is(one, member, type_)
+    if not type_.around:
+        return True
+    return any(_is(one, each, type_) for each in type_.members)
+
+
+def _is(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+    if one.first_line:
+        return member.start_line <= one.first_line and one.last_line <= member.end_line
+    return one.method in _names(member, type_)
+
+
+def _names(member: Member, type_: DeclaredType) -> tuple[str, ...]:
+    if not type_.around:
+        return (member.name,)
+    return f'({type_.simple}).{member.name}', f'(*{type_.simple}).{member.name}'

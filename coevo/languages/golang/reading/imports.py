@@ -1,0 +1,129 @@
+"""What a Go file imports, and by which names it knows these packages.
+
+The name of a package stands in its own files. Where an import gives none, it is guessed from the path, as
+goimports does before it looks (https://pkg.go.dev/golang.org/x/tools/internal/imports#ImportPathToAssumedName),
+and from what the file names: each import of a file that compiles is used in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from coevo.languages.declarations import Import
+from coevo.languages.spans import Span
+
+_VERSION = re.compile(r'v\d+')
+_WORD = re.compile(r'[^\W\d]\w*')
+_PARTS = re.compile(r'\W+')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """One line of imports. name: as it is written before the path, '' where nothing is.
+
+    spec         its bytes
+    declaration  those of the whole declaration that it stands in
+    """
+
+    path: str
+    name: str
+    spec: Span
+    declaration: Span
+
+    @property
+    def is_used_by_name(self) -> bool:
+        return self.name not in ('.', '_') and self.path != 'C'
+
+
+def imported(root: Node, source: bytes) -> Iterator[Imported]:
+    """All imports of a file, in order."""
+    for declaration in root.children:
+        if declaration.type != 'import_declaration':
+            continue
+        for spec in _specs(declaration):
+            path = spec.child_by_field_name('path')
+            name = spec.child_by_field_name('name')
+            yield Imported(
+                path=_text(path, source)[1:-1],
+                name=_text(name, source),
+                spec=(spec.start_byte, spec.end_byte),
+                declaration=(declaration.start_byte, declaration.end_byte),
+            )
+
+
+def _specs(declaration: Node) -> Iterator[Node]:
+    for child in declaration.children:
+        if child.type == 'import_spec':
+            yield child
+        elif child.type == 'import_spec_list':
+            yield from (each for each in child.children if each.type == 'import_spec')
+
+
+def bound_names(found: Sequence[Imported], qualifiers: AbstractSet[str]) -> Mapping[str, str]:
+    """By the path of each import that is used by name, that name.
+
+    qualifiers  what stands before dots in the file and is no local name
+    """
+    named = {one.path: one.name for one in found if one.name and one.is_used_by_name}
+    left = [one.path for one in found if not one.name and one.is_used_by_name]
+    free = set(qualifiers) - set(named.values())
+    for path in left:
+        likely = next((name for name in assumed_names(path) if name in free), None)
+        if likely is not None:
+            named[path] = likely
+    free -= set(named.values())
+    rest = [path for path in left if path not in named]
+    for path in rest:
+        alike = [name for name in sorted(free) if _is_alike(name, path)]
+        alike += sorted(free) if len(free) == len(rest) == 1 else ()
+        named[path] = alike[0] if alike else next(assumed_names(path))
+    return named
+
+
+def assumed_names(path: str) -> Iterator[str]:
+    """What a package may be called, the likeliest first; at least one."""
+    parts = [part for part in path.split('/') if part] or ['_']
+    last = parts[-1]
+    if _VERSION.fullmatch(last) and len(parts) > 1:
+        last = parts[-2]
+    stem = re.sub(r'\.v\d+(-unstable)?$', '', last)
+    bare = re.sub(r'^go[-.]|[-.]go$', '', stem)
+    for text in (bare, stem, *reversed(_PARTS.split(stem)), parts[-1]):
+        for name in (text, text.replace('-', '_'), text.replace('-', ''), text.replace('.', '')):
+            if _WORD.fullmatch(name):
+                yield name
+    yield _PARTS.sub('_', last)
+
+
+def _is_alike(name: str, path: str) -> bool:
+    text = path.lower()
+    return name.lower() in text or any(
+        part in name.lower() for part in _PARTS.split(text)[-2:] if len(part) > 2
+    )
+
+
+def imports_of(found: Iterable[Imported], names: Mapping[str, str]) -> Iterator[Import]:
+    """As records: the text is the path, the name what the file calls the package."""
+    for one in found:
+        name = one.name if one.name in ('.', '_') else names.get(one.path, one.name)
+        yield Import(
+            text=one.path,
+            name='*' if name == '.' else name,
+            static=False,
+            start_byte=one.spec[0],
+            end_byte=one.spec[1],
+        )
+
+
+def _text(node: Node | None, source: bytes) -> str:
+    if node is None:
+        return ''
+    return source[node.start_byte : node.end_byte].decode(errors='replace')

@@ -1,0 +1,82 @@
+"""Which folder of a revision an import means, by its go.mod files or else by how it imports itself.
+
+Before there were modules (https://go.dev/ref/mod#introduction) the path of a project was told by the folder that it was cloned to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from coevo.languages.golang.reading.imports import assumed_names
+
+# https://go.dev/ref/mod#go-mod-file-grammar
+_MODULE = re.compile(rb'^[ \t]*module[ \t(]+["`]?([^\s"`()]+)["`]?', re.MULTILINE)
+_HOST = re.compile(r'[^/]+\.[^/]+/[^/]+')
+
+
+@lru_cache(maxsize=256)
+def module_path(go_mod: bytes) -> str:
+    """What a go.mod calls its module; '' where it does not say."""
+    found = _MODULE.search(go_mod)
+    return found[1].decode(errors='replace') if found else ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportingFile:
+    """What a file imports. is_external: of a package `foo_test` in the folder of foo."""
+
+    folder: str
+    package: str
+    is_external: bool
+    imports: tuple[str, ...]
+
+
+def own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
+    """The path by which a tree without go.mod imports itself; '' where it does not.
+
+    folders  with Go files, '.' is the root
+    """
+    votes: Counter[str] = Counter()
+    for file in files:
+        for path in file.imports:
+            votes.update(_roots(path, file, folders))
+    best = max(votes.values(), default=0)
+    return min((root for root, count in votes.items() if count == best), default='')
+
+
+def _roots(path: str, file: ImportingFile, folders: frozenset[str]) -> Iterable[str]:
+    """What may be the root's path if an import means a folder of the tree."""
+    if not _HOST.match(path):
+        return
+    if file.is_external and file.folder == '.' and file.package in assumed_names(path):
+        yield path
+    parts = path.split('/')
+    for count in range(1, len(parts) - 1):
+        root, folder = '/'.join(parts[:-count]), '/'.join(parts[-count:])
+        if folder in folders and _HOST.match(root):
+            yield root
+
+
+class ModulePaths:
+    """roots: by the folder of a module its path."""
+
+    def __init__(self, roots: Mapping[str, str], folders: frozenset[str]) -> None:
+        self._roots = sorted(roots.items(), key=lambda item: (-len(item[1]), item[0]))
+        self._nested = frozenset(roots) - {'.'}
+        self._folders = folders
+
+    def folder(self, path: str) -> str | None:
+        """The folder of a package that is imported; None if it is none of the revision's."""
+        for root, module in self._roots:
+            if not module or not f'{path}/'.startswith(f'{module}/'):
+                continue
+            rest = path[len(module) + 1 :]
+            found = '/'.join(part for part in (root.strip('.'), rest) if part) or '.'
+            if found in self._folders:
+                return found
+        return None

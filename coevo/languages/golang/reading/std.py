@@ -1,0 +1,52 @@
+"""The standard library's packages, by the first part of their paths (https://pkg.go.dev/std)."""
+
+from __future__ import annotations
+
+_FIRST = frozenset(
+    {
+        *(
+            'archive',
+            'arena',
+            'bufio',
+            'builtin',
+            'bytes',
+            'cmp',
+            'compress',
+            'container',
+            'context',
+        ),
+        *(
+            'crypto',
+            'database',
+            'debug',
+            'embed',
+            'encoding',
+            'errors',
+            'expvar',
+            'flag',
+            'fmt',
+            'go',
+        ),
+        *(
+            'hash',
+            'html',
+            'image',
+            'index',
+            'io',
+            'iter',
+            'log',
+            'maps',
+            'math',
+            'mime',
+            'net',
+            'os',
+        ),
+        *('path', 'plugin', 'reflect', 'regexp', 'runtime', 'slices', 'sort', 'strconv', 'strings'),
+        *('structs', 'sync', 'syscall', 'testing', 'text', 'time', 'unicode', 'unique', 'unsafe'),
+        *('weak', 'C'),
+    }
+)
+
+
+def is_std(path: str) -> bool:
+    return path.partition('/')[0] in _FIRST

@@ -1,0 +1,58 @@
+"""Which packages are there for tests alone: no program may import them, and no code of the revision does.
+
+Only what lies below a folder `internal` cannot be imported from elsewhere
+(https://pkg.go.dev/cmd/go#hdr-Internal_Directories); of other packages the name has to say what they are for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_INTERNAL = 'internal'
+_NAMED = re.compile(
+    r'tests?|testing|_?test[-_]?(?:util|utils|help|helper|helpers|ing|lib|common|support)|.+test(?:s|util|utils|ing)?'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportEdge:
+    """One package of a revision that another one imports; by_test: in a test file."""
+
+    importer: str
+    imported: str
+    by_test: bool
+
+
+def may_be_for_tests(folder: str) -> bool:
+    """Whether the path of a package allows it."""
+    parts = folder.split('/')
+    return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
+
+
+def only_for_tests(candidates: frozenset[str], graph: Iterable[ImportEdge]) -> frozenset[str]:
+    """Those that test files of other packages import, and of the rest only such packages."""
+    edges = list(graph)
+    found = candidates & {edge.imported for edge in edges}
+    while True:
+        used = {edge.imported for edge in edges if not edge.by_test and edge.importer not in found}
+        if found.isdisjoint(used):
+            break
+        found -= used
+    return found & _reached_by_tests(found, edges)
+
+
+def _reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
+    """Those that a test file imports, or a package that is reached so."""
+    known = list(edges)
+    reached: set[str] = set()
+    while True:
+        more = {
+            edge.imported
+            for edge in known
+            if edge.imported in found and (edge.by_test or edge.importer in reached)
+        }
+        if more <= reached:
+            return frozenset(reached)
+        reached |= more
