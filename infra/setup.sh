@@ -75,14 +75,23 @@ install_system_packages() {
         stop "this system's packages are too old: please install Python 3.11 and JDK 17 or newer ($packages)."
 }
 
-install_libfaketime() { # coevo does without it, but for one track
-    if has_libfaketime; then return; fi
+has_compiler() {
+    local name
+    for name in cc gcc clang; do
+        if echo '#include <stdio.h>' | "$name" -E - >/dev/null 2>&1; then return 0; fi
+    done
+    return 1
+}
+
+install_beside() { # what coevo does without, but for something: has NAME, packages, what is lost
+    local has=$1 packages=$2 lost=$3
+    if "$has"; then return; fi
     if may_install; then
-        say "installing with apt-get: libfaketime"
-        apt_install libfaketime || { "${ROOT[@]}" apt-get update -qq && apt_install libfaketime; } || true
+        say "installing with apt-get: $packages"
+        # shellcheck disable=SC2086  # several words on purpose
+        apt_install $packages || { "${ROOT[@]}" apt-get update -qq && apt_install $packages; } || true
     fi
-    has_libfaketime ||
-        say "without libfaketime, which could not be installed, no repair becomes a task; the rest works."
+    "$has" || say "without $packages, which could not be installed, $lost; the rest works."
 }
 
 install_npm() { # for the tests' GitHub, which is held against GitHub's own description, and for `coevo site`
@@ -135,7 +144,8 @@ install_python_packages() {
 
 if [ "${1:-}" = npm ]; then install_npm; install_openapi; exit; fi
 install_system_packages
-install_libfaketime
+install_beside has_libfaketime libfaketime 'no repair becomes a task'
+install_beside has_compiler 'gcc libc6-dev' 'in Python no pass is observed and no repair becomes a task'
 PYTHON=$(find_python)
 UV=$(find_uv)
 install_uv

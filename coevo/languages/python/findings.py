@@ -25,7 +25,10 @@ def findings() -> Iterator[DoctorFinding]:
         name='C compiler',
         good=program is not None,
         state=program or 'not found',
-        advice=None if program else 'install gcc: passes of Python tests are `unobserved` without',
+        advice=None
+        if program
+        else 'install gcc and libc6-dev: without, passes of Python tests are `unobserved`, and repairs'
+        ' in Python are no tasks',
     )
 
 
