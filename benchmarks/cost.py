@@ -5,7 +5,8 @@
 
 The engine mines a walk afresh, as anybody would, before and after the oracles; they run sampled
 pairs of that walk, with default flags and with C1 in turn. Of a cell's methods the oracles run a
-few, drawn by seed: the others are taken to cost the mean of those behind the first.
+few, drawn by seed: the others are taken to cost the mean of those behind the first. The oracles run on
+the JDK that the engine chose for the pair.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks import cost_summary
+from benchmarks.agreement import Benches
 from benchmarks.cost_summary import METHOD_CELLS
 from benchmarks.cost_summary import RUN_CELLS
 from benchmarks.mined import MinedCell
@@ -52,9 +54,10 @@ def measure(arguments: argparse.Namespace) -> None:
         first = _mine(arguments, root / 'first', 'before')
         (partition,) = partitions(first)
         cells = list(mined_cells(first, partition, arguments.profile))
-        bench = Bench(stack)
+        benches = Benches(stack)
         repository = open_clone(first, arguments.repo)
         for pair_cells in _drawn(cells, arguments):
+            bench = benches.java(pair_cells[0].runtime)
             for place, members in _by_place(pair_cells).items():
                 _run_oracles(bench, repository, arguments, place, members)
         if not arguments.once:
@@ -71,6 +74,7 @@ def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
         *('--name', arguments.repo, '--store', str(store), '--commits', str(arguments.commits)),
         *('--jobs', '1', '--profile', arguments.profile),
         *(('--until', arguments.until) if arguments.until else ()),
+        *(('--walk', arguments.walk) if arguments.walk else ()),
     ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     row = {'repo': arguments.repo, 'run': when}
@@ -161,6 +165,7 @@ def main() -> None:
     command.add_argument('folder', type=Path)
     command.add_argument('--commits', type=int, required=True)
     command.add_argument('--until')
+    command.add_argument('--walk')
     command.add_argument('--profile', default='default')
     command.add_argument('--pairs', type=int, default=2)
     command.add_argument('--methods', type=int, default=3, help='of each cell')

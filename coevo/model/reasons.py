@@ -147,7 +147,8 @@ _SIEVE = {
 }
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (
-        'A dependency is a range or the latest (before engine 7, or a snapshot): on another day it'
+        'A dependency is the latest, or a range without a lower end (before engine 9 of Java any'
+        ' range, before 7 a snapshot, too): on another day it'
         ' would be another one.'
     ),
     Reason.SNAPSHOT_DEPENDENCY: (

@@ -23,6 +23,7 @@ from coevo.languages.java.maven.places import TREE
 
 LEVEL_RAISED = 'source-level-8'
 LINTERS_LEFT_OUT = 'without-linters'
+RANGES_PINNED = 'lowest-in-ranges'
 
 # What a scope takes in where surefire is told to leave it out.
 _SCOPES = {
@@ -189,6 +190,8 @@ def _overrides(project: Mapping[str, Any]) -> Iterator[str]:
         yield LEVEL_RAISED
     if project['linters']:
         yield LINTERS_LEFT_OUT
+    if project['ranges']:
+        yield RANGES_PINNED
     yield from (f'without-{plugin}' for plugin in project['without'] or ())
 
 

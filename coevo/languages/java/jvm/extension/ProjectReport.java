@@ -117,6 +117,7 @@ final class ProjectReport {
         map.put("failure", failure);
         map.put("level_raised", project.getContextValue(Tuning.LEVEL_RAISED));
         map.put("linters", project.getContextValue(Tuning.LINTERS));
+        map.put("ranges", project.getContextValue(Tuning.RANGES));
         map.put("without", project.getContextValue(Tuning.WITHOUT));
         map.put("compiles_tests", project.getContextValue(Tuning.COMPILES_TESTS));
         map.put("build_folder", project.getBuild().getDirectory());

@@ -33,6 +33,9 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     /** Context value of a project: the plugins that a request wants left out, of those it has. */
     static final String WITHOUT = "coevo.without";
 
+    /** Context value of a project: whether ranges of it were given their lowest versions. */
+    static final String RANGES = "coevo.ranges";
+
     /** Context value of a project: the first of its dependencies that no version pins. */
     static final String UNPINNED = "coevo.unpinned";
 
@@ -63,6 +66,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
                     mode.equals("true") || mode.equals("auto") && needed.contains(key(project));
             leaveOut(project, without);
             tune(project, compile);
+            project.setContextValue(RANGES, new Ranges(repositories, session).pin(project));
             project.setContextValue(UNPINNED, unpinned.find(project));
         }
     }

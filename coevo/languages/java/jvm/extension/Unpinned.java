@@ -162,7 +162,7 @@ final class Unpinned {
     }
 
     /** A range of one version, such as [1.2], leaves nothing open. */
-    private static boolean isRange(String version) {
+    static boolean isRange(String version) {
         return version != null && version.matches("[\\[(].*") && version.contains(",");
     }
 

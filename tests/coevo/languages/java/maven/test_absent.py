@@ -22,8 +22,8 @@ PRICE = '    public static int price() {{ return {}; }}\n'
 GONE = """<dependency><groupId>nowhere.to.be.found</groupId><artifactId>gone</artifactId>
     <version>{}</version>{}</dependency>"""
 REPOSITORY = '<repository><id>own{}</id><url>{}</url>{}</repository>'
-RANGE = """<dependency><groupId>junit</groupId><artifactId>junit-dep</artifactId>
-    <version>[4.9,4.10]</version></dependency>"""
+LATEST = """<dependency><groupId>junit</groupId><artifactId>junit-dep</artifactId>
+    <version>LATEST</version></dependency>"""
 
 
 def named(*urls: str, policy: str = '') -> str:
@@ -36,7 +36,7 @@ PLAIN, OTHER = 'http://gone.invalid/maven', 'https://gone.invalid/maven'
 NO_RELEASES = '<releases><enabled>false</enabled></releases>'
 KINDS = {
     'snapshot_dependency': (GONE.format('1-SNAPSHOT', ''), ''),
-    'unpinned_dependency': (RANGE, ''),
+    'unpinned_dependency': (LATEST, ''),
     'plain_http_repository': (GONE.format('1', ''), named(PLAIN)),
     'other_repository': (GONE.format('1', ''), named(PLAIN, OTHER)),
     'library_missing': (GONE.format('1', ''), named(OTHER, policy=NO_RELEASES)),

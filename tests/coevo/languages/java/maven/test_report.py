@@ -19,6 +19,7 @@ def project(module: str, **changed: Any) -> dict[str, Any]:
         'failure': None,
         'level_raised': False,
         'linters': False,
+        'ranges': False,
         'without': [],
         'compiles_tests': False,
         'build_folder': f'{base}/target',

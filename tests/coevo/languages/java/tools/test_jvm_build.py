@@ -331,9 +331,6 @@ def imported(version: str) -> str:
     return f'<dependency>{place}</version><type>pom</type><scope>import</scope></dependency>'
 
 
-OPEN_PLUGIN = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
-    <dependencies><dependency><groupId>org.ow2.asm</groupId><artifactId>asm</artifactId>
-    <version>[9.0,9.2]</version></dependency></dependencies></plugin></plugins></build>"""
 FROM_THE_TREE = """<dependency><groupId>own</groupId><artifactId>lib</artifactId>
     <version>1-SNAPSHOT</version><scope>system</scope>
     <systemPath>${project.basedir}/lib.jar</systemPath></dependency>"""
@@ -369,9 +366,6 @@ FROM_THE_TREE = """<dependency><groupId>own</groupId><artifactId>lib</artifactId
             id='an imported POM',
         ),
         pytest.param(
-            pom('root', OPEN_PLUGIN), 'org.ow2.asm:asm:[9.0,9.2]', id="a plugin's own library"
-        ),
-        pytest.param(
             pom('root', dependencies(FROM_THE_TREE)), None, id='a library of the tree is pinned'
         ),
     ],
@@ -387,6 +381,28 @@ def test_what_no_version_pins_fails_by_that_name(
     )
     assert named == ([(kind, coordinates)] if coordinates else []), got['log']
     assert coordinates or got['status'] == 'built'
+
+
+HAMCREST, ASM = 'org.hamcrest</groupId><artifactId>hamcrest', 'org.ow2.asm</groupId><artifactId>asm'
+PINNED = '<dependency><groupId>{}</artifactId><version>{}</version></dependency>'
+
+
+@pytest.mark.parametrize(
+    ('asked', 'taken'),
+    [('[2.1,)', '2.1'), ('(2.1,3)', '2.2-rc1'), ('[2.1],[2.2,3)', '2.1')],
+)
+def test_a_range_is_its_lowest_version(
+    builder: Builder, tmp_path: Path, asked: str, taken: str
+) -> None:
+    plugin = f"""<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
+        <dependencies>{PINNED.format(ASM, '[9.0,9.2]')}</dependencies></plugin></plugins></build>"""
+    library = PINNED.format(HAMCREST, asked)
+    files = {'pom.xml': pom('root', dependencies(library) + plugin), 'src/main/java/p/A.java': MAIN}
+    got = build(builder, tmp_path, files)
+    assert got['status'] == 'built', got['log']
+    (project,) = got['projects']
+    assert [it['gav'] for it in project['test_class_path']] == [f'org.hamcrest:hamcrest:{taken}']
+    assert project['ranges']
 
 
 TRANSPORT = """<build><extensions><extension><groupId>org.apache.maven.wagon</groupId>
