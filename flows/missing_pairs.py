@@ -136,6 +136,7 @@ def mine_missing(
         say=listener.say,
         runtimes=runtimes,
         end_helpers=mining.tools.refactorings.close,
+        own_edits=True,
     )
     with (
         Builders(LANGUAGES[missing.partition.language], run, todo) as builders,

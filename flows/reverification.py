@@ -219,6 +219,7 @@ def _run_place(
         sandbox=place.sandbox,
         say=run.listener.say,
         runtimes=language.runtimes(like=place.runtime),
+        own_edits=True,
     )
     with (
         Builders(language, around, [item.pair for item in items]) as builders,

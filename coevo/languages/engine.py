@@ -128,6 +128,8 @@ class RunSettings:
 
     runtimes     those that may be used, as the language gave them; None for all of the machine
     end_helpers  ends processes outside of sandboxes that threads may be waiting for
+    own_edits    whether all edits are coevo's own, of what the repository's developers wrote: no patch that
+                 somebody handed in, which could tell by its neighbours in which run it is
     """
 
     repository: Repository
@@ -135,6 +137,7 @@ class RunSettings:
     say: Say = silent
     runtimes: Runtimes | None = None
     end_helpers: Callable[[], None] = lambda: None
+    own_edits: bool = False
 
 
 class Engine(Protocol):

@@ -68,6 +68,7 @@ class PythonCellKey:
 class PythonCell:
     """A test tree in a tree of code.
 
+    tree      packed, once somebody asks for it
     loaded    of a test file that was asked for: None where it loads, with stand-ins if need be
     stood_in  files that load only so, and why they do not load without
     absent    by file, class and function, a name that it needs and the code lacks
@@ -75,7 +76,7 @@ class PythonCell:
 
     key: PythonCellKey
     module: PythonModule
-    tree: Path
+    tree: Path | None = None
     loaded: dict[str, Verdict | None] = field(default_factory=dict)
     stood_in: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -98,12 +99,12 @@ class PythonCells:
     def get(self, key: PythonCellKey, module: PythonModule) -> PythonCell:
         found = self._cells.pop(key, None)
         if found is not None and found.module != module:  # of an interpreter that was tried before
-            found.tree.unlink()
+            _remove(found)
             found = None
         if found is None:
             while len(self._cells) >= _MOST_PACKED:
-                self._cells.pop(next(iter(self._cells))).tree.unlink()
-            found = PythonCell(key=key, module=module, tree=self._packed(key, module))
+                _remove(self._cells.pop(next(iter(self._cells))))
+            found = PythonCell(key=key, module=module)
         self._cells[key] = found  # used last
         return found
 
@@ -169,14 +170,16 @@ class PythonCells:
             **request,
         }
         spent = 0.0
-        if _may_share(cell, request) and watched is None and sources is None and clock is None:
-            run = Run(request=whole, tree=cell.tree, limits=limits, cpu_seconds=most)
+        tree = self._tree(cell) if sources is None else self._with_sources(cell, sources)
+        may_share = request['mode'] != 'probe' and self._may_share(cell, sources)
+        if may_share and watched is None and clock is None:
+            run = Run(request=whole, tree=tree, limits=limits, cpu_seconds=most)
             done, spent = self._sessions.run(_session_key(module, alone), setup, run)
             if done is not None:
                 return done
         chosen = job(
             setup,
-            cell.tree if sources is None else self._with_sources(cell, sources),
+            tree,
             module.folder,
             module.roots,
             alone=alone,
@@ -312,6 +315,17 @@ class PythonCells:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
 
+    def _may_share(self, cell: PythonCell, sources: MainSources | None) -> bool:
+        """Whether runs may be forked from one process: a patch that somebody handed in could tell by its
+        neighbours in which run it is.
+        """
+        return self._context.own_edits or (cell.key.edits is None and sources is None)
+
+    def _tree(self, cell: PythonCell) -> Path:
+        if cell.tree is None:
+            cell.tree = self._packed(cell.key, cell.module)
+        return cell.tree
+
     def _with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
         """The tree of a cell with other sources than its own beside its code."""
         key = (cell.key, sources)
@@ -367,12 +381,9 @@ class PythonCells:
         return pack(packed, self._folder)
 
 
-def _may_share(cell: PythonCell, request: Mapping[str, Any]) -> bool:
-    """Whether runs may be forked from one process: those of revisions as they stand, of no patch.
-
-    A patch could tell by its neighbours in which run it is. A probe is to find no pytest imported.
-    """
-    return cell.key.edits is None and request['mode'] != 'probe'
+def _remove(cell: PythonCell) -> None:
+    if cell.tree is not None:
+        cell.tree.unlink()
 
 
 def _session_key(module: PythonModule, alone: bool) -> SessionKey:

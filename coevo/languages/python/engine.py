@@ -17,7 +17,11 @@ class PythonEngine:
         supply = run.runtimes
         assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
         self._context = PythonRunContext(
-            run.repository, sandbox=run.sandbox, stack=stack, say=run.say
+            run.repository,
+            sandbox=run.sandbox,
+            stack=stack,
+            say=run.say,
+            own_edits=run.own_edits,
         )
         self._supply = supply or PythonSupply()
 

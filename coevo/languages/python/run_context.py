@@ -55,8 +55,17 @@ EndKey = tuple[str, str, date | None, tuple[tuple[str, ...], ...]]
 class PythonRunContext:
     """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
 
-    def __init__(self, repository: Repository, *, sandbox: str, stack: ExitStack, say: Say) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        sandbox: str,
+        stack: ExitStack,
+        say: Say,
+        own_edits: bool,
+    ) -> None:
         self.repository, self.trees, self.say = repository, Trees(repository=repository), say
+        self.own_edits = own_edits
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
         self.root = stack.enter_context(workspace())

@@ -78,7 +78,13 @@ class Shop:
 
 @contextmanager
 def shop(
-    folder: Path, old: Files, new: Files, project: str = PROJECT, sandbox: str = 'bubblewrap'
+    folder: Path,
+    old: Files,
+    new: Files,
+    project: str = PROJECT,
+    sandbox: str = 'bubblewrap',
+    *,
+    own_edits: bool = False,
 ) -> Iterator[Shop]:
     """A repository with two commits, opened and built."""
     repo = init(folder / 'shop')
@@ -86,7 +92,9 @@ def shop(
     second = commit(repo, 'second', _texts(new), date=DATES[1])
     repository = Repository(repo / '.git')
     with ExitStack() as stack:
-        engine = language.engine(RunSettings(repository=repository, sandbox=sandbox), stack)
+        engine = language.engine(
+            RunSettings(repository=repository, sandbox=sandbox, own_edits=own_edits), stack
+        )
         builder = engine.builder()
         stack.callback(builder.close)
         pair = Pair(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from coevo.languages.cells import Edits
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import MainSources
 from coevo.model.words import Outcome
+from tests.coevo.languages.python.shops import SHORTLY
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop
@@ -172,6 +175,18 @@ def test_runs_of_a_patch_and_watched_ones_are_not(place: Shop) -> None:
     assert place.verdict(FORKED, edited).outcome is Outcome.FAIL
     watched = place.run(FORKED, conditions=Conditions(observed=True)).verdicts
     assert [one and one.outcome for one in watched] == [Outcome.FAIL]
+
+
+def test_edits_that_nobody_handed_in_are_forked(tmp_path: Path) -> None:
+    files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
+    mutant = Edits(code=(('till/__init__.py', b'NOTES = None'),))
+    withheld = replace(SHORTLY, sources=MainSources())
+    with shop(tmp_path, files, {'tests/more.txt': ''}, own_edits=True) as found:
+        edited, mutated = (found.cell(found.new, found.new, one) for one in (EDIT, mutant))
+        assert found.verdict(FORKED, edited).outcome is Outcome.PASS
+        told = found.run(FORKED, method('test_notes'), cell=mutated, conditions=withheld).verdicts
+        assert [one and one.outcome for one in told] == [Outcome.PASS, Outcome.ERROR]
+        assert found.verdict(method('test_finds_nothing')).outcome is Outcome.PASS
 
 
 def test_a_tree_that_hides_what_pytest_imports_is_run_in_a_process_of_its_own(place: Shop) -> None:
