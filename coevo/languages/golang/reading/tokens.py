@@ -13,14 +13,17 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
+from itertools import pairwise
 
 import tree_sitter_go
 from tree_sitter import Language
 from tree_sitter import Node
 from tree_sitter import TreeCursor
 
+from coevo.languages.golang.reading.scopes import Scopes
 from coevo.languages.grammars import fixed_kinds
 from coevo.languages.spans import Span
 
@@ -61,10 +64,19 @@ class Role(Enum):
     ATTRIBUTE = 'attribute'  # behind a dot
     KEY = 'key'  # of a literal: a field, or a value
     BOUND = 'bound'  # a local name that is declared
+    LOCAL = 'local'  # one that is used
     DEFINED = 'defined'  # a name of the package, a field or a method that is
     TYPE = 'type'
     CREATED = 'created'  # a type of a literal
     PACKAGE = 'package'
+
+
+_NAMING = frozenset(
+    {Role.LOADED, Role.CALLED, Role.OPERAND, Role.ATTRIBUTE, Role.KEY}
+    | {Role.DEFINED, Role.TYPE, Role.CREATED}
+)
+_CALLING = _NAMING - {Role.KEY, Role.DEFINED, Role.TYPE}
+_MAY_BE_LOCAL = _NAMING - {Role.ATTRIBUTE, Role.DEFINED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,9 @@ class GoTokens:
         self.all: list[GoToken] = []
         self.comments: list[Span] = []
         self._stack: list[_Frame] = []
+        self._scopes = Scopes()
         self._read(root.walk())
+        self.all = [self._as_local(token) for token in self.all]
         self._starts = [token.start for token in self.all]
 
     def within(self, spans: Iterable[Span]) -> GoSlice:
@@ -133,11 +147,22 @@ class GoTokens:
             if kind.strip() and not self._says_nothing(frame):
                 self._append(node.start_byte, kind)
         elif node.child_count == 0:
-            text = self._text(node)
-            self._append(node.start_byte, text, self._role(frame) if text != '_' else None)
+            self._add_word(frame)
         else:
             return False
         return True
+
+    def _add_word(self, frame: _Frame) -> None:
+        text, node = self._text(frame.node), frame.node
+        role = self._role(frame) if text != '_' else None
+        self._append(node.start_byte, text, role)
+        if role is Role.BOUND:
+            ends = [(each.kind, each.node.end_byte) for each in self._stack]
+            self._scopes.bind(text, node.end_byte, ends)
+
+    def _as_local(self, token: GoToken) -> GoToken:
+        known = token.role in _MAY_BE_LOCAL and self._scopes.holds(token.text, token.start)
+        return replace(token, role=Role.LOCAL) if known else token
 
     def _add_comment(self, node: Node) -> None:
         self.comments.append((node.start_byte, node.end_byte))
@@ -274,44 +299,30 @@ class GoSlice:
     def texts(self) -> tuple[str, ...]:
         return tuple(token.text for token in self.tokens)
 
-    @cached_property
-    def bound(self) -> frozenset[str]:
-        return self._having(Role.BOUND)
-
     @property
     def qualifiers(self) -> frozenset[str]:
         """What may be the name of a package."""
-        return self._having(Role.PACKAGE) | (self._having(Role.OPERAND) - self.bound)
+        return self._having(Role.PACKAGE, Role.OPERAND)
 
     def names(self, packages: Packages) -> frozenset[str]:
         """All that may mean something declared in the project: no local names, no names of packages."""
-        return self._read(packages) | frozenset(
-            token.text
-            for token in self._own(packages)
-            if token.role in (Role.CALLED, Role.ATTRIBUTE, Role.TYPE, Role.CREATED, Role.DEFINED)
-        )
+        return frozenset(token.text for token in self._own(packages) if token.role in _NAMING)
 
     def calls(self, packages: Packages) -> frozenset[str]:
         """What is called, made or handed over to be called: a function or method is a value."""
-        return (self._read(packages) - self._having(Role.KEY)) | frozenset(
-            token.text
-            for token in self._own(packages)
-            if token.role in (Role.CALLED, Role.ATTRIBUTE, Role.CREATED)
-        )
-
-    def _read(self, packages: Packages) -> frozenset[str]:
-        found = self._having(Role.LOADED, Role.KEY)
-        return (found | (self._having(Role.OPERAND) - packages.names)) - self.bound
+        return frozenset(token.text for token in self._own(packages) if token.role in _CALLING)
 
     def _own(self, packages: Packages) -> Iterator[GoToken]:
-        """The tokens that are no names of the standard library's packages."""
-        qualifier, before = '', ''
-        for token in self.tokens:
-            if not (before == '.' and qualifier in packages.std and qualifier not in self.bound):
+        """The tokens that name neither a package nor what is the standard library's."""
+        qualifier = ''
+        for before, token in pairwise((None, *self.tokens)):
+            assert token is not None
+            behind = before is not None and before.text == '.'
+            is_package = token.role is Role.OPERAND and token.text in packages.names
+            if not is_package and not (behind and qualifier in packages.std):
                 yield token
             if token.text != '.':
                 qualifier = token.text if token.role in (Role.OPERAND, Role.PACKAGE) else ''
-            before = token.text
 
     @property
     def types(self) -> frozenset[str]:

@@ -198,14 +198,20 @@ class GoTree:
         folder = type_.path.rpartition('/')[0] or '.'
         return (folder, type_.outermost) in self._packages_seen(path)
 
+    def sees(self, path: str, other: str) -> bool:
+        """Whether a file may use what another one declares."""
+        return self.package_of(other) in self._packages_seen(path)
+
+    def package_of(self, path: str) -> Package:
+        return path.rpartition('/')[0] or '.', _clause(self.parsed(path))
+
     def _packages_seen(self, path: str) -> frozenset[Package]:
         """A file's own package and those of the revision that it imports."""
         if path not in self._seen:
             parsed = self.parsed(path)
             folders = (self.module_paths.folder(one.text) for one in parsed.imports)
             found = {(each, self._package_name(each)) for each in folders if each is not None}
-            own = (path.rpartition('/')[0] or '.', _clause(parsed))
-            self._seen[path] = frozenset({own, *found})
+            self._seen[path] = frozenset({self.package_of(path), *found})
         return self._seen[path]
 
 

@@ -1,0 +1,29 @@
+"""Go files cut and put together again. Fulfils `coevo.languages.surgery.Surgery`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.languages.declarations import Member
+from coevo.languages.golang.reading import parse
+from coevo.languages.golang.surgery import start_state
+from coevo.languages.golang.surgery.namers import namers
+from coevo.languages.golang.surgery.reach import derived
+from coevo.languages.golang.surgery.reach import names_used_elsewhere
+from coevo.languages.golang.surgery.start_state import start_file
+from coevo.languages.golang.surgery.transplant import transplant
+
+__all__ = [
+    'derived',
+    'namers',
+    'names_used_elsewhere',
+    'other_tests',
+    'start_file',
+    'transplant',
+]
+
+
+def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
+    """As the file in its place has them."""
+    placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
+    return [placed[m.start_byte] for m in start_state.other_tests(source, targets)]

@@ -1,0 +1,44 @@
+"""Pieces taken out of a Go file so that what is left is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.languages.golang.surgery.pieces import GoOutline
+from coevo.languages.golang.surgery.pieces import GoPiece
+from coevo.languages.spans import Span
+from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import whole_lines
+
+
+def cut(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:
+    """Take pieces out, and the keyword of lines of which none is left."""
+    taken = [part for piece in gone for part in piece.parts]
+    left: dict[Span, int] = {}
+    for piece in file.pieces:
+        for part in piece.parts:
+            left[part.whole] = left.get(part.whole, 0) + (part not in taken)
+    for part in taken:
+        if not part.is_line or not left[part.whole]:
+            edits.cut(*with_separator(file.source, part.whole))
+        else:
+            edits.cut(*line_of_group(file.source, part.text))
+
+
+def with_separator(source: bytes, span: Span) -> Span:
+    """With the semicolon behind what shares its line with more."""
+    start, end = span
+    rest = source[end:]
+    behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]
+    return (start, end + len(behind)) if b';' in behind else span
+
+
+def line_of_group(source: bytes, span: Span) -> Span:
+    """A line between brackets, with the empty lines that it parts from one of them."""
+    start, end = whole_lines(source, *with_separator(source, span))
+    before, behind = source[:start].rstrip(), source[end:].lstrip()
+    if behind.startswith(b')') and b'\n' in source[len(before) : start]:
+        return source.find(b'\n', len(before)) + 1, end
+    if before.endswith(b'('):
+        return start, max(end, source.rfind(b'\n', 0, len(source) - len(behind)) + 1)
+    return start, end

@@ -1,0 +1,207 @@
+"""A Go file as pieces that can be taken out of it or put into another version of it.
+
+A piece is what is declared in one go, with the comments above it and behind it: a function, a line of
+variables, constants that are counted together, a type with all its methods. Imports are no pieces:
+they follow from what is left, see `coevo.languages.golang.surgery.import_repair`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from functools import lru_cache
+
+from tree_sitter import Parser
+
+from coevo.languages.declarations import Member
+from coevo.languages.golang.reading.comments import Comments
+from coevo.languages.golang.reading.declared import Declared
+from coevo.languages.golang.reading.declared import declared
+from coevo.languages.golang.reading.imports import bound_names
+from coevo.languages.golang.reading.imports import imported
+from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.tests import is_fixture
+from coevo.languages.golang.reading.tests import is_test
+from coevo.languages.golang.reading.tokens import GO
+from coevo.languages.golang.reading.tokens import GoSlice
+from coevo.languages.golang.reading.tokens import GoTokens
+from coevo.languages.golang.reading.tokens import Role
+from coevo.languages.spans import Span
+from coevo.languages.surgery import StartStateInvalid
+from coevo.model.records import TestMethod
+
+_TYPES = frozenset({Role.TYPE, Role.CREATED})
+_FREE = frozenset({Role.LOADED, Role.CALLED, Role.OPERAND, Role.KEY}) | _TYPES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoPart:
+    """A stretch of a piece, in bytes.
+
+    text   with its comments
+    whole  the declaration that it stands in, with comments; others may stand in it, too
+    """
+
+    text: Span
+    whole: Span
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is one of several lines under one keyword."""
+        return self.text != self.whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoPiece:
+    """A declaration, equal to itself alone.
+
+    kind        func, type, var, const, or method where its type is declared elsewhere
+    names       what it declares: `F`, `T`, or `T.M` for such a method; none for a variable without a name
+    parts       of a type its own text first, then its methods
+    uses        names that may mean other pieces; `.x` is one that stood behind a dot
+    qualifiers  what may be names of packages
+    stays       it runs by itself, or is a test
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    parts: tuple[GoPart, ...]
+    uses: frozenset[str]
+    qualifiers: frozenset[str]
+    stays: bool
+
+    @property
+    def first(self) -> GoPart:
+        return self.parts[0]
+
+
+class GoOutline:
+    """A parsed file with what it takes to cut it into pieces; StartStateInvalid."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.file = parse(source)
+        if self.file.unreadable:
+            raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
+        self.root = Parser(GO).parse(source).root_node
+        self._tokens = GoTokens(self.root, source)
+        self._comments = Comments(source, self._tokens.comments)
+        self.imports = tuple(imported(self.root, source))
+        self.bound: Mapping[str, str] = bound_names(
+            self.imports, self._tokens.within([(0, len(source))]).qualifiers
+        )
+
+    @cached_property
+    def pieces(self) -> tuple[GoPiece, ...]:
+        """All of them in order."""
+        found = list(declared(self.root, self.source))
+        own = {one.names[0] for one in found if one.kind == 'type'}
+        methods: dict[str, list[Declared]] = {}
+        for one in found:
+            if one.receiver in own:
+                methods.setdefault(one.receiver or '', []).append(one)
+        pieces = []
+        for one in found:
+            if one.kind == 'type':
+                pieces.append(self._piece('type', one.names, [one, *methods.pop(one.names[0], [])]))
+            elif one.receiver is None:
+                names = tuple(name for name in one.names if name != '_')
+                pieces.append(self._piece(one.kind, names, [one]))
+            elif one.receiver not in own:
+                pieces.append(self._piece('method', (f'{one.receiver}.{one.names[0]}',), [one]))
+        return tuple(pieces)
+
+    @cached_property
+    def members(self) -> Mapping[int, Member]:
+        """The functions by where they begin."""
+        return {
+            member.start_byte: member
+            for type_ in self.file.types
+            for member in type_.members
+            if member.kind == 'method'
+        }
+
+    @property
+    def tests(self) -> tuple[Member, ...]:
+        return tuple(member for member in self.members.values() if is_test(member))
+
+    @cached_property
+    def declared_names(self) -> frozenset[str]:
+        return frozenset(name for piece in self.pieces for name in piece.names)
+
+    def text(self, part: GoPart) -> bytes:
+        return self.source[part.text[0] : part.text[1]]
+
+    def find(self, method: TestMethod, when: str) -> GoPiece:
+        """The declaration of a test function; StartStateInvalid."""
+        for piece in self.pieces:
+            if piece.kind == 'func' and piece.names == (method.test_method,):
+                return piece
+        raise StartStateInvalid(
+            f'{method.test_class}#{method.test_method} is not in the file at {when}'
+        )
+
+    def with_comments(self, span: Span) -> Span:
+        start = self._comments.above(span[0])
+        # what stands at the top is about the file
+        first = start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else span[0]
+        return first, self._comments.behind(span[1])
+
+    def _piece(self, kind: str, names: tuple[str, ...], parts: list[Declared]) -> GoPiece:
+        slice_ = self._tokens.within([span for one in parts for span in self._spans(one)])
+        first = self.members.get(parts[0].node.start_byte)
+        return GoPiece(
+            kind=kind,
+            names=names,
+            parts=tuple(map(self._part, parts)),
+            uses=frozenset(_uses(slice_)) - set(names),
+            qualifiers=slice_.qualifiers,
+            stays=first is not None and (is_fixture(first) or is_test(first)),
+        )
+
+    def _spans(self, one: Declared) -> Iterator[Span]:
+        """What is read of a declaration, directives above it included."""
+        yield self._comments.above(one.node.start_byte), one.node.start_byte
+        yield from ((node.start_byte, node.end_byte) for node in one.inner)
+
+    def _part(self, one: Declared) -> GoPart:
+        node, parent = one.node, one.node
+        while parent.parent is not None and parent.parent.type != 'source_file':
+            parent = parent.parent
+        return GoPart(
+            text=self.with_comments((node.start_byte, node.end_byte)),
+            whole=self.with_comments((parent.start_byte, parent.end_byte)),
+        )
+
+
+@lru_cache(maxsize=32)
+def outline(source: bytes) -> GoOutline:
+    return GoOutline(source)
+
+
+def reached(names: AbstractSet[str], pieces: AbstractSet[GoPiece]) -> set[GoPiece]:
+    """The pieces that names mean, and those that these use in turn."""
+    by_name: dict[str, list[GoPiece]] = {}
+    for piece in pieces:
+        for name in piece.names:
+            by_name.setdefault(name, []).append(piece)
+    found: set[GoPiece] = set()
+    queue = set(names)
+    while queue:
+        more = {piece for name in queue for piece in by_name.get(name, ())} - found
+        found |= more
+        queue = {name for piece in more for name in piece.uses}
+    return found
+
+
+def _uses(found: GoSlice) -> Iterator[str]:
+    before = ''
+    for token in found.tokens:
+        if before == '.' and token.role is not None:
+            yield f'.{token.text}'
+        elif token.role in _FREE:
+            yield token.text
+        before = token.text
