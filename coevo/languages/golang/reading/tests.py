@@ -13,7 +13,7 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.reading.files import GoFile
-from coevo.languages.golang.reading.tokens import OUTPUT
+from coevo.languages.golang.reading.token_walk import OUTPUT
 from coevo.languages.reading import Resolve
 
 _MAIN = 'TestMain'

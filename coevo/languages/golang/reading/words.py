@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.golang.reading.tokens import GO
+from coevo.languages.golang.reading.token_walk import GO
+from coevo.languages.golang.reading.token_walk import GoTokens
 from coevo.languages.golang.reading.tokens import GoToken
-from coevo.languages.golang.reading.tokens import GoTokens
 from coevo.languages.golang.reading.tokens import Role
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
@@ -32,12 +33,12 @@ def words(source: str) -> tuple[Word, ...]:
     """The words of a declaration, in order; the end of a statement is one, too."""
     content = source.encode('utf-8', 'replace')
     tokens = GoTokens(Parser(GO).parse(content).root_node, content)
-    return tuple(_words(tokens.all, content))
+    return tuple(_words(tokens, content))
 
 
-def _words(tokens: list[GoToken], content: bytes) -> Iterator[Word]:
+def _words(tokens: Iterable[tuple[int, GoToken]], content: bytes) -> Iterator[Word]:
     starts = [0] + [i + 1 for i, byte in enumerate(content) if byte == 0x0A]
-    for token in tokens:
-        line = bisect_right(starts, token.start) - 1
-        column = len(content[starts[line] : token.start].decode(errors='replace'))
+    for at, token in tokens:
+        line = bisect_right(starts, at) - 1
+        column = len(content[starts[line] : at].decode(errors='replace'))
         yield Word(token.text, _PARTS.get(token.role, DeclarationPart.PLAIN), line, column)

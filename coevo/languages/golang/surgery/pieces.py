@@ -25,9 +25,9 @@ from coevo.languages.golang.reading.imports import imported
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_fixture
 from coevo.languages.golang.reading.tests import is_test
-from coevo.languages.golang.reading.tokens import GO
+from coevo.languages.golang.reading.token_walk import GO
+from coevo.languages.golang.reading.token_walk import GoTokens
 from coevo.languages.golang.reading.tokens import GoSlice
-from coevo.languages.golang.reading.tokens import GoTokens
 from coevo.languages.golang.reading.tokens import Role
 from coevo.languages.spans import Span
 from coevo.languages.surgery import StartStateInvalid
