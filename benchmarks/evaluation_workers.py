@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import fields
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,7 +72,7 @@ def _snapshot(folder: Path) -> Path:
 
 def _rows(folder: Path, snapshot: Path) -> Iterator[tuple[dict[str, object], list[MethodResult]]]:
     yield _by_command(folder, snapshot)
-    with prefect_server(folder / 'live', **TOY.environment, COEVO_JOBS='1') as server:
+    with prefect_server(folder / 'live', None, COEVO_JOBS='1', **TOY.environment) as server:
         deploy(server)
         server.prefect('deployment', 'schedule', 'pause', '--all')
         for count in (1, 2):
@@ -136,8 +135,7 @@ def _row(
 
 def _timeless(row: MethodResult) -> MethodResult:
     """Without what is not the same twice."""
-    zeros = {one.name: 0.0 for one in fields(row) if one.name.endswith('seconds')}
-    return replace(row, **zeros)
+    return replace(row, cpu_seconds=0.0, seconds=0.0)
 
 
 def _ended(process: psutil.Process) -> float:

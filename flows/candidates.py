@@ -84,12 +84,13 @@ def _valid(store: Root, repo: str) -> bool:
 def _is_proven(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
     """Whether what was found of it, valid or not, is what would be found again."""
     found = latest_validation(store, candidate.repo)
+    if found is None or candidate.pushed_at is None:
+        return False
+    language = LANGUAGES.get(found.language or '')
     return (
-        found is not None
-        and candidate.pushed_at is not None
-        and validated_push(store, candidate.repo) == candidate.pushed_at
-        and found.language in LANGUAGES
-        and found.engine_version == engine_version(found.language)
+        validated_push(store, candidate.repo) == candidate.pushed_at
+        and language is not None
+        and found.engine_version == language.ENGINE_VERSION
         and sandbox in (None, found.sandbox)
     )
 

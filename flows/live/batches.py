@@ -40,7 +40,7 @@ def work_through(repositories: Sequence[str], job: BatchJob, limits: BatchLimits
     check_tools(job.sandbox)
     store = root_of(job.store)
     with living(store):
-        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS))
+        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), get_run_logger().warning)
         progress = LiveProgress(len(repositories))
         results = []
         for one in _jobs(store, repositories, job):

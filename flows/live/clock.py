@@ -32,8 +32,11 @@ def now() -> datetime:
     return found
 
 
+def meant(scheduled: datetime) -> datetime:
+    """What a run takes for the present that was to begin then, however late it does."""
+    return now() if os.environ.get(VARIABLE) else scheduled
+
+
 def scheduled() -> datetime:
-    """When the present flow run was meant to begin, however late it does."""
-    if os.environ.get(VARIABLE):
-        return now()
-    return flow_run.scheduled_start_time or now()
+    """The same of the present flow run."""
+    return meant(flow_run.scheduled_start_time or now())

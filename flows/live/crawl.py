@@ -16,6 +16,7 @@ from flows import discovery
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.live.heartbeat import living
+from flows.live.overdue import take_over_overdue
 from flows.live.trying import tried
 from flows.live.worker_settings import worker_settings
 from miners.discovery.candidate_profiles import load_profile
@@ -26,6 +27,7 @@ from miners.discovery.github_tokens import read_tokens
 @flow(name='crawl', persist_result=False)
 def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
     """Crawl by one profile, of `profiles` (a file) or our own."""
+    take_over_overdue()
     with living(worker_settings().store):
         report = _crawl(profile, profiles)
     counts = {

@@ -22,8 +22,10 @@ from prefect.client.schemas.objects import StateType
 from prefect.runtime import flow_run as this_run
 from prefect.states import Crashed
 
+from coevo.model.listener import Say
 from coevo.storage.place import Root
 from flows.batches import claims
+from flows.live.overdue import take_over_overdue
 from flows.live.starting_again import start_again
 from flows.live.worker_settings import worker_settings
 
@@ -38,15 +40,23 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 @flow(name='reap', log_prints=True)
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """End all runs that are dead; how many."""
-    return len(end_dead_runs(worker_settings().store, timedelta(seconds=grace_seconds)))
+    take_over_overdue()
+    store, grace = worker_settings().store, timedelta(seconds=grace_seconds)
+    return len(end_dead_runs(store, grace, get_run_logger().warning))
 
 
-def end_dead_runs(store: Root, grace: timedelta) -> tuple[FlowRun, ...]:
+def end_silent_runs(store: Root, say: Say) -> None:
+    """The same for who has no run and asks often: the server is asked nothing while all are heard of."""
+    if claims.silent_runs(store):
+        end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
+
+
+def end_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
     """Let Prefect know of runs without a heartbeat that they have crashed, then start them again."""
     with get_client(sync_client=True) as client:
         dead = tuple(_dead(client, store, grace))
         for run in dead:
-            get_run_logger().warning('%s has no heartbeat: its process is gone', run.name)
+            say(f'{run.name} has no heartbeat: its process is gone')
             crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
             client.set_flow_run_state(run.id, crashed, force=True)
             if AGAIN not in run.tags:

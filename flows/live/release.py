@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from prefect import flow
@@ -18,6 +19,7 @@ from flows.announcing import Announcement
 from flows.announcing import announce
 from flows.live import clock
 from flows.live.heartbeat import living
+from flows.live.overdue import take_over_overdue
 from flows.live.trying import tried
 from flows.live.worker_settings import check_engine
 from flows.live.worker_settings import worker_settings
@@ -50,7 +52,9 @@ def release(
     """
     check_engine(engine)
     place = worker_settings()
-    month = month or months.before(clock.scheduled())
+    if month is None:
+        take_over_overdue(_month_of)
+    month = month or _month_of(clock.scheduled())
     name = name or month
     snapshots = place.snapshots
     previous = previous or _last_before(snapshots, name)
@@ -75,6 +79,11 @@ def release(
     if report.news:
         create_table_artifact(rows_of_news(report.news), key='news', description=name)
     return Completed(message=f'{plural(report.rows["tasks"], "task")} in {name}')
+
+
+def _month_of(scheduled: datetime) -> str:
+    """The month that a run is to release, by when it was to begin."""
+    return months.before(clock.meant(scheduled))
 
 
 @tried

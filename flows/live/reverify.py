@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from prefect import flow
 from prefect import get_run_logger
 from prefect.artifacts import create_table_artifact
@@ -12,6 +14,7 @@ from coevo.model.listener import Listener
 from flows import reverification
 from flows.live import clock
 from flows.live.heartbeat import living
+from flows.live.overdue import take_over_overdue
 from flows.live.trying import tried
 from flows.live.worker_settings import check_engine
 from flows.live.worker_settings import worker_settings
@@ -38,12 +41,13 @@ def reverify(
     """
     check_engine(engine)
     place = worker_settings()
-    year, week, _ = clock.scheduled().isocalendar()
+    if seed is None:
+        take_over_overdue(_seed_of)
     last = snapshot or max(names(place.snapshots), default=None)
     options = ReverifyOptions(
         store=place.store,
         sample=sample,
-        seed=100 * year + week if seed is None else seed,
+        seed=_seed_of(clock.scheduled()) if seed is None else seed,
         snapshot=below(place.snapshots, last) if last else None,
         repository=repository,
         jobs=place.jobs,
@@ -61,6 +65,12 @@ def reverify(
         message=f'{report.drawn} of {report.population} labels: {report.held} hold, '
         f'{len(report.lost)} lost, {len(report.unknown)} unknown'
     )
+
+
+def _seed_of(scheduled: datetime) -> int:
+    """By the year and week that a run is meant for."""
+    year, week, _ = clock.meant(scheduled).isocalendar()
+    return 100 * year + week
 
 
 @tried

@@ -16,6 +16,8 @@ from coevo.languages.table import engine_versions
 from flows import candidates
 from flows.batches.jobs import Verb
 from flows.live.heartbeat import living
+from flows.live.overdue import asked_for
+from flows.live.overdue import take_over_overdue
 from flows.live.reap import TAG
 from flows.live.worker_settings import worker_settings
 
@@ -26,22 +28,24 @@ def spread(
 ) -> State[None]:
     """Start a run of the verb's deployment for every `size` repositories, with these parameters.
 
-    All candidates are validated, and those that proved valid are mined unless nothing was pushed since
-    they were: what the store has of them is not executed again. This run waits for none of those that it starts.
+    All candidates are validated, and those that proved valid are mined, unless nothing was pushed since
+    they were: what the store has of them is not executed again. Nor is asked for what batches of an earlier
+    run have not done yet. This run waits for none of those that it starts.
     """
-    store = worker_settings().store
+    take_over_overdue()
+    place = worker_settings()
+    store = place.store
+    asked = {**(parameters or {}), 'engine': engine_versions()}
     with living(store):
-        due = candidates.due(store, verb, (parameters or {}).get('profile'))
-        candidates.note_unchanged(store, due.unchanged)
-        batches = list(_batches(due.repositories, size))
+        due = candidates.due(store, verb, asked.get('profile'), place.sandbox)
+        if verb is Verb.MINE:
+            candidates.note_unchanged(store, due.unchanged)
+        waiting = asked_for(store, f'{verb}/{deployment}', asked) & {*due.repositories}
+        batches = list(_batches([one for one in due.repositories if one not in waiting], size))
         for number, batch in enumerate(batches):
             run_deployment(
                 f'{verb}/{deployment}',
-                parameters={
-                    **(parameters or {}),
-                    'repositories': batch,
-                    'engine': engine_versions(),
-                },
+                parameters={**asked, 'repositories': batch},
                 timeout=0,
                 as_subflow=False,
                 tags=[TAG, str(verb)],
@@ -50,7 +54,7 @@ def spread(
             )
     return Completed(
         message=f'repositories: {sum(map(len, batches))} in batches of at most {size}, '
-        f'{len(due.unchanged)} without anything new'
+        f'{len(due.unchanged)} without anything new, {len(waiting)} not done since they were asked for'
     )
 
 

@@ -3,6 +3,8 @@
 Told to end (SIGTERM, `docker stop`), Prefect's own kills its flow runs without a word: their claims
 last for as long as their leases, and only the reaper begins the runs again. Here they are told,
 let go of their repositories and ask for themselves once more (`flows.live.heartbeat`).
+
+It also looks after the runs of other machines: one that was not heard of for its lease is started once more.
 """
 
 from __future__ import annotations
@@ -14,15 +16,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+import httpx
 import psutil
+from prefect.exceptions import PrefectException
 
 from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.storage.place import Root
+from flows.live.reap import end_silent_runs
 from flows.live.server_check import check_server
 from flows.live.tool_check import check_tools
 from flows.live.worker_settings import worker_settings
 
 # For a run to end its sandboxes and free its claims; `docker stop --time` has to be longer.
 _PATIENCE_SECONDS = 45.0
+# How often runs are looked for that nobody has heard of; with their lease it stays within a minute.
+_LOOK_SECONDS = 10.0
 _RUN_ID = 'PREFECT__FLOW_RUN_ID'
 
 
@@ -34,7 +43,8 @@ def main(words: list[str]) -> int:
     """The worker's status, 143 where it was told to end, 2 with a sentence where it would be of no use."""
     try:
         check_server()
-        check_tools(worker_settings().sandbox)
+        settings = worker_settings()
+        check_tools(settings.sandbox)
     except Fatal as error:
         print(f'worker: {error}', file=sys.stderr)
         return 2
@@ -45,10 +55,21 @@ def main(words: list[str]) -> int:
     command = (prefect, 'worker', 'start', *words)
     with subprocess.Popen(command, start_new_session=True) as worker:
         try:
-            return worker.wait()
+            return _look_after(worker, settings.store)
         except _Told:
             hand_back(worker)
             return 128 + signal.SIGTERM
+
+
+def _look_after(worker: subprocess.Popen[bytes], store: Root) -> int:
+    """Until the worker ends, see that no lost run stays lost; its status."""
+    while True:
+        try:
+            return worker.wait(_LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            # a store or a server that is away now is asked again soon, and the worker complains of it
+            with suppress(httpx.HTTPError, PrefectException, Transient):
+                end_silent_runs(store, lambda sentence: print(f'worker: {sentence}', flush=True))
 
 
 def _tell(number: int, frame: object) -> NoReturn:

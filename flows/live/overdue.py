@@ -1,0 +1,93 @@
+"""Runs that stand in a queue for what is done already: a schedule shorter than its runs piles up otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from datetime import UTC
+from datetime import datetime
+from typing import Any
+
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter
+from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.objects import State
+from prefect.client.schemas.objects import StateType
+from prefect.runtime import flow_run as this_run
+from prefect.states import Cancelled
+
+from coevo.storage.place import Root
+from flows.batches import claims
+
+_WAITING = [StateType.SCHEDULED.value]
+_OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
+
+
+def anything(scheduled: datetime) -> str:
+    """Of flows that do all there is to do, whenever they were meant to."""
+    return ''
+
+
+def take_over_overdue(about: Callable[[datetime], object] = anything) -> int:
+    """Cancel what the schedule of the present run's deployment has let pile up behind it; how many.
+
+    about  of the time that a run is meant for, what it is to do: those that are to do something else
+           stay, the release of another month for one
+    """
+    with get_client(sync_client=True) as client:
+        present = client.read_flow_run(this_run.id)
+        if present.deployment_id is None or present.expected_start_time is None:
+            return 0
+        own = about(present.expected_start_time)
+        behind = [
+            run
+            for run in _late(client, present)
+            if run.expected_start_time is not None and about(run.expected_start_time) == own
+        ]
+        for run in behind:
+            done: State[None] = Cancelled(message=f'{present.name} does what this run was to do')
+            client.set_flow_run_state(run.id, done)
+    return len(behind)
+
+
+def asked_for(store: Root, deployment: str, parameters: Mapping[str, Any]) -> frozenset[str]:
+    """The repositories of batches, asked for with these parameters, that wait or are being done.
+
+    One whose process is gone does not count: Prefect may believe in it for ever.
+    """
+    living = claims.living_runs(store)
+    with get_client(sync_client=True) as client:
+        found = client.read_deployment_by_name(deployment)
+        wanted = FlowRunFilter.model_validate(
+            {'state': {'type': {'any_': _OPEN}}, 'deployment_id': {'any_': [found.id]}}
+        )
+        runs = client.read_flow_runs(flow_run_filter=wanted)
+    same = _others({**found.parameters, **parameters})
+    return frozenset(
+        name
+        for run in runs
+        if run.state is not None
+        if (run.state.is_scheduled() or str(run.id) in living) and _others(run.parameters) == same
+        for name in run.parameters.get('repositories', ())
+    )
+
+
+def _late(client: SyncPrefectClient, present: FlowRun) -> Iterator[FlowRun]:
+    """Runs of the same schedule that were to begin by now, and have not."""
+    wanted = FlowRunFilter.model_validate(
+        {
+            'state': {'type': {'any_': _WAITING}},
+            'deployment_id': {'any_': [present.deployment_id]},
+            'expected_start_time': {'before_': datetime.now(tz=UTC)},
+        }
+    )
+    for run in client.read_flow_runs(flow_run_filter=wanted):
+        if run.auto_scheduled and run.id != present.id:
+            yield run
+
+
+def _others(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """All but which repositories."""
+    return {name: value for name, value in parameters.items() if name != 'repositories'}

@@ -1,0 +1,95 @@
+"""Runs that a schedule let pile up: one does the work of all, but for those that are to do something else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import urllib.request
+from datetime import UTC
+from datetime import datetime
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.prefect_server import PREFECT
+from tests.prefect_server import ROOT
+from tests.prefect_server import Server
+from tests.prefect_server import deploy
+from tests.prefect_server import prefect_server
+
+ASKED_FOR = """\
+import sys
+from pathlib import Path
+from flows.live.overdue import asked_for
+print(*sorted(asked_for(Path(sys.argv[1]), 'mine/batch', {'profile': sys.argv[2]})))
+"""
+
+
+def schedule(server: Server, deployment: str, since: timedelta) -> None:
+    """As the server does for what is to come: all runs of its schedule from a time in the past on."""
+    found = server.ask(f'deployments/name/{deployment}')
+    now = datetime.now(tz=UTC)
+    times = f'{{"start_time": "{now - since:%FT%TZ}", "end_time": "{now:%FT%TZ}", "min_runs": 9}}'
+    request = urllib.request.Request(
+        f'{server.api}/deployments/{found["id"]}/schedule',
+        data=times.encode(),
+        headers={'Content-Type': 'application/json'},
+    )
+    with urllib.request.urlopen(request, timeout=60):
+        pass
+
+
+def late(server: Server, deployment: str) -> list[str]:
+    """Ids of the runs that were to begin by now, the oldest first."""
+    found = server.ask(f'deployments/name/{deployment}')
+    wanted = {
+        'flow_runs': {
+            'deployment_id': {'any_': [found['id']]},
+            'expected_start_time': {'before_': f'{datetime.now(tz=UTC):%FT%TZ}'},
+        },
+        'sort': 'EXPECTED_START_TIME_ASC',
+    }
+    return [one['id'] for one in server.ask('flow_runs/filter', wanted)]
+
+
+def command(server: Server, *words: str | Path) -> str:
+    done = subprocess.run(
+        words, cwd=ROOT, env=dict(server.environment), capture_output=True, text=True, check=False
+    )
+    return done.stdout
+
+
+@pytest.mark.live
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_one_run_does_what_a_schedule_let_pile_up(tmp_path: Path) -> None:
+    store = tmp_path / 'store'
+    with prefect_server(tmp_path / 'live', COEVO_STORE=str(store)) as server:
+        deploy(server)
+        schedule(server, 'reap/minutes', timedelta(minutes=20))
+        first, *others = late(server, 'reap/minutes')
+        assert len(others) >= 3
+        command(server, PREFECT, 'flow-run', 'execute', first)
+        assert server.state(first)['type'] == 'COMPLETED'
+        name = server.ask(f'flow_runs/{first}')['name']
+        for one in others:
+            state = server.state(one)
+            assert (state['type'], state['message']) == (
+                'CANCELLED',
+                f'{name} does what this run was to do',
+            )
+
+        # Two months are two releases, however late the first one is.
+        schedule(server, 'release/monthly', timedelta(days=70))
+        first, *others = late(server, 'release/monthly')
+        command(server, PREFECT, 'flow-run', 'execute', first)
+        assert 'holds nothing: mine a repository first' in server.state(first)['message']
+        assert [server.state(one)['type'] for one in others] == ['SCHEDULED'] * len(others) != []
+
+        # What a batch that waits is to do is not asked for again, unless in another way.
+        server.start('mine/batch', repositories=['ada/till', 'ada/scale'])
+        server.start('mine/batch', repositories=['ada/bell'], again=True)
+        for profile, names in (('default', 'ada/scale ada/till'), ('quick', '')):
+            told = command(server, sys.executable, '-c', ASKED_FOR, store, profile)
+            assert told.strip() == names
