@@ -40,11 +40,12 @@ class WalkStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureStatus:
-    """A record of a run that failed, or of a bug that a pair met."""
+    """A record of a run that failed, or of a bug that a pair met; `run` is the flow run that did it, if any."""
 
     name: str
     at: str
     sentence: str
+    run: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,11 @@ def status(store: Store, repo: str | None = None) -> StoreStatus:
     taken_back = withdrawals(store.place)
     partitions: dict[str, list[Partition]] = defaultdict(list)
     failed = _failed(store.place)
-    for partition in store.partitions() if repo is None else store.of_repository(repo):
+    for partition in store.partitions():
         partitions[partition.repo].append(partition)
-    names = {*partitions, *(failed if repo is None else ())}
+    names = {*partitions, *failed} if repo is None else {repo}
+    if repo is not None and repo not in {*partitions, *failed}:
+        store.of_repository(repo)  # which refuses it
     return StoreStatus(
         repositories=tuple(
             _of(store, name, partitions[name], failed.get(name, ()), taken_back)
@@ -109,7 +112,9 @@ def spent(store: Store, repo: str) -> Spent:
     cpu: dict[str, float] = defaultdict(float)
     wall: dict[str, float] = defaultdict(float)
     reverified = lost = 0
-    for partition in store.of_repository(repo):
+    for partition in store.partitions():
+        if partition.repo != repo:
+            continue
         for segment in store.segments(partition):
             for row in apart(segment.timings):
                 cpu[row.step] += row.cpu_seconds
@@ -178,8 +183,12 @@ def _repo(place: Place, folder: str, names: list[str]) -> str:
 def _failure(place: Place, name: str) -> FailureStatus:
     said = _json(place, name)
     sentence = said.get('sentence') or _last_line(str(said.get('traceback', '')))
+    run = said.get('flow_run')
     return FailureStatus(
-        name=place.shown(name), at=str(said.get('at', '')), sentence=str(sentence or 'a bug')
+        name=place.shown(name),
+        at=str(said.get('at', '')),
+        sentence=str(sentence or 'a bug'),
+        run=str(run) if run else None,
     )
 
 

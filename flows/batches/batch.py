@@ -76,7 +76,9 @@ def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: JobOutput) 
     outcome, sentence = _judge(limits, ended, found)
     failure = None
     if outcome is not JobOutcome.DONE:
-        failed = failures.JobFailure(name=job.name, verb=job.verb, sentence=sentence, ended=ended)
+        failed = failures.JobFailure(
+            name=job.name, verb=job.verb, run=job.run, sentence=sentence, ended=ended
+        )
         failure = failures.keep(root_of(job.store), failed)
     return Result(
         name=job.name,

@@ -25,10 +25,11 @@ FOLDER = 'failures'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFailure:
-    """A run that failed: of which repository, at what, and how its process ended."""
+    """A run that failed: of which repository, at what, in which flow run, and how its process ended."""
 
     name: str
     verb: str
+    run: str | None
     sentence: str
     ended: Ended
 
@@ -40,6 +41,7 @@ def keep(store: Root, failure: JobFailure) -> str:
     record = {
         'name': redact(failure.name),
         'verb': failure.verb,
+        'flow_run': failure.run,
         'sentence': redact(failure.sentence),
         'status': failure.ended.status,
         'stopped_for': failure.ended.stop,

@@ -35,6 +35,7 @@ class BatchJob:
     families that look at test files as they stand, instead of changes
     again    whether known pairs are executed once more
     pushed   when it was last pushed to, as the latest crawl says
+    run      the id of the flow run that asks, if one does
     """
 
     verb: Verb
@@ -52,6 +53,7 @@ class BatchJob:
     families: tuple[Family, ...] = ()
     jobs: int = 1
     sandbox: str = 'bubblewrap'
+    run: str | None = None
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from prefect import get_run_logger
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
@@ -52,6 +53,7 @@ def work_through(repositories: Sequence[str], job: BatchJob, limits: BatchLimits
 
 def _jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[BatchJob]:
     known = candidates.known(store)
+    job = replace(job, run=str(flow_run.id))
     for words in repositories:
         if words in known:
             found = known[words]
@@ -82,7 +84,9 @@ def _do(job: BatchJob, limits: BatchLimits, listener: Listener) -> Result:
     if result.outcome is JobOutcome.TRANSIENT:
         raise Transient(result.sentence)
     if result.outcome is not JobOutcome.DONE:
-        get_run_logger().warning('%s: %s: %s', result.name, result.outcome, result.sentence)
+        get_run_logger().warning(
+            '%s: %s: %s (%s)', result.name, result.outcome, result.sentence, result.failure
+        )
     return result
 
 

@@ -107,7 +107,8 @@ def _cost_and_trouble(store: Store, one: RepositoryStatus) -> Iterator[str]:
     if cost.reverified:
         yield f'run again: {cost.reverified} labels, {cost.lost} lost'
     for failure in one.failures:
-        yield f'{failure.at} {failure.sentence} ({failure.name})'.strip()
+        run = f', flow run {failure.run}' if failure.run else ''
+        yield f'{failure.at} {failure.sentence} ({failure.name}{run})'.strip()
     yield f'next: {one.next}'
 
 

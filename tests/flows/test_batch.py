@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from coevo.command.main import main
 from coevo.model import codec
 from coevo.model.listener import Listener
 from coevo.storage import leases
@@ -96,10 +98,17 @@ def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: 
     ]
 
 
-def test_what_takes_too_long_is_ended(repository: Path, tmp_path: Path) -> None:
-    result = do(job(repository, tmp_path), BatchLimits(seconds=0.1, memory_gib=4))
+def test_what_takes_too_long_is_ended(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its record leads to the flow run, which has the log and the artifacts."""
+    asked = replace(job(repository, tmp_path), run='the-flow-run')
+    result = do(asked, BatchLimits(seconds=0.1, memory_gib=4))
     assert (result.outcome, result.sentence) == (JobOutcome.FAILED, 'not done after 0 s')
-    assert kept(tmp_path, result)['stopped_for'] == 'time'
+    found = kept(tmp_path, result)
+    assert (found['stopped_for'], found['flow_run']) == ('time', 'the-flow-run')
+    assert main(['status', '--store', str(tmp_path), NAME]) == 0
+    assert f'{result.failure}, flow run the-flow-run)' in capsys.readouterr().out
 
 
 def test_what_takes_too_much_memory_is_ended(repository: Path, tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ def test_one_repository_that_cannot_be_mined_stops_none(
     tables = server.tables(run)
     refused, good = tables['repositories']
     assert 'is not a Git repository' in refused['why']
-    assert 'is not a Git repository' in (store / refused['record']).read_text()
+    record = (store / refused['record']).read_text()
+    assert 'is not a Git repository' in record
+    assert run in record
     assert (good['pairs'], good['executed now'], good['known before']) == (PAIRS, PAIRS, 0)
     assert {row['stage'] for row in tables['funnel']} == STAGES
     assert not standings(place_of(store), 'claims/repositories')
