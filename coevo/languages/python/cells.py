@@ -22,8 +22,8 @@ from typing import Any
 from coevo.languages.cells import BorrowedSettings
 from coevo.languages.cells import Edits
 from coevo.languages.conditions import MainSources
-from coevo.languages.python.archive import Files
-from coevo.languages.python.archive import pack
+from coevo.languages.packed_files import Files
+from coevo.languages.packed_files import pack
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import job

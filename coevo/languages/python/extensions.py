@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coevo.languages.python.archive import pack
+from coevo.languages.packed_files import pack
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import extension_job

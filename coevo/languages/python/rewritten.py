@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.git.objects import LINK
-from coevo.languages.python.archive import SECONDS
-from coevo.languages.python.archive import Files
+from coevo.languages.packed_files import SECONDS
+from coevo.languages.packed_files import Files
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import packages
 from coevo.languages.python.launch import PythonSetup

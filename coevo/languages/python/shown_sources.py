@@ -14,8 +14,8 @@ from collections.abc import Callable
 from collections.abc import Mapping
 
 from coevo.git.objects import LINK
-from coevo.languages.python.archive import SECONDS
-from coevo.languages.python.archive import Files
+from coevo.languages.packed_files import SECONDS
+from coevo.languages.packed_files import Files
 
 _ABSENT = b'raise ModuleNotFoundError("No module named %r" % __name__, name=__name__)\n'
 _PACKAGE = '__init__.py'

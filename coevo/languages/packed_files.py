@@ -1,0 +1,64 @@
+"""Files of a tree as one archive, whatever they were taken from.
+
+Entries are sorted, of one owner and one date, so that nothing tells which of them were edited.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import tarfile
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+
+from coevo.git.objects import LINK
+
+# 2000-01-01, which is before any code that is mined: no file is younger than the clock says.
+SECONDS = 946_684_800
+
+Files = Mapping[str, tuple[str, bytes]]
+"""By path: Git's mode and the content, of a link its target."""
+
+
+def pack(files: Files, folder: Path) -> Path:
+    """A new archive in a folder, under a name that nobody can guess; sandboxes can read it."""
+    folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+    place = folder / secrets.token_hex(16)
+    with tarfile.open(place, 'w', format=tarfile.GNU_FORMAT, errors='surrogateescape') as archive:
+        made: set[str] = set()
+        for path, (mode, content) in sorted(files.items()):
+            if any(parent in files for parent in _parents(path)):
+                continue  # a file where the other revision has a folder
+            for parent in _parents(path):
+                if parent not in made:
+                    made.add(parent)
+                    _add(archive, parent, tarfile.DIRTYPE, 0o755)
+            if mode == LINK:
+                _add(archive, path, tarfile.SYMTYPE, 0o777, content)
+            else:
+                rights = 0o755 if int(mode, 8) & 0o100 else 0o644
+                _add(archive, path, tarfile.REGTYPE, rights, content)
+    place.chmod(0o644)
+    return place
+
+
+def _parents(path: str) -> Iterator[str]:
+    """From the top to the folder that a path lies in."""
+    parts = path.split('/')
+    for end in range(1, len(parts)):
+        yield '/'.join(parts[:end])
+
+
+def _add(
+    archive: tarfile.TarFile, name: str, kind: bytes, rights: int, content: bytes = b''
+) -> None:
+    info = tarfile.TarInfo(name)
+    info.mtime, info.mode, info.type = SECONDS, rights, kind
+    if kind == tarfile.SYMTYPE:
+        info.linkname = os.fsdecode(content)
+        archive.addfile(info)
+    else:
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
