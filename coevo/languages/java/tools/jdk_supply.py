@@ -76,12 +76,17 @@ class JdkSupply:
         return any(self.get(jdk) is not None for jdk in offered)
 
     def bring(self, release: str) -> Jdk:
-        """One of a release, brought if it is not here; Fatal, Transient."""
+        """One of a release, brought if it is not here; Fatal, Transient.
+
+        One that an earlier coevo brought gets what that did not make yet.
+        """
         found = next((jdk for jdk in self._known if jdk.release == release), None)
         if found is None and release not in self.bringable:
             known = ', '.join(self.bringable)
             raise Fatal(f'JDK {release} is not among those that can be installed: {known}')
-        return found or install_jdk(int(release), self._say, self._known)
+        if found is not None and found.home != folder_of(int(release)):
+            return found
+        return install_jdk(int(release), self._say, self._known)
 
     def _fetch(self, feature: int) -> Jdk | None:
         self._say(f'JDK {feature} is not on this machine; it is brought now, which takes a minute')
