@@ -147,7 +147,9 @@ def submission(repository: Repository, assignment: Assignment, statements: str) 
     """Gold's patch with another body of the one target."""
     task, (target,) = assignment.task, assignment.targets
     gold = content(repository, task.new_rev, task.test_file)
-    member = standing_method(gold, target.method.test_class, target.method.test_method)
+    member = standing_method(
+        gold, task.test_file, target.method.test_class, target.method.test_method
+    )
     assert gold is not None, 'gold stands at new'
     assert member is not None, 'the target is in it'
     text = gold[member.start_byte : member.end_byte].decode('utf-8', 'surrogateescape')

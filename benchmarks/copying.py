@@ -15,7 +15,9 @@ import argparse
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +30,13 @@ from coevo.evaluation.judging.start_states import files_at_start
 from coevo.evaluation.judging.start_states import start_file
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
+from coevo.languages.declarations import MODULE
+from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.trees import tree
 from coevo.languages.layout import Side
+from coevo.languages.reading import Reading
+from coevo.languages.table import reading
+from coevo.languages.table import reading_at
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
 from coevo.snapshots import snapshot
@@ -47,6 +52,7 @@ class Model:
     class_name: str
     member: Member
     source: bytes
+    path: str
 
 
 def words(name: str) -> list[str]:
@@ -57,52 +63,82 @@ def copied(repository: Repository, assignment: Assignment, *, with_siblings: boo
     """The patch of a task."""
     task = assignment.task
     start = start_file(repository, task)
-    files = dict(files_at_start(repository, task, start))
-    if with_siblings:
-        files = {task.test_file: start}
-    models = list(_models(repository, task.new_rev, files))
+    files = {task.test_file: start} if with_siblings else None
+    models = models_of(repository, assignment, start, files)
     made = start
+    for target in assignment.targets:
+        model = nearest(target, made, models)
+        if model is not None:
+            made = put(made, target, model, renamed(model, target.method))
+    return file_patch(task.test_file, start, made)
+
+
+def models_of(
+    repository: Repository,
+    assignment: Assignment,
+    start: bytes | None,
+    files: Mapping[str, bytes | None] | None = None,
+) -> list[Model]:
+    """The tests that the start state shows, but for the task's own targets.
+
+    files  those that are not as at new; None is those of the start state
+    """
+    task = assignment.task
+    shown = files_at_start(repository, task, start) if files is None else files
     own = {
         (target.method.test_class, name)
         for target in assignment.targets
         for name in (target.method.test_method, target.method_at_start)
     }
-    models = [one for one in models if (one.class_name, one.member.name) not in own]
-    for target in assignment.targets:
-        model = _nearest(target, made, models)
-        if model is not None:
-            made = _put(made, target, model)
-    return file_patch(task.test_file, start, made)
+    found = _models(reading(task.language), repository, task.new_rev, dict(shown))
+    return [one for one in found if (one.class_name, one.member.name) not in own]
 
 
-def _models(repository: Repository, rev: str, files: dict[str, bytes | None]) -> Iterator[Model]:
-    at = tree(repository, rev)
+def _models(
+    of: Reading, repository: Repository, rev: str, files: Mapping[str, bytes | None]
+) -> Iterator[Model]:
+    at = of.tree(repository, rev)
     for path in at.paths(Side.TEST):
         source = files[path] if path in files else at.content(path)
-        for type_ in parse(source).types if source is not None else ():
-            for member in type_.members:
-                if member.kind == 'method' and _is_test(member):
-                    yield Model(class_name=type_.name, member=member, source=source or b'')
+        for type_, member in _tests(of, source, path):
+            yield Model(class_name=type_.name, member=member, source=source or b'', path=path)
 
 
-def _is_test(member: Member) -> bool:
-    marked = any(name.endswith('Test') for name in member.annotations)
-    return marked or (member.name.startswith('test') and not member.parameters)
+def _tests(of: Reading, source: bytes | None, path: str) -> Iterator[tuple[DeclaredType, Member]]:
+    """What the file alone tells to be a test, by its marks or by its name."""
+    file = of.parse(source, path) if source is not None else None
+    marked = {member.start_byte for _, member in of.find_tests(file, _nobody)} if file else set()
+    for type_ in file.types if file else ():
+        for member in type_.members:
+            named = member.name.startswith('test') and not member.parameters
+            if member.kind == 'method' and (named or member.start_byte in marked):
+                yield type_, member
 
 
-def _nearest(target: Target, start: bytes | None, models: Sequence[Model]) -> Model | None:
+def _nobody(name: str) -> tuple[DeclaredType, ...]:
+    return ()
+
+
+def nearest(target: Target, start: bytes | None, models: Sequence[Model]) -> Model | None:
     """By names, which is all that is known of a test that is to be written."""
-    there = standing_method(start, target.method.test_class, target.method_at_start)
+    there = standing_method(
+        start, target.method.test_file, target.method.test_class, target.method_at_start
+    )
     wanted = _bag(target.method)
 
-    def place(model: Model) -> tuple[float, str, str]:
+    def place(model: Model) -> tuple[bool, float, str, str]:
         own = {word.lower() for word in words(_simple(model.class_name) + '_' + model.member.name)}
         likeness = len(wanted & own) / max(1, len(wanted | own))
         if there is not None:
             likeness += len(there.names & model.member.names) / max(1, len(there.names))
-        return likeness, model.class_name, model.member.name
+        return _fits(model, target.method), likeness, model.class_name, model.member.name
 
     return max(models, key=place, default=None)
+
+
+def _fits(model: Model, method: TestMethod) -> bool:
+    """Where tests may stand in classes or beside them: whether both do the same."""
+    return not model.path.endswith('.py') or ('$' in model.class_name) == ('$' in method.test_class)
 
 
 def _bag(method: TestMethod) -> set[str]:
@@ -114,44 +150,78 @@ def _simple(name: str) -> str:
     return re.split(r'[.$]', name)[-1]
 
 
-def standing_method(source: bytes | None, owner: str, name: str) -> Member | None:
-    for type_ in parse(source).types if source is not None else ():
+def standing_method(source: bytes | None, path: str, owner: str, name: str) -> Member | None:
+    for type_ in reading_at(path).parse(source, path).types if source is not None else ():
         for member in type_.members:
             if (type_.name, member.name, member.kind) == (owner, name, 'method'):
                 return member
     return None
 
 
-def _put(start: bytes | None, target: Target, model: Model) -> bytes:
-    """The file with the model under the target's name; a new file is the model's with it alone."""
+def put(start: bytes | None, target: Target, model: Model, text: str) -> bytes:
+    """The file with a text as the target; a new file is the model's with it alone."""
     method = target.method
-    text = _renamed(model.member.source, model, method).encode()
     if start is None:
         return _new_file(model, method, text)
-    standing = standing_method(start, method.test_class, target.method_at_start)
+    standing = standing_method(start, method.test_file, method.test_class, target.method_at_start)
     if standing is not None:
-        return start[: standing.start_byte] + text + start[standing.end_byte :]
-    type_ = next((one for one in parse(start).types if one.name == method.test_class), None)
-    if type_ is None:
-        return start
-    end = start.rindex(b'}', type_.start_byte, type_.end_byte)
-    return start[:end] + b'\n    ' + text + b'\n' + start[end:]
+        made = _laid_out(text, _column(start, standing.start_byte), method.test_file)
+        return start[: standing.start_byte] + made.lstrip().encode() + start[standing.end_byte :]
+    types = reading_at(method.test_file).parse(start, method.test_file).types
+    type_ = next((one for one in types if one.name == method.test_class), None)
+    return start if type_ is None else _added(start, type_, text, method.test_file)
 
 
-def _new_file(model: Model, method: TestMethod, text: bytes) -> bytes:
+def _added(start: bytes, type_: DeclaredType, text: str, path: str) -> bytes:
+    """At the end of its container: before its brace, or after its last line where it has none."""
+    body = start[type_.start_byte : type_.end_byte]
+    if body.rstrip().endswith(b'}'):
+        end = start.rindex(b'}', type_.start_byte, type_.end_byte)
+        return start[:end] + b'\n    ' + text.encode() + b'\n' + start[end:]
+    first = next(iter(type_.members), None)
+    column = 0 if type_.kind == MODULE or first is None else _column(start, first.start_byte)
+    made = _laid_out(text, column, path).encode()
+    kept = start[: type_.end_byte].rstrip()
+    return kept + b'\n\n\n' + made + b'\n' + start[type_.end_byte :]
+
+
+def _column(source: bytes, at: int) -> int:
+    return at - source.rfind(b'\n', 0, at) - 1
+
+
+def _laid_out(text: str, column: int, path: str) -> str:
+    """The text from that column on, where lines mean what their indentation says."""
+    if not path.endswith('.py'):
+        return text
+    return textwrap.indent(textwrap.dedent(text), ' ' * column)
+
+
+def _new_file(model: Model, method: TestMethod, text: str) -> bytes:
     """The model's file without its other tests."""
-    file, simple = parse(model.source), _simple(method.test_class)
-    package = method.test_class.rpartition('.')[0]
+    of = reading_at(model.path)
+    file, simple = of.parse(model.source, model.path), _simple(method.test_class)
     made = model.source
-    type_ = next(one for one in file.types if one.name == model.class_name)
-    for member in sorted(type_.members, key=lambda one: -one.start_byte):
-        if member.kind == 'method' and _is_test(member):
-            chosen = text if member.start_byte == model.member.start_byte else b''
-            made = made[: member.start_byte] + chosen + made[member.end_byte :]
-    renamed = re.sub(rf'\b{re.escape(_simple(model.class_name))}\b', simple, made.decode())
+    others = [member for _, member in _tests(of, made, model.path) if member != model.member]
+    laid_out = _laid_out(text, _column(made, model.member.start_byte), model.path).lstrip()
+    pieces = [(member, b'') for member in others] + [(model.member, laid_out.encode())]
+    for member, piece in sorted(pieces, key=lambda one: -one[0].start_byte):
+        made = made[: member.start_byte] + piece + made[member.end_byte :]
+    if model.path.endswith('.py'):
+        own, other = _simple(model.class_name), simple
+        if '$' in model.class_name and '$' in method.test_class:
+            made = re.sub(rf'\b{re.escape(own)}\b', other, made.decode()).encode()
+        return made
+    package = method.test_class.rpartition('.')[0]
+    renamed_ = re.sub(rf'\b{re.escape(_simple(model.class_name))}\b', simple, made.decode())
     imports = f'import {file.package}.*;\n' if file.package and file.package != package else ''
-    head = re.sub(r'(?m)^\s*package [^;]+;', '', renamed, count=1)
+    head = re.sub(r'(?m)^\s*package [^;]+;', '', renamed_, count=1)
     return f'package {package};\n{imports}{head}'.encode()
+
+
+def renamed(model: Model, method: TestMethod) -> str:
+    """The model's text, indented as it stands, by the names of the target."""
+    column = _column(model.source, model.member.start_byte)
+    return ' ' * column + _renamed(model.member.source, model, method)
 
 
 def _renamed(text: str, model: Model, method: TestMethod) -> str:

@@ -1,0 +1,128 @@
+"""Baselines as submissions: a folder for each, ready for `coevo evaluate` and `coevo submit --check`.
+
+    python -m benchmarks.baselines SNAPSHOT --out DIR [--store STORE] [--only NAME] [--url URL]
+    coevo evaluate SNAPSHOT DIR/NAME --out DIR/NAME/results
+
+Each answers every co-evolution task of the snapshot, in whatever language. They name the model `none`, which was
+trained on nothing and so has a cutoff before all tasks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from benchmarks.baselines.answers import ANSWERS
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.clones import repository_of
+from coevo.model.errors import Fatal
+from coevo.model.families import Family
+from coevo.snapshots.local_copy import local
+from coevo.snapshots.locations import MANIFEST
+from coevo.storage import durable
+
+_HARNESS = 'coevo baseline'
+_BEFORE_ALL = '1970-01-01'
+
+
+def submissions(
+    snapshot: str, out: Path, store: Path | None, names: Collection[str], url: str
+) -> dict[str, int]:
+    """Write them; by name, how many answers are no empty patch."""
+    wanted = [one for one in assignments(snapshot) if one.family is Family.COEVOLUTION]
+    if not wanted:
+        raise Fatal(f'{snapshot} has no co-evolution task to answer')
+    if out.exists():
+        raise Fatal(f'{out} is there already; name a folder that is not')
+    answers = list(_answers(wanted, store, names))
+    metadata = _metadata(snapshot, url)
+    counts = {}
+    for name in names:
+        patches = {task_id: patch for found, task_id, patch in answers if found == name}
+        _write(out / name, name, patches, metadata)
+        counts[name] = sum(map(bool, patches.values()))
+    return counts
+
+
+def _answers(
+    wanted: Sequence[Assignment], store: Path | None, names: Collection[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Baseline, task and patch."""
+    for _, group in groupby(wanted, key=lambda one: one.task.repo):
+        theirs = list(group)
+        with repository_of([one.task for one in theirs], store) as repository:
+            for one in theirs:
+                for name in names:
+                    yield name, one.task_id, ANSWERS[name].make(repository, one)
+
+
+def _metadata(snapshot: str, url: str) -> dict[str, Any]:
+    with local(snapshot) as folder:
+        digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    return {
+        'submission_version': 1,
+        'snapshot_sha256': digest,
+        'url': url,
+        'contact': 'whoever maintains coevo',
+        'attempts': 1,
+        'network': False,
+        'cutoff': _BEFORE_ALL,
+        'cutoff_source': url,
+    }
+
+
+def _write(folder: Path, name: str, patches: dict[str, str], metadata: dict[str, Any]) -> None:
+    who = {'harness': f'{_HARNESS}: {name}', 'model': 'none'}
+    lines = [
+        json.dumps({'task_id': task_id, 'patch': patch, **who}, sort_keys=True)
+        for task_id, patch in sorted(patches.items())
+    ]
+    durable.write(folder / 'predictions.jsonl', [''.join(f'{line}\n' for line in lines).encode()])
+    about = json.dumps({**metadata, **who}, indent=1, sort_keys=True)
+    durable.write(folder / 'submission.json', [f'{about}\n'.encode()])
+    told = json.dumps({'program': 'benchmarks.baselines', 'answer': ANSWERS[name].clause})
+    for task_id in patches:
+        durable.write(folder / 'logs' / f'{task_id}.jsonl', [f'{told}\n'.encode()])
+
+
+@contextmanager
+def _saying() -> Iterator[None]:
+    try:
+        yield
+    except Fatal as error:
+        print(f'baselines: {error}', file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument('snapshot')
+    parser.add_argument('--out', type=Path, required=True)
+    parser.add_argument('--store', type=Path)
+    parser.add_argument('--only', choices=ANSWERS, action='append', default=[])
+    parser.add_argument('--url', default='https://example.org/coevo/baselines')
+    arguments = parser.parse_args(words)
+    names = arguments.only or list(ANSWERS)
+    with _saying():
+        counts = submissions(
+            arguments.snapshot, arguments.out, arguments.store, names, arguments.url
+        )
+    for name, count in counts.items():
+        print(f'{arguments.out / name}: {count} answers ({ANSWERS[name].clause})')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
