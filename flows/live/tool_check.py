@@ -1,6 +1,10 @@
-"""Whether a worker's machine has what every repository needs: Git, and a sandbox that starts."""
+"""Whether a worker's machine has what every repository needs, Git and a sandbox that starts, and Prefect a place."""
 
 from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.sandboxes.probe import find
@@ -14,3 +18,20 @@ def check_tools(sandbox: str) -> None:
         open_sandbox(sandbox).close()
     except Fatal as error:
         raise Fatal(f'this worker cannot mine: {error}; `coevo doctor` says what it has') from None
+
+
+def check_storage() -> None:
+    """Let workers of other users have Prefect's folder for all of them, too; Fatal where they let us not.
+
+    Prefect would end with a traceback: the first user of a machine makes the folder for himself.
+    """
+    folder = Path(tempfile.gettempdir()) / 'runner_storage'
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise Fatal(
+                f"{folder} is another user's: have it removed, or let $TMPDIR name a folder of your own"
+            ) from None
+    else:
+        folder.chmod(0o1777)

@@ -25,6 +25,7 @@ from coevo.model.errors import Transient
 from coevo.storage.place import Root
 from flows.live.reap import end_silent_runs
 from flows.live.server_check import check_server
+from flows.live.tool_check import check_storage
 from flows.live.tool_check import check_tools
 from flows.live.worker_settings import worker_settings
 
@@ -45,6 +46,7 @@ def main(words: list[str]) -> int:
         check_server()
         settings = worker_settings()
         check_tools(settings.sandbox)
+        check_storage()
     except Fatal as error:
         print(f'worker: {error}', file=sys.stderr)
         return 2

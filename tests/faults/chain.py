@@ -33,7 +33,7 @@ NAME = 'ada/till'
 MONTH = '2024-01'
 TOKEN = 'ghp_neverShowThisOneInALog012345'
 STEPS = ('crawl', 'mine', 'release')
-_PATIENCE = 400.0  # seconds of wall time for a step, on a busy machine
+_PATIENCE = 1800.0  # seconds of wall time for a step, on a busy machine
 
 
 _ROOT = Path(__file__).parent.parent.parent

@@ -30,7 +30,7 @@ from tests.prefect_server import prefect_server
 from tests.prefect_server import worker
 
 BATCH = 'mine/batch'
-_PATIENCE = 400.0
+_PATIENCE = 1800.0
 _STOP_SECONDS = 10.0  # Docker's
 
 

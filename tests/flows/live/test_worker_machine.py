@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from coevo.model.errors import Fatal
 from flows.live import clock
+from flows.live.tool_check import check_storage
 from flows.live.tool_check import check_tools
 
 
@@ -21,6 +23,18 @@ def test_a_worker_without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.undo()
     with pytest.raises(Fatal, match="there is no sandbox 'jail'; choose one of bubblewrap"):
         check_tools('jail')
+
+
+def test_workers_of_two_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    folder = tmp_path / 'runner_storage'
+    check_storage()
+    check_storage()
+    assert folder.stat().st_mode & 0o7777 == 0o1777
+    folder.rmdir()
+    folder.touch(mode=0o400)  # root may write into whatever is a folder
+    with pytest.raises(Fatal, match=r"runner_storage is another user's: have it removed, or let"):
+        check_storage()
 
 
 @pytest.mark.parametrize(
