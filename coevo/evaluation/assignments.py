@@ -21,7 +21,6 @@ from coevo.model.records import TestMethod
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
-from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.leaks import no_leak
@@ -148,16 +147,14 @@ def assignments(
         for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
             methods[row.method_id].append(row)
         for gold in _rows(opened.connection, 'standing', StandingRow, 'task_id IS NOT NULL'):
-            standing[gold.pair_id, gold.test_file] = gold
+            standing[gold.pair_id, str(gold.task_id)] = gold
     wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
     return tuple(
         Assignment(
             task=task,
             targets=tuple(named(_of(task, methods))),
-            standing=standing.get((task.pair_id, task.test_file))
-            if task.walk is Walk.STANDING
-            else None,
+            standing=standing.get((task.pair_id, task.task_id)),
             updates=tuple(_updates(task, methods)),
         )
         for task in wanted
