@@ -44,6 +44,11 @@ class StandingFile:
         return self.methods[0].module
 
     @property
+    def is_worth_running(self) -> bool:
+        """Also where nothing of the code has its name."""
+        return self.reason in (None, Reason.NO_TEST_CLASS)
+
+    @property
     def files(self) -> tuple[str, ...]:
         """Those of the code that it may be about, sorted."""
         return tuple(sorted({one.file for one in (*self.named, *self.modules)}))

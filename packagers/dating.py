@@ -112,16 +112,32 @@ def date_standing(
 
 
 def _standing_bodies(repository: Repository, row: StandingRow) -> _Bodies:
-    file = _file(repository, row.new_rev, row.test_file)
-    tests = reading(row.language).find_tests(file, lambda name: ()) if file else ()
+    tests = _tests(repository, row)
     code = [
         member.bare_hash
         for one in row.focus
         for member in _members(repository, row.new_rev, one.file)
-        if one.start_line <= member.start_line <= one.end_line
+        if one.is_about(member.start_line, member.end_line)
         and member.kind in ('method', 'constructor')
     ]
-    return _Bodies(test=tuple(h for _, one in tests for h in _hashes(one)), code=tuple(code))
+    return _Bodies(test=tuple(h for one in tests for h in _hashes(one)), code=tuple(code))
+
+
+def _tests(repository: Repository, row: StandingRow) -> Iterator[Member]:
+    """Those of the file; of a function, those of all files that execute it."""
+    if row.executing_tests is None:
+        file = _file(repository, row.new_rev, row.test_file)
+        found = reading(row.language).find_tests(file, lambda name: ()) if file else ()
+        yield from (member for _, member in found)
+        return
+    executing = {
+        (one.test_file, one.test_class, one.test_method, one.parameters)
+        for one in row.executing_tests
+    }
+    for path in sorted({one.test_file for one in row.executing_tests}):
+        for member in _members(repository, row.new_rev, path):
+            if (path, member.owner, member.name, member.parameters) in executing:
+                yield member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,8 @@ from coevo.git.repository import Repository
 from coevo.model.environments import Environment
 from coevo.model.families import SCENARIOS
 from coevo.model.families import Family
+from coevo.model.families import Focus
+from coevo.model.families import FocusKind
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.pair_rows import PairRow
@@ -86,12 +88,22 @@ def suite_tasks(
 
 
 def _identity(row: StandingRow, repository: RepositoryRow, clone: Repository) -> tuple[str, ...]:
-    """The family and the start, and the blobs of the test file and of the focus, where they stand."""
+    """The family and the start, the blob of the test file, and the focus, where they stand."""
     tree = clone.tree(row.new_rev)
-    paths = (row.test_file, *(one.file for one in row.focus))
-    blobs = (part for path in paths for part in (path, tree[path].oid))
+    blobs = [row.test_file, tree[row.test_file].oid]
+    for one in row.focus:
+        blobs += [one.file, _text(one, clone, tree[one.file].oid)]
     start = str(row.start_builder or StartBuilder.ABSENT), _patch(row, clone)
-    return (repository.family or row.repo, row.language, _family(row), *start, *blobs)
+    unit = () if row.unit is None else (row.unit,)
+    return (repository.family or row.repo, row.language, _family(row), *start, *blobs, *unit)
+
+
+def _text(focus: Focus, clone: Repository, oid: str) -> str:
+    """The blob; of a function its own lines, whatever else becomes of the file."""
+    if focus.kind is not FocusKind.FUNCTION:
+        return oid
+    lines = clone.blob(oid).splitlines()[focus.start_line - 1 : focus.end_line]
+    return hashlib.sha256(b'\n'.join(lines)).hexdigest()
 
 
 def _family(row: StandingRow) -> Family:
@@ -105,8 +117,8 @@ def _age(pair: PairRow) -> tuple[datetime, str, str]:
 def task_id(row: StandingRow) -> str:
     family = _family(row)
     parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
-    start = row.start_builder if family is Family.FILE else None
-    return short_hash(*parts, *((start,) if start else ()))
+    more = row.start_builder if family is Family.FILE else row.unit
+    return short_hash(*parts, *((more,) if more else ()))
 
 
 def _task(
@@ -160,6 +172,12 @@ def _task(
         defect=row.defect,
         gold_adequacy=row.adequacy,
         unit_date=row.unit_date,
+        unit=row.unit,
+        complexity=row.complexity,
+        executing_tests=None if row.executing_tests is None else len(row.executing_tests),
+        executing_files=None
+        if row.executing_tests is None
+        else len({one.test_file for one in row.executing_tests}),
     )
 
 

@@ -6,6 +6,7 @@ share a process with each mutant, as they do in a run of the project's own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -83,6 +84,22 @@ def executed_lines(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
     )
 
 
+def taken_branches(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
+    """`FILE:LINE:1` to `FILE:LINE:N` for a line of which N branches are taken, whichever they are."""
+    return tuple(
+        f'{one.file}:{line.line}:{number}'
+        for one in focus
+        for line in _lines(one, trace)
+        for number in range(1, line.covered_branches + 1)
+    )
+
+
+def unique_lines(focus: Sequence[Focus], traces: Iterable[Trace]) -> int:
+    """How many lines of a focus exactly one of several tests executes (MultiFileTest, §5.4)."""
+    counts = Counter(line for trace in traces for line in executed_lines(focus, trace))
+    return sum(count == 1 for count in counts.values())
+
+
 def _lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
     for line in trace.lines.get(focus.file, ()):
         if focus.start_line <= line.line <= focus.end_line:
@@ -105,7 +122,7 @@ def _members(
     for type_ in reading(language).parse(repository.blob(entry.oid), focus.file).types:
         for member in type_.members:
             own = range(member.start_line, member.end_line + 1)
-            inside = focus.start_line <= member.start_line <= focus.end_line
+            inside = focus.is_about(member.start_line, member.end_line)
             if inside and member.kind in ('method', 'constructor') and with_code & set(own):
                 yield _Held(file=focus.file, type=type_, member=member)
 

@@ -27,13 +27,21 @@ class Family(Choice):
         'file',
         'the test file of a source file: written, completed, repaired, updated (TAM-Eval)',
     )
+    FUNCTION = 'function', 'the tests of one function that branches often (ULT, PLT)'
+    MODULE = (
+        'module',
+        'the tests of a package of several files that call each other (MultiFileTest)',
+    )
     MAINTENANCE = (
         'maintenance',
         'the whole test file of a change: what it breaks is updated, the rest stays',
     )
 
 
-STANDING_FAMILIES = (Family.CLASS, Family.FILE)
+UNIT_FAMILIES = (Family.FUNCTION, Family.MODULE)
+"""Those that begin with a unit of the code, and ask which test file is about it."""
+
+STANDING_FAMILIES = (Family.CLASS, Family.FILE, *UNIT_FAMILIES)
 """Those that look at test files as they stand."""
 
 RELEASED_FAMILIES = (Family.MAINTENANCE,)
@@ -93,6 +101,7 @@ class FocusKind(Choice):
 
     CLASS = 'class', 'a type with all that is in it'
     FILE = 'file', 'a source file; named by the type that its test file is named after'
+    FUNCTION = 'function', 'a function; its lines are those of its body'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +113,28 @@ class Focus:
     kind: Annotated[FocusKind, Column('What it is.')]
     start_line: Annotated[int, Column('Its first line.', unit='line')]
     end_line: Annotated[int, Column('Its last line, included.', unit='line')]
+
+    def is_about(self, start_line: int, end_line: int) -> bool:
+        """Whether a declaration of the file is what it is about, or lies in that."""
+        if self.kind is FocusKind.FUNCTION:
+            return start_line <= self.start_line and self.end_line <= end_line
+        return self.start_line <= start_line <= self.end_line
+
+
+Unit = Annotated[
+    str | None,
+    Column(
+        'The function, as `FILE#Type.name(TYPE,…)`, or the folder of the package. Null but for '
+        '`function` and `module`.'
+    ),
+]
+Complexity = Annotated[
+    int | None,
+    Column(
+        'The cyclomatic complexity of the function (McCabe, as lizard counts it). Null but for '
+        '`function`, or if lizard does not read its language.'
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,31 @@ class FileRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionRules:
+    """Which functions the family `function` takes; the numbers are ULT's.
+
+    least_complexity  cyclomatic complexity as lizard counts it; 0 asks for none
+    most_callees      other declarations of the code that tests see it call
+    """
+
+    least_complexity: int = 10
+    most_callees: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRules:
+    """Which packages the family `module` takes; the numbers are MultiFileTest's.
+
+    least_files, most_files  files of a folder that are not empty
+    fewer_lines              than that all of them together
+    """
+
+    least_files: int = 2
+    most_files: int = 15
+    fewer_lines: int = 1600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What a run keeps; options given by hand win over it.
 
@@ -54,6 +79,7 @@ class Profile:
     measure_runs       most runs of tests for mutants and reversals of one pair, half for each
     all_cells          whether new tests run on old code where no label asks for that, too
     files              which test files the family `file` takes
+    functions, modules the same of functions and packages
     """
 
     name: str
@@ -73,6 +99,8 @@ class Profile:
     measure_runs: int
     all_cells: bool = False
     files: FileRules = FileRules()
+    functions: FunctionRules = FunctionRules()
+    modules: ModuleRules = ModuleRules()
 
     @property
     def fingerprint(self) -> str:
@@ -93,6 +121,8 @@ class Profile:
             *(('all cells',) if self.all_cells else ()),
             *(('observed',) if self.observed else ()),
             *((repr(self.files),) if self.files != FileRules() else ()),
+            *((repr(self.functions),) if self.functions != FunctionRules() else ()),
+            *((repr(self.modules),) if self.modules != ModuleRules() else ()),
         )
 
 

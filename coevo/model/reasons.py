@@ -91,6 +91,13 @@ class Reason(StrEnum):
     NO_OLDER_CODE = 'no_older_code'
     SAME_TEST_FILE = 'same_test_file'
     NO_DEFECT = 'no_defect'
+    TOO_SIMPLE = 'too_simple'
+    NOT_SELF_CONTAINED = 'not_self_contained'
+    TOO_FEW_FILES = 'too_few_files'
+    TOO_MANY_FILES = 'too_many_files'
+    TOO_MANY_LINES = 'too_many_lines'
+    NO_CROSS_FILE_CALL = 'no_cross_file_call'
+    NOT_TESTED = 'not_tested'
     FILE_NOT_PUBLISHED = 'file_not_published'
 
     START_STATE_INVALID = 'start_state_invalid'
@@ -223,6 +230,13 @@ _STANDING = {
     Reason.NO_OLDER_CODE: 'No older commit of the source file has other code.',
     Reason.SAME_TEST_FILE: 'At the commit at which the code was otherwise the file is the same, or absent.',
     Reason.NO_DEFECT: 'No defect that was put in did what such a defect does.',
+    Reason.TOO_SIMPLE: 'The function branches too seldom, or nobody can tell.',
+    Reason.TOO_FEW_FILES: 'The package has too few files.',
+    Reason.TOO_MANY_FILES: 'The package has too many files.',
+    Reason.TOO_MANY_LINES: 'The files of the package have too many lines together.',
+    Reason.NOT_TESTED: 'No test of a file whose tests all pass executes the function or package.',
+    Reason.NOT_SELF_CONTAINED: 'Tests see the function call other functions of the code.',
+    Reason.NO_CROSS_FILE_CALL: 'No test sees a file of the package call another one of it.',
     Reason.FILE_NOT_PUBLISHED: (
         'The licence at the revision is unknown, the OSI has not approved it, or it was taken back.'
     ),

@@ -38,7 +38,7 @@ from coevo.model.texts import paths_of_others
 SCHEMA_VERSION = 2
 
 # Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 4
+SCHEMA_MINOR = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,9 @@ _FOCUS = (
     'STRUCT(file VARCHAR, declaration VARCHAR, kind VARCHAR, start_line BIGINT, end_line BIGINT)[]'
 )
 _MAINTAINED = 'STRUCT(old_method VARCHAR, new_method VARCHAR, label VARCHAR, duty VARCHAR)[]'
+_EXECUTING = (
+    'STRUCT(test_file VARCHAR, test_class VARCHAR, test_method VARCHAR, parameters VARCHAR[])[]'
+)
 _SUITE_COUNTS = (
     *('tests', 'passing', 'lines', 'covered_lines', 'branches', 'covered_branches'),
     *('methods', 'covered_methods', 'mutants', 'killed'),
@@ -89,6 +92,10 @@ ADDED: dict[str, dict[str, Added]] = {
         'defect': Added(minor=3, sql_type='VARCHAR'),
         'unit_date': Added(minor=1, sql_type='TIMESTAMPTZ'),
         'maintained': Added(minor=4, sql_type=_MAINTAINED),
+        'unit': Added(minor=5, sql_type='VARCHAR'),
+        'complexity': Added(minor=5, sql_type='BIGINT'),
+        'executing_tests': Added(minor=5, sql_type='BIGINT'),
+        'executing_files': Added(minor=5, sql_type='BIGINT'),
     },
     'standing': {
         'family': Added(minor=3, sql_type='VARCHAR'),
@@ -97,6 +104,9 @@ ADDED: dict[str, dict[str, Added]] = {
         'start_rev': Added(minor=3, sql_type='VARCHAR'),
         'defect': Added(minor=3, sql_type='VARCHAR'),
         'start_patch': Added(minor=3, sql_type='VARCHAR'),
+        'unit': Added(minor=5, sql_type='VARCHAR'),
+        'complexity': Added(minor=5, sql_type='BIGINT'),
+        'executing_tests': Added(minor=5, sql_type=_EXECUTING),
     },
 }
 """Columns that tables of an earlier minor version lack."""

@@ -15,13 +15,27 @@ from coevo.model.column import Override
 from coevo.model.column import PairId
 from coevo.model.column import RepoName
 from coevo.model.column import TestFile
+from coevo.model.families import Complexity
 from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
+from coevo.model.families import Unit
 from coevo.model.words import WalkOfRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutingTest:
+    """A test of the revision whose run executed a function."""
+
+    test_file: Annotated[str, Column('The path of its file in the repository.')]
+    test_class: Annotated[str, Column('The binary name of its class.')]
+    test_method: Annotated[str, Column('Its name.')]
+    parameters: Annotated[
+        tuple[str, ...], Column('The erased types of its parameters, in order.')
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +74,8 @@ class StandingRow:
         float | None,
         Column(
             'The share of the class that the file is named after in the methods that its passing '
-            'tests execute, by their lines. Null if nothing was traced.',
+            'tests execute, by their lines; of a function or package likewise. Null if nothing was '
+            'traced.',
             unit='0 to 1',
         ),
     ] = None
@@ -68,7 +83,7 @@ class StandingRow:
         tuple[Focus, ...],
         Column(
             'The class that the file is named after, or the file of that class; several if it may be '
-            'more than one.'
+            'more than one. The function of `function`, all files of the package of `module`.'
         ),
     ] = ()
     adequacy: Annotated[
@@ -135,5 +150,14 @@ class StandingRow:
         Column(
             'A unified diff from the file at the start to the file, empty if they are the same. Null '
             'if there is no start state, and in data of a schema before 2.3.'
+        ),
+    ] = None
+    unit: Unit = None
+    complexity: Complexity = None
+    executing_tests: Annotated[
+        tuple[ExecutingTest, ...] | None,
+        Column(
+            'The tests of the revision, of whatever file whose tests all pass, that execute the '
+            'function. Null but for `function`.'
         ),
     ] = None

@@ -26,12 +26,14 @@ from coevo.model.column import TestFile
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import DependencyList
 from coevo.model.environments import Environment
+from coevo.model.families import Complexity
 from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
+from coevo.model.families import Unit
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import Sibling
 from coevo.model.records import TestMethod
@@ -275,6 +277,20 @@ class TaskRow:
             'Each test of the old and of the new file, and what the change asks of it. Null but for '
             '`maintenance`.'
         ),
+    ] = None
+    unit: Unit = None
+    complexity: Complexity = None
+    executing_tests: Annotated[
+        int | None,
+        Column(
+            'How many tests of the revision, of whatever file whose tests all pass, execute the '
+            'function. Null but for `function`.',
+            unit='tests',
+        ),
+    ] = None
+    executing_files: Annotated[
+        int | None,
+        Column('In how many test files these are. Null likewise.', unit='files'),
     ] = None
 
 

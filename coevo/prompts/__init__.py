@@ -123,8 +123,11 @@ def maintenance_prompt(
 
 
 def _focus(one: Focus) -> str:
-    whole = one.kind is FocusKind.FILE
-    return f'- `{one.file}`' if whole else f'- `{one.declaration}` in `{one.file}`'
+    if one.kind is FocusKind.FILE:
+        return f'- `{one.file}`'
+    place = f'- `{one.declaration}` in `{one.file}`'
+    is_function = one.kind is FocusKind.FUNCTION
+    return f'{place}, lines {one.start_line} to {one.end_line}' if is_function else place
 
 
 def _text(name: str) -> str:

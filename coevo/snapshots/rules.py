@@ -67,14 +67,15 @@ IDS = (
         'new_rev',
         f"CASE WHEN walk = '{Walk.STANDING}' OR {_MAINTENANCE} THEN family ELSE track END",
         'test_file',
-        more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] ELSE [] END",
+        more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] "
+        'WHEN unit IS NOT NULL THEN [unit] ELSE [] END',
     ),
     _id(
         'standing',
         'standing_id',
         'pair_id',
         'test_file',
-        more='list_filter([family::VARCHAR, start_builder::VARCHAR], lambda one: one IS NOT NULL)',
+        more='list_filter([family::VARCHAR, start_builder::VARCHAR, unit], lambda one: one IS NOT NULL)',
     ),
     _id(
         'methods',

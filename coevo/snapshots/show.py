@@ -90,6 +90,7 @@ def _task_header(task: Row) -> Iterator[tuple[str, str]]:
     yield 'test file', task['test_file']
     yield 'focal', task['focal_method'] or ''
     yield 'focus', ', '.join(one['declaration'] for one in task['focus'] or ())
+    yield 'unit', blocks.joined(task['unit'], _executing(task))
     yield (
         'start',
         blocks.joined(task['start_builder'], task['defect'], _adequacy(task['start_adequacy'])),
@@ -102,6 +103,12 @@ def _task_header(task: Row) -> Iterator[tuple[str, str]]:
         yield 'to build', environment['compile_command']
         yield 'to test', environment['test_command']
     yield 'also at', ', '.join(task['also_at'])
+
+
+def _executing(task: Row) -> str | None:
+    """Of a function, what was seen to execute it."""
+    tests, files = task['executing_tests'], task['executing_files']
+    return None if tests is None else f'executed by {tests} tests in {files} files'
 
 
 def _kind(task: Row) -> str:

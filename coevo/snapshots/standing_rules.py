@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.families import STANDING_FAMILIES
+from coevo.model.families import UNIT_FAMILIES
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
@@ -12,6 +13,7 @@ from coevo.snapshots.rules import Rule
 
 _NAMES = ', '.join(f"'{one}'" for one in STANDING_FAMILIES)
 _SUITES = f"coalesce(family, '{Family.COEVOLUTION}') IN ({_NAMES})"
+_UNITS = ', '.join(f"'{one}'" for one in UNIT_FAMILIES)
 
 RULES = (
     Rule(
@@ -57,6 +59,25 @@ RULES = (
         sql=f"""SELECT task_id, family, walk FROM tasks
             WHERE ({_SUITES}) <> (walk = '{Walk.STANDING}')
             OR ({_SUITES}) <> (focus IS NOT NULL AND gold_adequacy IS NOT NULL)""",
+    ),
+    Rule(
+        name='unit',
+        table='standing',
+        sql=f"""SELECT standing_id, unit FROM standing
+            WHERE (coalesce(family, '') IN ({_UNITS})) <> (unit IS NOT NULL)
+            OR (coalesce(family, '') = '{Family.FUNCTION}') <> (executing_tests IS NOT NULL)
+            OR len(executing_tests) = 0
+            OR complexity IS NOT NULL AND executing_tests IS NULL""",
+    ),
+    Rule(
+        name='unit_of_standing',
+        table='tasks',
+        sql="""SELECT t.task_id, t.unit FROM tasks t JOIN standing s
+            ON s.task_id = t.task_id AND s.pair_id = t.pair_id AND s.walk = t.walk
+            WHERE t.unit IS DISTINCT FROM s.unit OR t.complexity IS DISTINCT FROM s.complexity
+            OR t.executing_tests IS DISTINCT FROM len(s.executing_tests)
+            OR t.executing_files IS DISTINCT FROM len(list_distinct(
+                list_transform(s.executing_tests, lambda one: one.test_file)))""",
     ),
     Rule(
         name='suite_counted',

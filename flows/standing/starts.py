@@ -150,6 +150,8 @@ BUILDERS: Mapping[StartBuilder, BuildStart] = {
 
 STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
     Family.CLASS: (StartBuilder.ABSENT,),
+    Family.FUNCTION: (StartBuilder.ABSENT,),
+    Family.MODULE: (StartBuilder.ABSENT,),
     Family.FILE: (
         StartBuilder.ABSENT,
         StartBuilder.AS_IS,

@@ -13,16 +13,15 @@ from coevo.engine.cache import Cache
 from coevo.engine.execution import observe
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
-from coevo.git.patches import file_patch
 from coevo.languages.engine import Builder
 from coevo.languages.reading import Tree
 from coevo.languages.table import reading
 from coevo.measures.suites import Suite
 from coevo.model.drops import Drop
+from coevo.model.families import UNIT_FAMILIES
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
-from coevo.model.families import StartBuilder
 from coevo.model.identity import method_id_in
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
@@ -34,18 +33,22 @@ from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Change
 from coevo.model.words import Stage
 from flows.standing import file_selection
+from flows.standing.found import Found
+from flows.standing.found import begun
+from flows.standing.found import ran
+from flows.standing.found import started
 from flows.standing.observed_suite import ObservedSuite
 from flows.standing.observed_suite import StandingRevision
 from flows.standing.selection import LEAST_SHARE
 from flows.standing.selection import Steadiness
 from flows.standing.selection import dominance
 from flows.standing.selection import steadiness
-from flows.standing.started import NoStart
-from flows.standing.starts import BUILDERS
-from flows.standing.starts import STARTS
+from flows.standing.unit_study import unit_rows
 from flows.study.context import Tools
 from miners.standing import StandingFile
 from miners.standing import standing_files
+from miners.units import CodeUnit
+from miners.units import code_units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +59,6 @@ class Stood:
     drops: tuple[Drop, ...] = ()
     evaluation: PairEvaluation | None = None
 
-
-Found = StandingRow | tuple[StandingRow, Reason, str]
-"""A row, with the reason why no task comes of it and what that leaves open."""
 
 Wanted = Mapping[Family, StandingRow]
 """The families that may take a file, with the row that each begins with."""
@@ -73,18 +73,22 @@ def stand(
 ) -> Stood:
     """The rows of all test files of a pair's new revision; Transient."""
     tree = reading(pair.language).tree(tools.repository, pair.new.rev)
+    units = list(code_units(tree, pair.language, families, tools.profile))
+    live = [unit for unit in units if unit.reason is None]
     found: list[Found] = []
-    left: list[tuple[StandingFile, dict[Family, StandingRow]]] = []
+    left: list[tuple[StandingFile, Wanted]] = []
     for file in standing_files(tools.repository, pair.new.rev, pair.language):
         wanted: dict[Family, StandingRow] = {}
         for family in families:
-            row = _row(pair, tree, file, family)
+            if family in UNIT_FAMILIES:
+                continue
+            row = begun(pair, file, family, _focus(tree, file, family))
             reason = file.reason or _before(tools.profile.files, tree, file, family)
             if reason is None:
                 wanted[family] = row
             else:
                 found.append((row, reason, ''))
-        if wanted:
+        if wanted or (live and file.is_worth_running):
             left.append((file, wanted))
     evaluation = None
     if left:
@@ -94,43 +98,47 @@ def stand(
         if evaluation.new.runtime_lacking is not None:
             return Stood(evaluation=evaluation)
         revision = StandingRevision(tools=tools, pair=pair, evaluation=evaluation, tree=tree)
+        observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
         for file, rows_of in left:
-            found += _studied(revision, file, rows_of, methods[file.test_file])
-    rows = [one if isinstance(one, StandingRow) else one[0] for one in found]
-    drops = [
-        Drop.at(Stage.STANDING, one[0], one[0].standing_id, one[1], one[2])
-        for one in found
-        if not isinstance(one, StandingRow)
-    ]
-    return Stood(rows=tuple(rows), drops=tuple(drops), evaluation=evaluation)
+            ran_file = _run_file(revision, file, methods[file.test_file])
+            found += _studied(revision, rows_of, ran_file)
+            if ran_file.observed is not None:
+                observed[file.test_file] = ran_file.observed, ran_file.steady
+        rest = list(unit_rows(revision, live, observed)) if live else []
+        found += [one for one in rest if not isinstance(one, CodeUnit)]
+        live = [one for one in rest if isinstance(one, CodeUnit)]
+    elif live:
+        live = [replace(unit, reason=Reason.NOT_TESTED) for unit in live]
+    lost = [*(unit for unit in units if unit.reason is not None), *live]
+    return Stood(
+        rows=tuple(one if isinstance(one, StandingRow) else one[0] for one in found),
+        drops=(*_drops(found), *(_dropped_unit(pair, unit) for unit in lost)),
+        evaluation=evaluation,
+    )
+
+
+def _drops(found: Sequence[Found]) -> Iterator[Drop]:
+    for one in found:
+        if not isinstance(one, StandingRow):
+            row, reason, detail = one
+            yield Drop.at(Stage.STANDING, row, row.standing_id, reason, detail)
+
+
+def _dropped_unit(pair: Pair, unit: CodeUnit) -> Drop:
+    """Of which there is no row, as no test file is about it."""
+    assert unit.reason is not None, 'others have rows'
+    key = short_hash(pair.pair_id, unit.family, unit.name)
+    detail = f'{unit.name} {unit.detail}'.rstrip()
+    return Drop.at(Stage.STANDING, pair, key, unit.reason, detail)
 
 
 # -- before anything is run ------------------------------------------------------------------------
 
 
-def _row(pair: Pair, tree: Tree, file: StandingFile, family: Family) -> StandingRow:
-    whole = family is Family.FILE
-    return StandingRow(
-        standing_id=_standing_id(pair, file, family, None),
-        repo=pair.repo,
-        walk=pair.walk,
-        pair_id=pair.pair_id,
-        language=pair.language,
-        new_rev=pair.new.rev,
-        module=file.module,
-        test_file=file.test_file,
-        tests=len(file.methods),
-        focus=tuple(_whole(tree, one) for one in file.modules or file.named)
-        if whole
-        else file.named,
-        family=family,
-    )
-
-
-def _standing_id(
-    pair: Pair, file: StandingFile, family: Family, builder: StartBuilder | None
-) -> str:
-    return short_hash(pair.pair_id, file.test_file, family, *((builder,) if builder else ()))
+def _focus(tree: Tree, file: StandingFile, family: Family) -> tuple[Focus, ...]:
+    if family is not Family.FILE:
+        return file.named
+    return tuple(_whole(tree, one) for one in file.modules or file.named)
 
 
 def _whole(tree: Tree, one: Focus) -> Focus:
@@ -167,27 +175,29 @@ def _selected(method_id: str, method: TestMethod) -> SelectedMethod:
 # -- after all was run -----------------------------------------------------------------------------
 
 
-def _studied(
-    revision: StandingRevision,
-    file: StandingFile,
-    wanted: Wanted,
-    methods: Mapping[str, TestMethod],
-) -> Iterator[Found]:
-    """What each family makes of a file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RanFile:
+    """What the tests of a file did; `observed` is None where they do not all pass, or were not traced."""
+
+    steady: Steadiness
+    observed: ObservedSuite | None
+
+
+def _run_file(
+    revision: StandingRevision, file: StandingFile, methods: Mapping[str, TestMethod]
+) -> _RanFile:
     steady = steadiness(revision.evaluation, methods)
-    passing = tuple(methods[one] for one in steady.passing)
-    observed = None
-    if steady.reason is None:
-        observed = _observed(revision, file, Suite(module=file.module, methods=passing))
-    for family, begun in wanted.items():
-        row = replace(
-            begun,
-            passing=len(passing),
-            unsteady=steady.unsteady,
-            runs=steady.runs,
-            override='+'.join(revision.evaluation.overrides) or None,
-        )
-        yield from _of_family(revision, family, row, steady, observed)
+    if steady.reason is not None:
+        return _RanFile(steady=steady, observed=None)
+    suite = Suite(module=file.module, methods=tuple(methods[one] for one in steady.passing))
+    return _RanFile(steady=steady, observed=_observed(revision, file, suite))
+
+
+def _studied(revision: StandingRevision, wanted: Wanted, file: _RanFile) -> Iterator[Found]:
+    """What each family makes of a file."""
+    for family, row in wanted.items():
+        own = ran(revision, row, file.steady)
+        yield from _of_family(revision, family, own, file.steady, file.observed)
 
 
 def _observed(revision: StandingRevision, file: StandingFile, suite: Suite) -> ObservedSuite | None:
@@ -227,7 +237,7 @@ def _of_family(
     if reason is not None:
         yield row, reason, detail
         return
-    yield from _started(family, row, observed)
+    yield from started(family, row, observed)
 
 
 def _of_focal_file(observed: ObservedSuite, row: StandingRow) -> tuple[Reason | None, str]:
@@ -238,32 +248,3 @@ def _of_focal_file(observed: ObservedSuite, row: StandingRow) -> tuple[Reason | 
         return reason, ''
     lines = observed.together.lines.get(focus.file, ())
     return file_selection.coverage_reason(rules, tree.file(focus.file), lines)
-
-
-def _started(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterator[Found]:
-    """The row of each start state that can be made of a file."""
-    adequacy, mutants = observed.adequacy(row.focus, row.tests)
-    gold = replace(row, adequacy=adequacy, mutants=mutants, reads_sources=observed.reads_sources)
-    pair, entry = observed.revision.pair, observed.revision.tree.entries[row.test_file]
-    for builder in STARTS[family]:
-        own = _standing_id(pair, observed.file, family, builder)
-        start = BUILDERS[builder](observed, gold)
-        if isinstance(start, NoStart):
-            empty = replace(
-                row,
-                standing_id=own,
-                start_builder=builder,
-                start_adequacy=start.adequacy,
-                start_rev=start.rev,
-            )
-            yield empty, start.reason, start.detail
-            continue
-        yield replace(
-            gold,
-            standing_id=own,
-            start_builder=builder,
-            start_adequacy=start.adequacy,
-            start_rev=start.rev,
-            defect=start.defect,
-            start_patch=file_patch(row.test_file, start.text, observed.text, entry.mode),
-        )

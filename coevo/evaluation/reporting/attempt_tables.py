@@ -20,7 +20,7 @@ _TOLD = {
 
 def attempt_table(report: AttemptReport) -> Table:
     """A row for each k."""
-    columns = ('Solved%', 'Correct%', 'Lines', 'Mutants', 'Unknown')
+    columns = ('Solved%', 'Correct%', 'Lines', 'Branches', 'Mutants', 'Of correct', 'Unknown')
     table = cells.table(
         f'{report.of}: up to {report.attempts} attempts at {cells.plural(report.tasks, "task")}, '
         f'{_TOLD[report.protocol]}',
@@ -28,7 +28,10 @@ def attempt_table(report: AttemptReport) -> Table:
         columns,
     )
     for one in report.at:
-        shares = (one.solved, one.correct, one.lines, one.mutation)
+        shares = (
+            *(one.solved, one.correct, one.lines),
+            *(one.branches, one.mutation, one.mutation_correct),
+        )
         table.add_row(str(one.k), *map(cells.percent, shares), Text(str(one.unknown)))
     return table
 

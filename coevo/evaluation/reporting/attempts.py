@@ -39,6 +39,8 @@ class AtK:
     lines, mutation  shares of the focus of a suite: of `feedback`, what the attempt is worth that stands after
                      k of them, which is the first that solves it or else the last; of `diversify`, what the
                      first k are worth together; of `once`, of nothing
+    branches         the same, at least: of a line, those that one of k takes may be others than those of another
+    mutation_correct the same as `mutation`, of those tasks alone all attempts at which solve them (ULT's script)
     unknown          tasks that are left out of `solved`, as trouble of ours kept attempts from being judged
     """
 
@@ -46,7 +48,9 @@ class AtK:
     solved: Estimate
     correct: Estimate
     lines: Estimate
+    branches: Estimate
     mutation: Estimate
+    mutation_correct: Estimate
     unknown: int
 
 
@@ -132,7 +136,13 @@ def _at(protocol: AttemptProtocol, tasks: Sequence[_Task], k: int) -> AtK:
         solved=_mean(solved),
         correct=_mean((task, _correct(protocol, task, k)) for task in tasks),
         lines=_mean((task, _worth(protocol, task, k, _lines)) for task in tasks),
+        branches=_mean((task, _worth(protocol, task, k, _branches)) for task in tasks),
         mutation=_mean((task, _worth(protocol, task, k, _mutants)) for task in tasks),
+        mutation_correct=_mean(
+            (task, _worth(protocol, task, k, _mutants))
+            for task in tasks
+            if all(one.solved for one in task.tried)
+        ),
         unknown=sum(value is None for _, value in solved),
     )
 
@@ -173,6 +183,13 @@ def _lines(row: SuiteResult) -> _Counted:
     """Of gold's lines with code, those that a suite executes."""
     reached = None if row.reach is None or row.reach.lines is None else frozenset(row.reach.lines)
     return reached, _whole(row.gold_adequacy, 'lines')
+
+
+def _branches(row: SuiteResult) -> _Counted:
+    taken = (
+        None if row.reach is None or row.reach.branches is None else frozenset(row.reach.branches)
+    )
+    return taken, _whole(row.gold_adequacy, 'branches')
 
 
 def _mutants(row: SuiteResult) -> _Counted:

@@ -26,6 +26,7 @@ from coevo.model.families import Family
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
+from coevo.model.words import Outcome
 
 Suites = Sequence[SuiteResult]
 Share = Callable[[SuiteAdequacy], float | None]
@@ -69,6 +70,10 @@ class FamilyReport:
     details   how many have which reason
     success   every test passes; `ran`: a test was run; `builds`: every test compiles
     passing   share of a suite's tests that pass, 0 where none was run
+    unique_lines   lines of the focus that one test alone executes, of all of them; 0 where none was run
+    cascading      share of the tests that do not pass that fail for a cause which another one shares, of suites that
+                   ran and have such tests
+    passing_alone  share of tests that pass, of those that share no cause, where there are such
     starts    the same by how tasks start, where that is known
     maintenance  what became of each test, where tasks say what is asked of it
     """
@@ -87,6 +92,9 @@ class FamilyReport:
     branches: SuiteMeasure
     methods: SuiteMeasure
     mutation: SuiteMeasure
+    unique_lines: Estimate
+    cascading: Estimate
+    passing_alone: Estimate
     starts: tuple[StartReport, ...] = ()
     maintenance: MaintenanceReport | None = None
 
@@ -117,6 +125,9 @@ def _family(rows: Suites, family: Family) -> FamilyReport:
         branches=_measure(graded, lambda one: _share(one.covered_branches, one.branches)),
         methods=_measure(graded, lambda one: _share(one.covered_methods, one.methods)),
         mutation=_measure(graded, _mutation),
+        unique_lines=_mean(_known(graded, _unique_lines)),
+        cascading=_mean(_known(graded, _cascading)),
+        passing_alone=_mean(_known(graded, _passing_alone)),
         starts=tuple(_starts(graded)),
         maintenance=maintenance_report(graded),
     )
@@ -192,6 +203,31 @@ def _gain(row: SuiteResult, share: Share) -> float | None:
         return None if start is None else 0.0
     value = _of(row.adequacy, share)
     return None if value is None else value - start
+
+
+def _known(
+    rows: Suites, value: Callable[[SuiteResult], float | None]
+) -> list[tuple[SuiteResult, float]]:
+    return [(row, found) for row in rows if (found := value(row)) is not None]
+
+
+def _unique_lines(row: SuiteResult) -> float | None:
+    lines = row.gold_adequacy.lines if row.gold_adequacy else None
+    if not any(test.passes for test in row.tests):
+        return 0.0 if lines else None
+    return _share(row.reach.unique_lines if row.reach else None, lines)
+
+
+def _cascading(row: SuiteResult) -> float | None:
+    broken = [test for test in row.tests if test.outcome is not Outcome.SKIPPED and not test.passes]
+    if not row.outcome.ran or not broken:
+        return None
+    return sum(test.cascade is not None for test in broken) / len(broken)
+
+
+def _passing_alone(row: SuiteResult) -> float | None:
+    left = [test for test in row.tests if test.cascade is None]
+    return sum(test.passes for test in left) / len(left) if row.outcome.ran and left else None
 
 
 def _of(adequacy: SuiteAdequacy | None, share: Share) -> float | None:

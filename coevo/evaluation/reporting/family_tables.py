@@ -41,6 +41,7 @@ def family_tables(report: FamilyReport) -> Iterator[Table]:
     ):
         measures.add_row(name, *_cells(measure))
     yield measures
+    yield _tests(report)
     if len(report.starts) > 1:
         yield _by_start(report)
 
@@ -58,6 +59,18 @@ def _maintained(report: FamilyReport, found: MaintenanceReport) -> Table:
         ('Wrong deletions', found.wrong_deletions),
         ('Missed deletions', found.missed_deletions),
         ('Additions', found.additions),
+    ):
+        table.add_row(name, cells.percent(rate), Text(str(rate.units)))
+    return table
+
+
+def _tests(report: FamilyReport) -> Table:
+    """What each test of a suite adds, and how many fail together."""
+    table = cells.table(f'Family {report.family}: tests of a suite', ('Share',), ('Of suites', 'N'))
+    for name, rate in (
+        ('Lines that one test alone executes', report.unique_lines),
+        ('Failing tests that share their cause', report.cascading),
+        ('Passing, of tests that share none', report.passing_alone),
     ):
         table.add_row(name, cells.percent(rate), Text(str(rate.units)))
     return table

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
@@ -21,6 +22,8 @@ from coevo.evaluation.judging.shown_sources import shown_sources
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.suites.cascades import cascades
+from coevo.evaluation.suites.cascades import cause
 from coevo.evaluation.suites.measuring import measured
 from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import JudgedSuite
@@ -73,12 +76,12 @@ def judge_suite(
     sources, asked = shown_sources(context, ledger)
     context = replace(context, conditions=replace(context.conditions, sources=sources))
     run = _Run(context=context, cell=cell, expects=_expects(context, patched))
-    tests = {name: run.judged(name, method) for name, method in methods.items()}
-    builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests.values())
-    seen = SuiteSeen(builds=builds, tests=tuple(tests.values()))
+    tests = run.all_judged(methods)
+    builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests)
+    seen = SuiteSeen(builds=builds, tests=tests)
     spent += asked + run.cpu_seconds
     is_measured = context.measured and context.assignment.standing is not None
-    if is_measured and any(test.passes for test in tests.values()):
+    if is_measured and any(test.passes for test in tests):
         seen, used = measured(context, patched, methods, seen)
         spent += used
     return JudgedSuite(
@@ -118,12 +121,19 @@ class _Run:
     cell: Compiled
     expects: tuple[str, ...]
     cpu_seconds: float = 0.0
+    causes: list[str | None] = field(default_factory=list)
 
-    def judged(self, name: str, method: TestMethod) -> SuiteTest:
+    def all_judged(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteTest, ...]:
+        tests = [self._judged(*one) for one in methods.items()]
+        shared = cascades(self.causes)
+        return tuple(replace(test, cascade=of) for test, of in zip(tests, shared, strict=True))
+
+    def _judged(self, name: str, method: TestMethod) -> SuiteTest:
         """One run that is watched and, if it passes, one that is not."""
         plain = self.context.conditions
         watched = replace(plain, observed=True, expects=self.expects)
         verdict = self._run(method, watched)
+        self.causes.append(cause(verdict))
         test = SuiteTest(
             test_method=name,
             passes=verdict.outcome is Outcome.PASS and verdict.tampered is None,

@@ -29,6 +29,7 @@ from coevo.languages.table import measures
 from coevo.languages.table import offers
 from coevo.languages.table import reading
 from coevo.languages.traces import Trace
+from coevo.languages.traces import Traced
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.placebos import placebo
@@ -59,9 +60,9 @@ def measured(
     left = _passing(methods, seen)
     adequacy, reach = SuiteAdequacy(tests=len(seen.tests), passing=len(left)), None
     if left:
-        trace = suite.trace(left)
-        adequacy = suites.counted(suite.covered(adequacy, trace), kills)
-        reach = suite.reach(trace, kills)
+        found = suite.trace(left)
+        adequacy = suites.counted(suite.covered(adequacy, found.together), kills)
+        reach = suite.reach(found, kills)
     return replace(seen, adequacy=adequacy, reach=reach), suite.runner.cpu_seconds
 
 
@@ -112,10 +113,10 @@ class _SuiteRunner:
 
     # -- coverage ----------------------------------------------------------------------------------
 
-    def trace(self, methods: Mapping[str, TestMethod]) -> Trace | None:
-        """None where nobody outside of the process can see what it executes."""
+    def trace(self, methods: Mapping[str, TestMethod]) -> Traced:
+        """Nothing where nobody outside of the process can see what it executes."""
         if not all(offers(self.language, one) for one in (Capability.TRACE, Capability.WATCH)):
-            return None
+            return Traced(traces=(), cpu_seconds=0.0)
         compiled = self.runner.compile(self.context.module)
         conditions = replace(
             self.context.conditions,
@@ -131,7 +132,11 @@ class _SuiteRunner:
             together=True,
         )
         self.runner.cpu_seconds += traced.cpu_seconds
-        return None if traced.together is None else self._as_seen(traced.together)
+        return replace(
+            traced,
+            traces=tuple(one and self._as_seen(one) for one in traced.traces),
+            together=traced.together and self._as_seen(traced.together),
+        )
 
     def covered(self, adequacy: SuiteAdequacy, trace: Trace | None) -> SuiteAdequacy:
         if trace is None:
@@ -145,11 +150,19 @@ class _SuiteRunner:
             self.language,
         )
 
-    def reach(self, trace: Trace | None, kills: Sequence[SuiteMutant]) -> SuiteReach:
+    def reach(self, traced: Traced, kills: Sequence[SuiteMutant]) -> SuiteReach:
         ran = [one for one in kills if one.killed is not None]
+        killed = tuple(one.mutant_id for one in ran if one.killed) if ran else None
+        whole, known = traced.together, [one for one in traced.traces if one is not None]
+        if whole is None:
+            return SuiteReach(killed=killed)
         return SuiteReach(
-            lines=None if trace is None else suites.executed_lines(self.focus, trace),
-            killed=tuple(one.mutant_id for one in ran if one.killed) if ran else None,
+            lines=suites.executed_lines(self.focus, whole),
+            killed=killed,
+            branches=suites.taken_branches(self.focus, whole),
+            unique_lines=suites.unique_lines(self.focus, known)
+            if len(known) == len(traced.traces)
+            else None,
         )
 
     def _watched(self) -> dict[str, frozenset[int]]:

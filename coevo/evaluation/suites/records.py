@@ -69,6 +69,13 @@ class SuiteTest:
     )
     tampered: Tampered = None
     unstable: Annotated[str | None, Column('How its runs disagreed. Null if they did not.')] = None
+    cascade: Annotated[
+        int | None,
+        Column(
+            'The number of the cause that it fails for, counted from 1 in each suite, if others fail '
+            'for it, too. Null otherwise.'
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +89,19 @@ class SuiteReach:
     killed: Annotated[
         tuple[str, ...] | None,
         Column('The `mutant_id` of mutants with which one fails. Null if they ran with none.'),
+    ] = None
+    branches: Annotated[
+        tuple[str, ...] | None,
+        Column(
+            'Branches that they take: `FILE:LINE:1` to `FILE:LINE:N` where they are N of a line, '
+            'whichever these are. Null if unknown.'
+        ),
+    ] = None
+    unique_lines: Annotated[
+        int | None,
+        Column(
+            'Lines of the focus that exactly one of them executes. Null if unknown.', unit='lines'
+        ),
     ] = None
 
 

@@ -7,6 +7,8 @@ library VALUE        the module's library, as its build file has it, is that one
 sh COMMAND           a program of its own, that has to end with 0
 dial                 the network is asked for something, which the sandbox withholds
 fail, throw NAME, skip, wait SECONDS, hang, exit STATUS, kill SIGNAL, pass
+
+A value of the code that names another one is what that is.
 """
 
 from __future__ import annotations
@@ -121,6 +123,9 @@ class _Linker:
             raise Wrong(f'unknown {name}')
         value = self._values[name]
         self.asked.add(name)
+        if value in self._values and value not in self.asked:
+            yield from self._value(value, plain)
+            return
         yield value[1:] if value.startswith('!') else plain(value)
 
     def _named(self, owner: str, name: str) -> Key:

@@ -1,4 +1,7 @@
-"""Toy files as text: types and their lines, as records that every language has."""
+"""Toy files as text: types and their lines, as records that every language has.
+
+A type of a name in lower case is a module, whose lines are functions.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from coevo.languages.declarations import MODULE
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
@@ -119,7 +123,7 @@ def _type(line: Line, members: Sequence[Member]) -> DeclaredType:
         name=name,
         simple=name.rpartition('.')[2],
         around=(),
-        kind='class',
+        kind=MODULE if name.rpartition('.')[2][:1].islower() else 'class',
         superclass=None,
         interfaces=(),
         abstract=False,

@@ -17,12 +17,12 @@ export function attempts(name, reports) {
   const title = 'Several attempts at a task'
   return h('section', { id: 'attempts' },
     h('h2', {}, title),
-    h('p', { class: 'note' }, 'Solved: by one of k attempts, with all of its targets, or every test of its suite. All else on this page is of first attempts.'),
+    h('p', { class: 'note' }, 'Solved: by one of k attempts, with all of its targets, or every test of its suite. Branches: at least. Mutants, all correct: of the tasks at which no attempt fails. All else on this page is of first attempts.'),
     h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
-      h('thead', {}, h('tr', {}, ...['Harness and model', 'Attempts', 'k', 'Solved%', 'Correct%', 'Lines', 'Mutants', 'Unknown'].map(heading => h('th', { scope: 'col' }, heading)))),
+      h('thead', {}, h('tr', {}, ...['Harness and model', 'Attempts', 'k', 'Solved%', 'Correct%', 'Lines', 'Branches', 'Mutants', 'Mutants, all correct', 'Unknown'].map(heading => h('th', { scope: 'col' }, heading)))),
       h('tbody', {}, ...known.flatMap(({ report, found }) => found.at.map(at => h('tr', {},
         who(report), h('td', {}, PROTOCOLS[found.protocol] ?? found.protocol), figure(count(at.k)),
-        ...[at.solved, at.correct, at.lines, at.mutation].map(estimate), figure(count(at.unknown)),
+        ...[at.solved, at.correct, at.lines, at.branches, at.mutation, at.mutation_correct].map(estimate), figure(count(at.unknown)),
       )))),
     )),
   )

@@ -34,6 +34,8 @@ export async function taskView(month, id) {
       ['Module', task.module === '.' ? null : task.module],
       ['Focal method', task.focal_method],
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
+      ['Unit', task.unit],
+      ['Tests that execute it', task.executing_tests == null ? null : `${task.executing_tests} in ${plural(Number(task.executing_files), 'file')}`],
       ['At the start', task.focus && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
       ['Its defect', task.defect && task.defect.replaceAll('_', ' ')],
       ...suite(task.gold_adequacy),

@@ -4,7 +4,7 @@ import { attempts } from './attempts.js'
 import { percent, who } from './board.js'
 import { count, h, plural } from './dom.js'
 
-export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', maintenance: 'Maintenance of a test file' }
+export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', function: 'Tests of a function', module: 'Tests of a package', maintenance: 'Maintenance of a test file' }
 // How the test file is at the start.
 export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one', old: 'that of the old revision' }
 const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']

@@ -1,0 +1,100 @@
+"""Baselines of families of suites, as predictions for `coevo evaluate`.
+
+    python -m benchmarks.suite_baselines SNAPSHOT empty|unchanged|sibling|first --store STORE --out predictions.jsonl
+
+empty      a file without anything in it
+unchanged  the start as it is; an absent file stays absent
+sibling    of a function that tests of other files execute, the one of these with most of them, as it stands there; no
+           prediction for all else
+first      gold's file with its first test alone, the simplest suite that is known to pass; only where it can be cut
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import assignments
+from coevo.evaluation.clones import repository_of
+from coevo.git.contents import content
+from coevo.git.repository import Repository
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import StartTarget
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
+from coevo.model.records import TestMethod
+
+
+def prediction(repository: Repository, one: Assignment, kind: str) -> Mapping[str, str] | None:
+    """What is handed in for a task; None where the baseline has no meaning."""
+    if kind == 'empty':
+        return {'file': ''}
+    if kind == 'unchanged':
+        return {'patch': ''}
+    text = _sibling(repository, one) if kind == 'sibling' else _first(repository, one)
+    return None if text is None else {'file': text.decode('utf-8', 'surrogateescape')}
+
+
+def _sibling(repository: Repository, one: Assignment) -> bytes | None:
+    tests = (one.standing.executing_tests if one.standing else None) or ()
+    counts = Counter(t.test_file for t in tests if t.test_file != one.task.test_file)
+    if not counts:
+        return None
+    path = min(counts, key=lambda name: (-counts[name], name))
+    return content(repository, one.task.new_rev, path)
+
+
+def _first(repository: Repository, one: Assignment) -> bytes | None:
+    task = one.task
+    text = content(repository, task.new_rev, task.test_file)
+    if text is None:
+        return None
+    read, cut = reading(task.language), surgery(task.language)
+    _, *others = read.find_tests(read.parse(text, task.test_file), lambda name: ())
+    targets = [
+        StartTarget(
+            method=TestMethod(
+                module=task.module,
+                test_file=task.test_file,
+                test_class=type_.name,
+                test_method=member.name,
+                parameters=member.parameters,
+            )
+        )
+        for type_, member in others
+    ]
+    used = cut.names_used_elsewhere(repository, task.new_rev, task.test_file)
+    try:
+        return cut.start_file(text, text, targets, used_elsewhere=used) if targets else text
+    except StartStateInvalid:
+        return None
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('snapshot')
+    parser.add_argument('kind', choices=['empty', 'unchanged', 'sibling', 'first'])
+    parser.add_argument('--store', type=Path, required=True)
+    parser.add_argument('--out', type=Path, required=True)
+    arguments = parser.parse_args(words)
+    lines = []
+    for one in assignments(arguments.snapshot):
+        if not one.asks_suite:
+            continue
+        with repository_of([one.task], arguments.store) as repository:
+            found = prediction(repository, one, arguments.kind)
+        if found is not None:
+            lines.append(json.dumps({'task_id': one.task_id, **found}, sort_keys=True))
+    arguments.out.write_text(''.join(f'{line}\n' for line in lines))
+    print(f'{len(lines)} predictions in {arguments.out}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,169 @@
+"""The family `function` from the functions of a toy to suites that are judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.options import Options
+from coevo.evaluation.records import Prediction
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.model.families import Family
+from coevo.model.profiles import FunctionRules
+from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Walk
+from coevo.snapshots import snapshot
+from coevo.snapshots.verification import verify
+from coevo.storage.store import Store
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.languages import toys
+from tests.languages.hostile_suites import Place
+from tests.languages.hostile_suites import hostile_suites
+from tests.projects import QUICK
+from tests.projects import Mined
+from tests.projects import write
+
+pytestmark = pytest.mark.usefixtures('toy')
+
+CODE = {
+    **toys.BUILD,
+    **toys.source('rates', 'vat: 7', 'duty: 3', 'all: rates.vat', 'unused: 1'),
+    **toys.source('Till', 'price: 1', 'tax: 5'),
+}
+# One test of a function alone counts for more than two that execute others beside it.
+TESTS = {
+    **toys.tests(
+        'Books',
+        'taxes: is rates.vat 7 then is Till.price 1',
+        'again: is rates.vat 7 then call Till.price',
+    ),
+    **toys.tests(
+        'Rates',
+        'of_vat: is rates.vat 7',
+        'of_duty: is rates.duty 3',
+        'of_all: is rates.all 7',
+        'rests: skip',
+    ),
+    **toys.tests('Broken', 'errs: is rates.duty 4'),
+}
+# The first test of a function; the file that is about it came later.
+FIRST = toys.tests('Books', 'taxes: is rates.vat 7 then is Till.price 1')
+RULES = FunctionRules(least_complexity=0)
+
+
+@pytest.fixture(scope='module')
+def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    folder = tmp_path_factory.mktemp('functions')
+    repository = write(folder / 'repository', [{**CODE, **FIRST}, TESTS])
+    profile = replace(QUICK, traces=True, measure_runs=100, functions=RULES)
+    return toys.mined(
+        repository,
+        folder / 'store',
+        walk=Walk.STANDING,
+        profile=profile,
+        families=(Family.FUNCTION,),
+    )
+
+
+def rows(found: Mined) -> dict[str | None, StandingRow]:
+    segments = Store(found.store).segments(found.report.partitions[0])
+    return {row.unit: row for segment in segments for row in segment.standing}
+
+
+VAT, DUTY, ALL, UNUSED = (f'rates.toy#rates.{name}()' for name in ('vat', 'duty', 'all', 'unused'))
+
+
+def test_a_function_says_why_it_is_no_task(found: Mined) -> None:
+    names = {row.standing_id: unit for unit, row in rows(found).items()}
+    assert {(names.get(one.key), one.reason, one.detail) for one in found.drops} == {
+        (ALL, 'not_self_contained', 'vat'),
+        (None, 'not_tested', UNUSED),
+    }
+
+
+def test_the_file_that_is_most_about_a_function_is_its_gold(found: Mined) -> None:
+    row = rows(found)[VAT]
+    assert (row.test_file, row.tests, row.passing) == ('test_rates.toy', 4, 3)
+    (focus,) = row.focus
+    assert (focus.kind, focus.declaration, focus.start_line, focus.end_line) == (
+        'function',
+        'shop.rates.vat',
+        2,
+        2,
+    )
+    assert row.executing_tests is not None
+    assert [(one.test_file, one.test_method) for one in row.executing_tests] == [
+        ('test_books.toy', 'again'),
+        ('test_books.toy', 'taxes'),
+        ('test_rates.toy', 'of_all'),
+        ('test_rates.toy', 'of_vat'),
+    ]
+    assert row.adequacy is not None
+    assert (row.adequacy.lines, row.adequacy.covered_lines, row.adequacy.methods) == (1, 1, 1)
+    assert (row.adequacy.mutants, row.adequacy.killed) == (1, 1)
+
+
+@pytest.fixture(scope='module')
+def released(found: Mined) -> Path:
+    folder = found.store.with_name('snapshot')
+    publish(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify(folder)) == []
+    return folder
+
+
+def test_a_function_is_as_old_as_the_first_test_that_executes_it(released: Path) -> None:
+    sql = """SELECT unit, family, start_builder, executing_tests, executing_files, complexity,
+        contamination_date, unit_date FROM tasks ORDER BY unit"""
+    duty, vat = snapshot.open(released).execute(sql).fetchall()
+    assert duty[:6] == (DUTY, 'function', 'absent', 1, 1, None)
+    assert vat[:6] == (VAT, 'function', 'absent', 4, 2, None)
+    dates: list[datetime] = [duty[6], duty[7], vat[6], vat[7]]
+    assert dates[0] > dates[2] == dates[3] == dates[1]
+
+
+def test_each_function_has_a_prompt_of_its_own(released: Path) -> None:
+    sql = 'SELECT prompt FROM tasks ORDER BY unit'
+    (duty,), (vat,) = snapshot.open(released).execute(sql).fetchall()
+    assert '`shop.rates.duty` in `rates.toy`' in duty
+    assert '`shop.rates.vat` in `rates.toy`' in vat
+    assert 'test_rates.toy does NOT exist' in vat
+
+
+def judged(found: Mined, released: Path, *patches: bytes | None) -> list[SuiteResult]:
+    """Of attempts at the one task of a function, in their order."""
+    sql = 'SELECT task_id FROM tasks WHERE unit = ?'
+    ((task_id,),) = snapshot.open(released).execute(sql, [VAT]).fetchall()
+    predictions = [
+        Prediction(task_id=task_id, patch=patch, attempt=number)
+        for number, patch in enumerate(patches, 1)
+    ]
+    cache = found.store.with_name('judged')
+    options = Options(snapshot=released, predictions=predictions, store=found.store, cache=cache)
+    evaluation = evaluate(options)
+    assert (evaluation.rows, evaluation.bugs) == ((), {})
+    rows = [row for row in evaluation.suites if row.task_id == task_id]
+    return sorted(rows, key=lambda row: row.attempt)
+
+
+def test_each_function_is_judged_by_its_own_mutants(found: Mined, released: Path) -> None:
+    sql = 'SELECT test_patch FROM tasks WHERE unit = ?'
+    ((gold,),) = snapshot.open(released).execute(sql, [VAT]).fetchall()
+    beside = Place(path='test_rates.toy', name='RatesTest').suite('of_duty: is rates.duty 3')
+    good, blind = judged(found, released, gold.encode(), beside)
+    assert good.adequacy is not None
+    assert (good.outcome, good.adequacy.killed, good.adequacy.mutants) == ('success', 1, 1)
+    assert blind.adequacy is not None
+    assert (blind.outcome, blind.adequacy.killed, blind.adequacy.mutants) == ('success', 0, 1)
+
+
+def test_hostile_suites_have_one_outcome(found: Mined, released: Path) -> None:
+    hostile = hostile_suites(Place(path='test_rates.toy', name='RatesTest'))
+    del hostile['none']
+    rows = judged(found, released, *(patch for patch, _, _ in hostile.values()))
+    ends = {name: (row.outcome, row.detail) for name, row in zip(hostile, rows, strict=True)}
+    assert ends == {name: (outcome, detail) for name, (_, outcome, detail) in hostile.items()}
