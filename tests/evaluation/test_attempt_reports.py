@@ -162,3 +162,33 @@ def test_with_feedback_the_attempt_counts_that_stands() -> None:
     assert worth(report) == [(0.4, 0.375), (0.2, 0.125)]
     (report,) = attempt_reports([], [replace(one, protocol=AttemptProtocol.ONCE) for one in rows])
     assert worth(report) == [(None, None), (None, None)]
+
+
+def test_branches_of_one_line_may_be_the_same_ones() -> None:
+    """Two attempts that take one branch of a line each have taken one at least."""
+    diversify = AttemptProtocol.DIVERSIFY
+    taken = (('a:1:1', 'a:2:1', 'a:2:2'), ('a:1:1', 'a:3:1'))
+    rows = [
+        replace(row, reach=SuiteReach(lines=(), branches=branches))
+        for row, branches in zip(
+            (reaching(number, SuiteOutcome.SUCCESS, diversify) for number in (1, 2)),
+            taken,
+            strict=True,
+        )
+    ]
+    (found,) = attempt_reports([], rows)
+    # gold's lines have four branches
+    assert [at.branches.value for at in found.at] == [0.75, 1.0]
+
+
+def test_mutants_of_those_tasks_alone_all_attempts_at_which_pass() -> None:
+    diversify = AttemptProtocol.DIVERSIFY
+    good = [reaching(number, SuiteOutcome.SUCCESS, diversify, '', 'xy') for number in (1, 2)]
+    bad = [
+        replace(reaching(1, SuiteOutcome.SUCCESS, diversify, '', 'xyz'), task_id='f' * 16),
+        replace(reaching(2, SuiteOutcome.EXEC_FAIL, diversify, '', ''), task_id='f' * 16),
+    ]
+    (found,) = attempt_reports([], [*good, *bad])
+    last = found.at[-1]
+    assert (last.mutation_correct.value, last.mutation_correct.units) == (2 / 8, 1)
+    assert last.mutation.units == 2

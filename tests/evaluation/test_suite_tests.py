@@ -1,0 +1,90 @@
+"""What each test of a suite adds, and which fail together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from coevo.evaluation.suites.cascades import cascades
+from coevo.evaluation.suites.cascades import cause
+from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import SuiteReach
+from coevo.evaluation.suites.records import SuiteTest
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import Trace
+from coevo.languages.verdicts import Verdict
+from coevo.measures.suites import unique_lines
+from coevo.model.families import Focus
+from coevo.model.families import FocusKind
+from coevo.model.words import Outcome
+from tests.evaluation.test_families import PASSING
+from tests.evaluation.test_families import report
+from tests.evaluation.test_families import suite
+
+
+def error(message: str, at: str) -> Verdict:
+    return Verdict(
+        outcome=Outcome.ERROR,
+        exceptions=('NameError', 'LookupError'),
+        message=message,
+        signature=f'NameError@{at}',
+    )
+
+
+def test_a_missing_import_is_one_cause_wherever_it_is_met() -> None:
+    verdicts = [
+        error("name 'os' is not defined", 'a.py:test_one'),
+        Verdict(outcome=Outcome.PASS),
+        error("name 'np' is not defined", 'a.py:test_two'),
+        error("name 'os' is not defined", 'a.py:test_three'),
+        # expectations fail for themselves, whatever helper says so
+        Verdict(outcome=Outcome.FAIL, signature='AssertionError@a.py:check'),
+        Verdict(outcome=Outcome.FAIL, signature='AssertionError@a.py:check'),
+        Verdict(outcome=Outcome.TIMEOUT, signature='time'),
+        Verdict(outcome=Outcome.TIMEOUT, signature='time'),
+    ]
+    found = cascades([cause(one) for one in verdicts])
+    assert found == (1, None, None, 1, None, None, None, None)
+
+
+def test_causes_are_numbered_in_the_order_of_their_tests() -> None:
+    missing = [Verdict(outcome=Outcome.COMPILE_ERROR, signature=one) for one in 'baab']
+    assert cascades([cause(one) for one in missing]) == (1, 2, 2, 1)
+
+
+def test_rates_with_and_without_what_fails_together() -> None:
+    def broken(name: str, cascade: int | None) -> SuiteTest:
+        return SuiteTest(test_method=name, passes=False, outcome=Outcome.ERROR, cascade=cascade)
+
+    tests = (PASSING, broken('ATest#b', 1), broken('ATest#c', 1), broken('ATest#d', None))
+    skipped = replace(PASSING, passes=False, outcome=Outcome.SKIPPED)
+    found = report(
+        replace(suite(0, SuiteOutcome.PARTLY), tests=tests),
+        replace(suite(1), tests=(PASSING, skipped)),
+        suite(2, SuiteOutcome.CMPL_FAIL),
+    )
+    assert (found.cascading.value, found.cascading.units) == (pytest.approx(2 / 3), 1)
+    assert (found.passing_alone.value, found.passing_alone.units) == (0.5, 2)
+
+
+def test_a_line_is_one_test_s_own_if_no_other_executes_it() -> None:
+    def trace(*lines: int) -> Trace:
+        covered = [
+            CoveredLine(
+                line=line,
+                missed_instructions=0,
+                covered_instructions=1,
+                missed_branches=0,
+                covered_branches=0,
+            )
+            for line in lines
+        ]
+        return Trace(executed=(), lines={'a.py': tuple(covered)})
+
+    focus = Focus(file='a.py', declaration='a.f', kind=FocusKind.FUNCTION, start_line=2, end_line=5)
+    assert unique_lines([focus], [trace(1, 2, 3), trace(2, 4), trace(2, 4, 5, 6)]) == 2
+    told = replace(suite(0), reach=SuiteReach(unique_lines=2))
+    found = report(told, suite(1, SuiteOutcome.EMPTY), suite(2))
+    # of ten lines; the last suite passes, and nobody saw what its tests execute
+    assert (found.unique_lines.value, found.unique_lines.units) == (pytest.approx(0.1), 2)
