@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from coevo.languages.assertions import Assertions
 from coevo.languages.defects import DefectInsertion
+from coevo.languages.error_classes import ErrorClasses
 from coevo.languages.mutation import SourceMutation
 from coevo.languages.placebos import PlaceboInsertion
 from coevo.languages.smells import Smells
@@ -27,6 +28,7 @@ class Measures:
     undoing: Undoing | None = None
     placebos: PlaceboInsertion | None = None
     defects: DefectInsertion | None = None
+    errors: ErrorClasses | None = None
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -34,6 +36,7 @@ class Measures:
         offered = {
             'assertions': self.assertions,
             'defects': self.defects,
+            'errors': self.errors,
             'mutation': self.mutation,
             'placebos': self.placebos,
             'smells': self.smells,

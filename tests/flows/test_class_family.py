@@ -108,6 +108,7 @@ def test_what_several_tests_cover_together_is_counted_once(found: Mined, release
     assert (row.outcome, row.builds) == ('success', True)
     assert row.adequacy is not None
     assert {name: getattr(row.adequacy, name) for name in gold} == gold
+    assert [('magic_number_test' in (test.smells or ())) for test in row.tests] == [True] * 3
 
 
 def test_a_smaller_suite_is_worth_less(found: Mined, released: Path) -> None:
@@ -118,6 +119,12 @@ def test_a_smaller_suite_is_worth_less(found: Mined, released: Path) -> None:
     assert (row.adequacy.branches, row.adequacy.covered_branches) == (2, 1)
     assert (row.adequacy.methods, row.adequacy.covered_methods) == (3, 1)
     assert row.adequacy.mutants == row.gold_adequacy.mutants
+
+
+def test_an_error_of_the_compiler_is_told_by_its_class(found: Mined, released: Path) -> None:
+    row = judged(found, released, 'buys: new Till().buy();', 'pays: int paid = "all";')
+    assert (row.outcome, row.builds) == ('cmpl_fail', False)
+    assert [test.error_class for test in row.tests] == ['cannot_find_symbol', 'types']
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
 def test_gold_kills_at_its_judging_what_it_killed_when_mined(found: Mined, released: Path) -> None:
     row = judged(found, released, 'absent', suite(MANY, FEW))
     assert row.outcome == 'success'
+    assert [test.smells for test in row.tests] == [('magic_number_test',)] * 2
     assert row.adequacy is not None
     assert row.gold_adequacy is not None
     assert (row.adequacy.killed, row.adequacy.mutants) == (

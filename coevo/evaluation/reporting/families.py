@@ -20,6 +20,8 @@ from coevo.evaluation.reporting.bootstrap import Sample
 from coevo.evaluation.reporting.bootstrap import estimate
 from coevo.evaluation.reporting.maintenance import MaintenanceReport
 from coevo.evaluation.reporting.maintenance import maintenance_report
+from coevo.evaluation.reporting.suite_texts import SuiteTexts
+from coevo.evaluation.reporting.suite_texts import suite_texts
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
@@ -76,6 +78,7 @@ class FamilyReport:
     passing_alone  share of tests that pass, of those that share no cause, where there are such
     starts    the same by how tasks start, where that is known
     maintenance  what became of each test, where tasks say what is asked of it
+    texts  smells, and why tests do not compile or pass
     """
 
     family: Family
@@ -95,6 +98,7 @@ class FamilyReport:
     unique_lines: Estimate
     cascading: Estimate
     passing_alone: Estimate
+    texts: SuiteTexts
     starts: tuple[StartReport, ...] = ()
     maintenance: MaintenanceReport | None = None
 
@@ -128,6 +132,7 @@ def _family(rows: Suites, family: Family) -> FamilyReport:
         unique_lines=_mean(_known(graded, _unique_lines)),
         cascading=_mean(_known(graded, _cascading)),
         passing_alone=_mean(_known(graded, _passing_alone)),
+        texts=suite_texts(graded),
         starts=tuple(_starts(graded)),
         maintenance=maintenance_report(graded),
     )

@@ -30,6 +30,7 @@ from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteTest
+from coevo.evaluation.suites.remarks import Remarks
 from coevo.git.repository import Repository
 from coevo.languages.cells import Compiled
 from coevo.languages.conditions import Conditions
@@ -76,7 +77,9 @@ def judge_suite(
     sources, asked = shown_sources(context, ledger)
     context = replace(context, conditions=replace(context.conditions, sources=sources))
     run = _Run(context=context, cell=cell, expects=_expects(context, patched))
-    tests = run.all_judged(methods)
+    remarks = Remarks(context=context, patched=patched)
+    judged = zip(run.all_judged(methods), methods.values(), strict=True)
+    tests = tuple(remarks.noted(test, method) for test, method in judged)
     builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests)
     seen = SuiteSeen(builds=builds, tests=tests)
     spent += asked + run.cpu_seconds

@@ -26,6 +26,7 @@ from coevo.evaluation.result_columns import SnapshotDigest
 from coevo.evaluation.result_columns import TableVersion
 from coevo.evaluation.result_columns import Tampered
 from coevo.evaluation.suites.maintained_records import MaintainedResult
+from coevo.languages.error_classes import ErrorClass
 from coevo.model.choices import Choice
 from coevo.model.column import Column
 from coevo.model.column import LanguageName
@@ -75,6 +76,16 @@ class SuiteTest:
             'The number of the cause that it fails for, counted from 1 in each suite, if others fail '
             'for it, too. Null otherwise.'
         ),
+    ] = None
+    smells: Annotated[
+        tuple[str, ...] | None,
+        Column(
+            'Its test smells, sorted, by the names of tsDetect or PyNose. Null if nobody looks for them.'
+        ),
+    ] = None
+    error_class: Annotated[
+        ErrorClass | None,
+        Column('Why it does not compile or load. Null if it does, or nobody tells.'),
     ] = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coevo.languages.java import assertions
+from coevo.languages.java import compile_errors
 from coevo.languages.java import smells
 from coevo.languages.java.surgery import defects
 from coevo.languages.java.surgery import placebos
@@ -17,4 +18,5 @@ MEASURES = Measures(
     undoing=undo,
     placebos=placebos,
     defects=defects,
+    errors=compile_errors,
 )

@@ -14,6 +14,7 @@ from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.python import assertions
 from coevo.languages.python import c_libraries
+from coevo.languages.python import load_errors
 from coevo.languages.python import reading
 from coevo.languages.python import smells
 from coevo.languages.python import surgery
@@ -49,7 +50,12 @@ NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
-MEASURES = Measures(assertions=assertions, smells=smells, mutation=UniversalMutator(suffix='.py'))
+MEASURES = Measures(
+    assertions=assertions,
+    smells=smells,
+    mutation=UniversalMutator(suffix='.py'),
+    errors=load_errors,
+)
 mutation_tool = not_offered(Capability.MUTATE)
 # Without a compiler nobody can watch; doctor says so.
 _WATCH = frozenset({Capability.WATCH} if c_libraries.compiler() else ())

@@ -98,7 +98,7 @@ def test_no_placebo_is_put_in(runner: EditedCellRunner) -> None:
 
 
 def test_a_language_says_what_it_lacks(runner: EditedCellRunner) -> None:
-    everything = ('assertions', 'defects', 'mutation', 'placebos', 'smells', 'undoing')
+    everything = ('assertions', 'defects', 'errors', 'mutation', 'placebos', 'smells', 'undoing')
 
     assert measures('toy').lacking == everything
     assert set(everything) < set(not_offered('toy'))
@@ -107,6 +107,7 @@ def test_a_language_says_what_it_lacks(runner: EditedCellRunner) -> None:
     assert Measures(smells=measures('java').smells).lacking == (
         'assertions',
         'defects',
+        'errors',
         'mutation',
         'placebos',
         'undoing',

@@ -36,6 +36,7 @@ from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
 from tests.languages.toy import defects
+from tests.languages.toy import errors
 from tests.languages.toy import mutation
 from tests.languages.toy import reading
 from tests.languages.toy import surgery
@@ -51,7 +52,7 @@ WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 OFFERS = frozenset({Capability.BORROW, Capability.CHECK_SOURCES, Capability.TRACE})
-MEASURES = Measures(mutation=mutation, defects=defects)
+MEASURES = Measures(mutation=mutation, defects=defects, errors=errors)
 mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [

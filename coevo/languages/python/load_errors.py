@@ -1,0 +1,30 @@
+"""The classes of what keeps a Python test from loading, by the type of the exception.
+
+A signature is `TYPE@PLACE`, or `missing:NAME` where a test names what the code lacks. Fulfils
+`coevo.languages.error_classes.ErrorClasses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coevo.languages.error_classes import ErrorClass
+
+_CLASSES: Mapping[str, ErrorClass] = {
+    'AttributeError': ErrorClass.CANNOT_FIND_SYMBOL,
+    'ImportError': ErrorClass.IMPORTS,
+    'IndentationError': ErrorClass.SYNTAX,
+    'ModuleNotFoundError': ErrorClass.IMPORTS,
+    'NameError': ErrorClass.CANNOT_FIND_SYMBOL,
+    'SyntaxError': ErrorClass.SYNTAX,
+    'TabError': ErrorClass.SYNTAX,
+    'TypeError': ErrorClass.TYPES,
+    'UnboundLocalError': ErrorClass.CANNOT_FIND_SYMBOL,
+}
+
+
+def error_class(signature: str) -> ErrorClass:
+    if signature.startswith('missing:'):
+        return ErrorClass.CANNOT_FIND_SYMBOL
+    name = signature.partition('@')[0].removeprefix('builtins.')
+    return _CLASSES.get(name, ErrorClass.OTHER)
