@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import shutil
 import tempfile
 import threading
@@ -34,6 +36,7 @@ from coevo.agents.summary import Summary
 from coevo.agents.summary import line
 from coevo.agents.summary import network
 from coevo.agents.summary import report
+from coevo.agents.templates import Template
 from coevo.agents.turns import Beginning
 from coevo.agents.turns import Series
 from coevo.agents.turns import Turn
@@ -50,6 +53,7 @@ from coevo.evaluation.judging.start_states import fresh_repository
 from coevo.evaluation.judging.start_states import start_file
 from coevo.evaluation.options import Options
 from coevo.evaluation.outcomes import AttemptProtocol
+from coevo.git.repository import Repository
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
@@ -77,6 +81,7 @@ class AttemptPlan:
     prices    needed for a cap of cost
     kit       whether agents get the tools of its language and the libraries of each task
     series    how often each task is attempted, and what attempts know of each other
+    template  what an agent without tools asks instead of the prompt of a task
     """
 
     tasks: Sequence[TaskRow]
@@ -90,6 +95,7 @@ class AttemptPlan:
     sandbox: str = 'bubblewrap'
     kit: bool = True
     series: Series = field(default_factory=Series)
+    template: Template | None = None
     asked: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -120,6 +126,8 @@ def _check(plan: AttemptPlan) -> None:
         raise Fatal('a cap of cost takes prices: name a table of them with --prices')
     if plan.series.protocol is AttemptProtocol.FEEDBACK and plan.series.snapshot is None:
         raise Fatal('attempts with feedback are judged, which takes the snapshot of their tasks')
+    if plan.template is not None and plan.series.protocol is not AttemptProtocol.ONCE:
+        raise Fatal('prompts of your own go with the protocol `once` alone')
     silent = [task.task_id for task in plan.tasks if task.prompt is None]
     if silent:
         raise Fatal(f'task {silent[0]} has no prompt; release the snapshot anew with this coevo')
@@ -301,12 +309,21 @@ def _prepared(
             begun = beginning(plan.series, turn, start)
             rev = states.commit(task, begun.file)
             fresh_repository(states.repository, rev, place / 'start')
+            prompt = _asked(plan, begun, repository, task)
     except NoRepository as error:
         raise Fatal(str(error)) from None
-    (place / 'prompt.txt').write_bytes(begun.prompt.encode())
+    (place / 'prompt.txt').write_bytes(prompt.encode())
     for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
         path.chmod(0o755 if path.is_dir() else 0o644)
     return start, begun
+
+
+def _asked(plan: AttemptPlan, begun: Beginning, repository: Repository, task: TaskRow) -> str:
+    """The prompt; of a template the whole conversation, as `coevo.agents.one_shot` reads it."""
+    if plan.template is None:
+        return begun.prompt
+    messages = plan.template.filled(repository, task)
+    return json.dumps([dataclasses.asdict(one) for one in messages])
 
 
 def _record(task: TaskRow, ran: Ran, meter: Meter) -> Attempt:

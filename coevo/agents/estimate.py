@@ -10,6 +10,7 @@ from pathlib import Path
 
 from coevo.agents import one_shot
 from coevo.agents.prices import Prices
+from coevo.agents.templates import Template
 from coevo.agents.usage import Usage
 from coevo.evaluation.clones import NoRepository
 from coevo.evaluation.clones import repository_of
@@ -50,6 +51,7 @@ def estimate(
     model: str,
     store: Path | None,
     prices: Prices | None,
+    template: Template | None = None,
 ) -> Estimate:
     """Fatal where a repository cannot be had, or the table lacks the model. What has no start costs nothing."""
     by_repository: Mapping[str, list[TaskRow]] = defaultdict(list)
@@ -59,7 +61,7 @@ def estimate(
     for some in by_repository.values():
         try:
             with repository_of(some, store) as repository:
-                found += [_of(repository, task) for task in some]
+                found += [_of(repository, task, template) for task in some]
         except NoRepository as error:
             raise Fatal(str(error)) from None
     sums = [sum(column) for column in zip(*found, strict=True)] or [0, 0]
@@ -73,16 +75,24 @@ def estimate(
     )
 
 
-def _of(repository: Repository, task: TaskRow) -> tuple[int, int]:
+def _of(repository: Repository, task: TaskRow, template: Template | None) -> tuple[int, int]:
     try:
         start = start_file(repository, task)
+        asked = _asked(repository, task, start, template)
     except StartStateLost:
         return 0, 0
+    gold = content(repository, task.new_rev, task.test_file) or b''
+    return one_shot.tokens(asked), one_shot.tokens(gold.decode('utf-8', 'replace'))
+
+
+def _asked(
+    repository: Repository, task: TaskRow, start: bytes | None, template: Template | None
+) -> str:
+    if template is not None:
+        return ''.join(one.content for one in template.filled(repository, task))
 
     def read(path: str) -> str | None:
         found = start if path == task.test_file else content(repository, task.new_rev, path)
         return None if found is None else found.decode('utf-8', 'replace')
 
-    asked = one_shot.question(task.prompt or '', task.test_file, read)
-    gold = content(repository, task.new_rev, task.test_file) or b''
-    return one_shot.tokens(asked), one_shot.tokens(gold.decode('utf-8', 'replace'))
+    return one_shot.question(task.prompt or '', task.test_file, read)

@@ -1,7 +1,8 @@
 """An agent without tools: one question that holds the files it is about, one answer that holds the test file.
 
 It runs in the sandbox under the system's Python, by itself and without coevo, so that it imports nothing but the
-standard library. Shown are the test file and the files that the prompt names between backticks.
+standard library. Shown are the test file and the files that the prompt names between backticks. Where $COEVO_MESSAGES is
+set, the prompt is the whole conversation instead, as JSON: a list of messages with `role` and `content`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ You have no tools and one answer here: what is said above of running and reverti
 Answer with the whole contents of {test_file}, from its first line to its last, in one fenced code block.
 """
 
+Messages = list[dict[str, str]]
 Read = Callable[[str], 'str | None']
 """The text of a file of the start state; None where it is absent."""
 
@@ -64,6 +66,13 @@ def answered(answer: str) -> str | None:
     return max(_FENCED.findall(answer), key=len, default=None)
 
 
+def answered_plainly(answer: str) -> str | None:
+    """The same of a model that may have been asked for code alone: an answer without a fence is a file."""
+    if '```' in answer or not answer.strip():
+        return answered(answer)
+    return f'{answer.strip()}\n'
+
+
 def tokens(text: str) -> int:
     """A rule of thumb."""
     return math.ceil(len(text) / _CHARACTERS_OF_A_TOKEN)
@@ -75,7 +84,9 @@ def tokens(text: str) -> int:
 def main() -> int:
     """Status 1, and a line that says why, where no test file came of it."""
     test_file = Path(os.environ['COEVO_TEST_FILE'])
-    asked = question(Path(os.environ['COEVO_PROMPT']).read_text('utf-8'), str(test_file), _read)
+    prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')
+    is_whole = 'COEVO_MESSAGES' in os.environ
+    asked = json.loads(prompt) if is_whole else _as_user(question(prompt, str(test_file), _read))
     try:
         answer = _ask(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], asked)
     except urllib.error.HTTPError as error:
@@ -84,7 +95,7 @@ def main() -> int:
     except (OSError, ValueError, LookupError, TypeError) as error:
         print(f'the endpoint gave no answer that can be read: {error!r}')
         return 1
-    text = answered(answer)
+    text = (answered_plainly if is_whole else answered)(answer)
     if text is None:
         print('the answer holds no code block')
         return 1
@@ -100,26 +111,49 @@ def _read(path: str) -> str | None:
         return None
 
 
-def _ask(api: str, model: str, text: str) -> str:
-    path, body = _request(api, model, text)
-    request = urllib.request.Request(
+def _as_user(text: str) -> Messages:
+    return [{'role': 'user', 'content': text}]
+
+
+def _ask(api: str, model: str, messages: Messages) -> str:
+    settings = json.loads(os.environ.get('COEVO_SETTINGS', '{}'))
+    path, body = request(api, model, messages, settings)
+    call = urllib.request.Request(
         os.environ['COEVO_ENDPOINT'] + path,
         data=json.dumps(body).encode(),
         headers={'Content-Type': 'application/json', 'anthropic-version': '2023-06-01'},
     )
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(call) as answer:
         return _text(api, json.load(answer))
 
 
-def _request(api: str, model: str, text: str) -> tuple[str, dict[str, Any]]:
+def request(
+    api: str, model: str, messages: Messages, settings: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The path of a call and its body.
+
+    settings  `temperature` and `max_tokens`, where the endpoint's own are not wanted
+    """
+    system = '\n\n'.join(one['content'] for one in messages if one['role'] == 'system')
+    others = [one for one in messages if one['role'] != 'system']
     if api == 'gemini':
-        parts = [{'role': 'user', 'parts': [{'text': text}]}]
-        return f'/v1beta/models/{model}:generateContent', {'contents': parts}
-    messages = [{'role': 'user', 'content': text}]
+        return f'/v1beta/models/{model}:generateContent', _for_gemini(system, others, settings)
     if api == 'anthropic':
-        limited = {'max_tokens': _MOST_TOKENS}
-        return '/v1/messages', {'model': model, 'messages': messages, **limited}
-    return '/v1/chat/completions', {'model': model, 'messages': messages}
+        body = {'model': model, 'messages': others, 'max_tokens': _MOST_TOKENS, **settings}
+        return '/v1/messages', {**body, **({'system': system} if system else {})}
+    return '/v1/chat/completions', {'model': model, 'messages': messages, **settings}
+
+
+def _for_gemini(system: str, messages: Messages, settings: dict[str, Any]) -> dict[str, Any]:
+    roles = {'user': 'user', 'assistant': 'model'}
+    contents = [{'role': roles[m['role']], 'parts': [{'text': m['content']}]} for m in messages]
+    names = {'temperature': 'temperature', 'max_tokens': 'maxOutputTokens'}
+    generation = {names[name]: value for name, value in settings.items()}
+    return {
+        'contents': contents,
+        **({'systemInstruction': {'parts': [{'text': system}]}} if system else {}),
+        **({'generationConfig': generation} if generation else {}),
+    }
 
 
 def _text(api: str, answer: Any) -> str:

@@ -6,6 +6,7 @@ import argparse
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from coevo.agents.adapters import ADAPTERS
 from coevo.agents.adapters.base import Adapter
@@ -14,6 +15,7 @@ from coevo.agents.endpoint import Endpoint
 from coevo.agents.endpoint import endpoint
 from coevo.agents.estimate import Estimate
 from coevo.agents.estimate import estimate
+from coevo.agents.prices import Prices
 from coevo.agents.prices import read_prices
 from coevo.agents.run import SOFTWARE
 from coevo.agents.run import AgentSettings
@@ -40,9 +42,8 @@ GIB = 1 << 30
 
 def plan(arguments: argparse.Namespace) -> AttemptPlan:
     adapter = _adapter(arguments.agent)
-    prices = read_prices(arguments.prices) if arguments.prices else None
     settings, series = _settings(arguments, adapter), _series(arguments)
-    tasks = _tasks(arguments)
+    tasks = tasks_of(arguments)
     check(arguments.out, '--out')
     return AttemptPlan(
         tasks=tasks,
@@ -51,7 +52,7 @@ def plan(arguments: argparse.Namespace) -> AttemptPlan:
         harness=arguments.harness or _harness(arguments.agent),
         model=arguments.agent_model,
         store=existing_store(arguments.store),
-        prices=prices,
+        prices=prices_of(arguments),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         kit=_has_kit(arguments, adapter),
@@ -65,11 +66,11 @@ def estimate_of(arguments: argparse.Namespace) -> Estimate:
     if not is_estimable(arguments.agent):
         raise Fatal('what one-shot costs can be told beforehand alone; leave out --estimate')
     return estimate(
-        _tasks(arguments),
+        tasks_of(arguments),
         attempts=arguments.attempts,
         model=arguments.agent_model or '',
         store=existing_store(arguments.store),
-        prices=read_prices(arguments.prices) if arguments.prices else None,
+        prices=prices_of(arguments),
     )
 
 
@@ -78,7 +79,11 @@ def is_estimable(agent: str) -> bool:
     return adapter is not None and not adapter.HAS_TOOLS
 
 
-def results_of(arguments: argparse.Namespace, predictions: Path) -> Options:
+def prices_of(arguments: argparse.Namespace) -> Prices | None:
+    return read_prices(arguments.prices) if arguments.prices else None
+
+
+def results_of(arguments: argparse.Namespace, predictions: Path | Literal['gold']) -> Options:
     """How the predictions of attempts are scored."""
     return Options(
         snapshot=arguments.snapshot,
@@ -93,7 +98,7 @@ def results_of(arguments: argparse.Namespace, predictions: Path) -> Options:
     )
 
 
-def _tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
+def tasks_of(arguments: argparse.Namespace) -> Sequence[TaskRow]:
     found = assignments(
         arguments.snapshot,
         named_tasks(arguments.tasks),

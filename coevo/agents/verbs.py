@@ -10,6 +10,7 @@ from coevo.evaluation.verbs import add_store_of_clones
 from coevo.evaluation.verbs import add_tasks
 from coevo.evaluation.verbs import score
 from coevo.evaluation.verbs import with_extra
+from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.options.arguments import add_sandbox
 from coevo.options.arguments import positive
@@ -38,8 +39,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         example="coevo attempt snapshots/2026-05 --agent 'sh /agent/run.sh' --software my-agent --out attempts",
     )
     add_snapshot(attempt)
+    attempt.add_argument('--agent', metavar='COMMAND|NAME', help='a line for the shell, or a name')
     attempt.add_argument(
-        '--agent', required=True, metavar='COMMAND|NAME', help='a line for the shell, or a name'
+        '--grid',
+        type=Path,
+        metavar='FILE',
+        help='a YAML file of models and prompts, each of which is asked with each; instead of an agent',
     )
     attempt.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where attempts and predictions go'
@@ -102,6 +107,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _attempt(arguments: argparse.Namespace) -> int:
     """Status 0 if every task was attempted; Transient, hence 3, for trouble of ours."""
+    if (arguments.agent is None) == (arguments.grid is None):
+        raise Fatal('name what attempts the tasks: either --agent or --grid')
+    if arguments.grid is not None:
+        from coevo.agents.grid.verb import attempt_grid
+
+        return attempt_grid(arguments)
+
     from coevo.agents.attempts import attempt_all
     from coevo.agents.planning import estimate_of
     from coevo.agents.planning import is_estimable

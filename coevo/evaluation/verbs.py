@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coevo.snapshots.cutoffs import Cutoff
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
-_EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3')
+_EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3', 'yaml')
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -1,0 +1,210 @@
+"""The file of a grid, a YAML like AgoneTest's:
+
+    llms:
+      - model: openai/gpt-4o-mini      # or `human`, the developers' own tests
+        temperature: 0                 # and max_tokens, api_base, api_key_env
+    prompts:
+      - name: few-shot
+        value:
+          - role: system
+            content: Reply with code only.
+          - role: user
+            content: "Like {{example}}, test {{class_under_test}} with {{testing_framework}}."
+    variables:                         # of your own; those of a task are in `coevo.agents.templates`
+      example: {file: example.java}    # beside this file; or a text
+
+What it does not know is an error: a word that is misspelt would else be left out of an expensive run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from coevo.agents.grid.models import HUMAN
+from coevo.agents.grid.models import GridModel
+from coevo.agents.grid.models import checked
+from coevo.agents.templates import VARIABLES
+from coevo.agents.templates import Message
+from coevo.agents.templates import Template
+from coevo.model.errors import Fatal
+
+_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
+_MODEL_KEYS = ('temperature', 'max_tokens', 'api_base', 'api_key_env')
+_ROLES = ('system', 'user', 'assistant')
+_HOTTEST = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridCell:
+    """One model with one prompt; `name` is that of its folder."""
+
+    model: GridModel
+    prompt: str
+    template: Template
+
+    @property
+    def name(self) -> str:
+        return f'{_folder(self.model.name)}/{self.prompt}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """`human`: whether the developers' own tests are judged, too."""
+
+    cells: tuple[GridCell, ...]
+    human: bool
+
+
+def read_grid(file: Path) -> Grid:
+    """Fatal, in one sentence, for all that is not as it has to be."""
+    try:
+        found = yaml.safe_load(file.read_text('utf-8'))
+    except OSError as error:
+        raise Fatal(f'{file} cannot be read ({error.strerror}); --grid names a YAML file') from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        said = ' '.join(str(error).split())
+        raise Fatal(f'{file} is no YAML: {said}') from None
+    try:
+        return _grid(found, file.parent)
+    except Fatal as error:
+        raise Fatal(f'{file}: {error}') from None
+
+
+def _grid(found: object, folder: Path) -> Grid:
+    top = _mapping(found, 'the file', ('llms', 'prompts'), ('variables',))
+    texts = dict(_texts(top.get('variables') or {}, folder))
+    named = [_model(one, f'llms[{number}]') for number, one in _items(top['llms'], 'llms')]
+    prompts = dict(
+        _prompt(one, f'prompts[{number}]', texts)
+        for number, one in _items(top['prompts'], 'prompts')
+    )
+    models = [one for one in named if one.name != HUMAN]
+    _once((_folder(one.name) for one in named), 'llms')
+    _once((one['name'] for one in top['prompts']), 'prompts')
+    if not models:
+        raise Fatal(f'llms has no model beside {HUMAN}; `coevo evaluate … gold` judges that alone')
+    return Grid(
+        cells=tuple(
+            GridCell(model=model, prompt=name, template=template)
+            for model in models
+            for name, template in prompts.items()
+        ),
+        human=len(models) < len(named),
+    )
+
+
+def _texts(found: object, folder: Path) -> Iterator[tuple[str, str]]:
+    for name, value in _mapping(found, 'variables', (), None).items():
+        if name in VARIABLES:
+            raise Fatal(f'variables: {name} is what each task has; choose another name')
+        if isinstance(value, dict):
+            path = folder / str(_mapping(value, f'variables.{name}', ('file',), ())['file'])
+            try:
+                yield name, path.read_text('utf-8')
+            except (OSError, ValueError) as error:
+                raise Fatal(f'variables.{name}: {path} cannot be read ({error})') from None
+        else:
+            yield name, _text(value, f'variables.{name}')
+
+
+def _model(found: object, place: str) -> GridModel:
+    raw = _mapping(found, place, ('model',), _MODEL_KEYS)
+    name = _text(raw['model'], f'{place}.model')
+    if name == HUMAN:
+        return GridModel(name=name)
+    heat, most = raw.get('temperature'), raw.get('max_tokens')
+    if heat is not None and not (_is_number(heat) and 0 <= heat <= _HOTTEST):
+        raise Fatal(f'{place}.temperature is a number from 0 to 2, and not {heat!r}')
+    if most is not None and not (isinstance(most, int) and _is_number(most) and most > 0):
+        raise Fatal(f'{place}.max_tokens is a number from 1 on, and not {most!r}')
+    url, key = (
+        None if raw.get(word) is None else _text(raw[word], f'{place}.{word}')
+        for word in ('api_base', 'api_key_env')
+    )
+    return checked(GridModel(name=name, url=url, key=key, temperature=heat, max_tokens=most))
+
+
+def _prompt(found: object, place: str, texts: Mapping[str, str]) -> tuple[str, Template]:
+    raw = _mapping(found, place, ('name', 'value'), ())
+    name = _text(raw['name'], f'{place}.name')
+    if not _NAME.fullmatch(name):
+        raise Fatal(
+            f'{place}.name is of letters, digits, dots, hyphens and underscores, and not {name!r}'
+        )
+    messages = tuple(
+        _message(one, f'{place}.value[{number}]')
+        for number, one in _items(raw['value'], f'{place}.value')
+    )
+    if messages[-1].role != 'user':
+        raise Fatal(f'{place}.value ends with a message of the user, whom the model answers')
+    template = Template(messages=messages, texts=texts)
+    unknown = sorted(template.variables - texts.keys() - VARIABLES.keys())
+    if unknown:
+        known = ', '.join(sorted({*texts, *VARIABLES}))
+        raise Fatal(f'prompt {name} names {unknown[0]!r}, which is none of {known}')
+    return name, template
+
+
+def _message(found: object, place: str) -> Message:
+    raw = _mapping(found, place, ('role', 'content'), ())
+    role = _text(raw['role'], f'{place}.role')
+    if role not in _ROLES:
+        raise Fatal(f'{place}.role is one of {", ".join(_ROLES)}, and not {role!r}')
+    return Message(role=role, content=_text(raw['content'], f'{place}.content'))
+
+
+# -- the shapes of YAML ----------------------------------------------------------------------------
+
+
+def _mapping(
+    found: object, place: str, needed: Collection[str], more: Collection[str] | None
+) -> Mapping[str, Any]:
+    """more  other keys that may be there, None for any"""
+    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+        raise Fatal(f'{place} is to be a mapping')
+    for key in needed:
+        if key not in found:
+            raise Fatal(f'{place} has no {key}')
+    if more is not None:
+        for key in sorted(found.keys() - {*needed, *more}):
+            known = ', '.join((*needed, *more))
+            raise Fatal(f'{place} has {key!r}, which is none of {known}')
+    return found
+
+
+def _items(found: object, place: str) -> Sequence[tuple[int, object]]:
+    """From 1, as people count."""
+    if not isinstance(found, list) or not found:
+        raise Fatal(f'{place} is to be a list with something in it')
+    return list(enumerate(found, 1))
+
+
+def _text(found: object, place: str) -> str:
+    if not isinstance(found, str) or not found.strip():
+        raise Fatal(f'{place} is to be a text')
+    return found
+
+
+def _is_number(found: object) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool)
+
+
+def _once(names: Iterator[str], place: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise Fatal(f'{place} has {name} twice; each has a folder of its own')
+        seen.add(name)
+
+
+def _folder(model: str) -> str:
+    return re.sub(r'[^A-Za-z0-9._-]', '-', model)
