@@ -13,9 +13,12 @@ from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
 from coevo.model.reasons import BY_STAGE
+from coevo.model.reasons import Reason
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
 from coevo.model.texts import named_of_others
+from coevo.model.words import Change
+from coevo.model.words import Stage
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import first_clean_moment
 from packagers import datasheet
@@ -168,7 +171,7 @@ def text(rows: Rows, about: About) -> str:
         REASONS,
         table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
         '## Limits',
-        LIMITS + _not_offered(rows),
+        LIMITS + _drawn(rows) + _not_offered(rows),
         '## Licences',
         LICENCES,
         table(('licence', 'pairs', 'tasks'), _licences(rows)),
@@ -265,6 +268,21 @@ def _news(news: Sequence[RepositoryNews]) -> Iterator[str]:
     yield NEWS
     heads = ('repository', 'new', 'changed', 'withdrawn')
     yield table(heads, ((one.repo, one.new, one.changed, one.withdrawn) for one in news))
+
+
+def _drawn(rows: Rows) -> str:
+    """One more item, where there are unchanged tests: they are a sample, and of how many."""
+    left = [drop for drop in rows.drops if drop.reason == Reason.NOT_SAMPLED]
+    later = (Stage.LABEL, Stage.PUBLISH)
+    drawn = sum(row.change is Change.UNCHANGED for row in rows.methods)
+    drawn += sum(drop.change is Change.UNCHANGED and drop.stage in later for drop in rows.drops)
+    if not drawn:
+        return ''
+    return (
+        f'\n- Unchanged tests are a sample, drawn by seed in each pair: {drawn} of {drawn + len(left)} were '
+        'run, so they are no measure of how often a test stays as it is. `coevo identification` gives each '
+        'the `weight` by which it counts.'
+    )
 
 
 def _not_offered(rows: Rows) -> str:

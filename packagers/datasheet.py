@@ -18,7 +18,7 @@ was looked at and left out, with the reason.""",
     'Is it a sample?': """\
 Repositories are those that whoever made the snapshot mined; a crawl takes all public ones that its profile asks for (a
 language, stars, a licence, a build file). The walk takes their commits up to its cutoff. Of unchanged tests it runs a
-sample drawn by seed. The data stand for no other population: large and old repositories have more tasks, and what does
+sample drawn by seed; how many of how many stands below the limits. The data stand for no other population: large and old repositories have more tasks, and what does
 not build any more has none.""",
     'How was a label found?': """\
 By running. Old and new tests were run on old and new code, at least three times in each cell that decides, in fresh

@@ -39,6 +39,13 @@ FROM (
 GROUP BY labelling, class
 ORDER BY list_position(['static', 'dynamic', 'left_out'], labelling), class = 'negative', class"""
 
+WEIGHTED = """\
+CREATE TEMP TABLE identification AS
+SELECT answer.*, split, CASE WHEN change = 'unchanged' THEN weight ELSE 1 END AS weight
+FROM answer JOIN splits USING (family)
+    LEFT JOIN draws ON draws.pair_id = answer.pair_id AND draws.walk = $walk
+ORDER BY method_id"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentificationStudy:
@@ -68,30 +75,46 @@ def identify(path: Path, study: IdentificationStudy) -> None:
         for line in left_out(opened, study.cutoff) if study.cutoff else ():
             print(line, file=sys.stderr)
         connection = labelled(opened, study)
+    for line in _draw(connection, study):
+        print(line, file=sys.stderr)
     sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
     if study.export is not None:
         _export(connection, study, study.export)
 
 
 def labelled(opened: Opened, study: IdentificationStudy) -> duckdb.DuckDBPyConnection:
-    """The connection to a snapshot with the table `identification`, the query's answer with `split`."""
-    snapshot.limit(opened, dict(conditions(study.cutoff)))
+    """The connection to a snapshot with the table `identification`, the query's answer with `split` and
+    `weight`, and the table `draws`."""
     connection = opened.connection
-    query = (
-        files('coevo.snapshots')
-        .joinpath('queries', 'identification.sql')
-        .read_text(encoding='utf-8')
-    )
-    connection.execute(f'CREATE TEMP TABLE answer AS {query}', {'walk': str(study.walk)})
+    # Of all that was drawn, whatever a cutoff leaves of it.
+    draws = _query('draws')
+    for name in ('methods', 'drops'):
+        draws = draws.replace(f'${name}', opened.rows[name])
+    connection.execute(f'CREATE TEMP TABLE draws AS {draws}')
+    snapshot.limit(opened, dict(conditions(study.cutoff)))
+    answer = _query('identification')
+    connection.execute(f'CREATE TEMP TABLE answer AS {answer}', {'walk': str(study.walk)})
     connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')
     families = connection.execute('SELECT DISTINCT family FROM answer').fetchall()
     for (family,) in families:
         connection.execute('INSERT INTO splits VALUES (?, ?)', [family, split_of(family, study)])
-    connection.execute(
-        'CREATE TEMP TABLE identification AS FROM answer JOIN splits USING (family) '
-        'ORDER BY method_id'
-    )
+    connection.execute(WEIGHTED, {'walk': str(study.walk)})
     return connection
+
+
+def _query(name: str) -> str:
+    path = files('coevo.snapshots').joinpath('queries', f'{name}.sql')
+    return path.read_text(encoding='utf-8')
+
+
+def _draw(connection: duckdb.DuckDBPyConnection, study: IdentificationStudy) -> Iterator[str]:
+    sql = 'SELECT sum(drawn), sum(population) FROM draws WHERE walk = $walk'
+    ((drawn, population),) = connection.execute(sql, {'walk': str(study.walk)}).fetchall()
+    if population:
+        yield (
+            f'of {population} unchanged tests of pairs that were run, {drawn} were drawn; `weight` says '
+            'how many each of them stands for'
+        )
 
 
 def split_of(family: str, study: IdentificationStudy) -> str:

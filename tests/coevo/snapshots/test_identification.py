@@ -14,6 +14,7 @@ from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.identity import method_id_in
 from coevo.model.method_rows import MethodRow
+from coevo.model.reasons import Reason
 from coevo.model.segment import Segment
 from coevo.model.words import Cell
 from coevo.model.words import Change
@@ -250,6 +251,60 @@ def test_a_split_is_by_repository_and_seed_alone() -> None:
     assert split_of('owner/7', IdentificationStudy()) == split_of(
         'owner/7', IdentificationStudy(cutoff=Cutoff(date='2024-01'))
     )
+
+
+# -- weights ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of 11 unchanged tests 5 were drawn: n1, n2, n3, b1, and one that proved flaky."""
+    folder = tmp_path_factory.mktemp('drawn')
+    lost = [(Stage.SIEVE, Reason.NOT_SAMPLED, Change.UNCHANGED, f's{n}') for n in range(6)]
+    lost.append((Stage.LABEL, Reason.FLAKY, Change.UNCHANGED, 'l1'))
+    lost.append((Stage.LABEL, Reason.FLAKY, Change.CHANGED, 'l2'))
+    drops = []
+    for stage, reason, change, name in lost:
+        cells = UNAFFECTED if change is Change.UNCHANGED else REFINEMENT
+        row = method(1, name, change, cells)
+        drop = segments.drop(1, stage, row.method_id, reason)
+        drops.append(drop.of(row, change))
+    found = segment(1, first())
+    found = dataclasses.replace(
+        found,
+        pair=dataclasses.replace(found.pair, candidates=len(first()) + len(drops)),
+        drops=(*found.drops, *drops),
+    )
+    store = Store(folder / 'store')
+    with store.lock(segments.PARTITION):
+        store.write_walk(segments.PARTITION, segments.walk(1))
+        store.write(segments.PARTITION, found)
+    snapshots.write(store, folder / 'snapshot')
+    return folder / 'snapshot'
+
+
+def test_an_unchanged_test_stands_for_those_that_were_not_drawn(
+    drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    identify(drawn, IdentificationStudy(export=tmp_path / 'out'))
+    assert 'of 11 unchanged tests of pairs that were run, 5 were drawn' in capsys.readouterr().err
+    rows = pq.read_table(tmp_path / 'out' / 'dynamic.parquet').to_pylist()
+    weights = {row['test_method']: row['weight'] for row in rows}
+    assert weights == {
+        **dict.fromkeys(('u1', 'u2', 'u3', 'r1', 'f2'), 1.0),
+        **dict.fromkeys(('n1', 'n2', 'n3'), pytest.approx(11 / 5)),
+    }
+
+
+def test_the_card_says_of_how_many_they_were_drawn(drawn: Path) -> None:
+    card = ' '.join((drawn / 'README.md').read_text().split())
+    assert 'Unchanged tests are a sample, drawn by seed in each pair: 5 of 11 were run' in card
+
+
+def test_a_cutoff_moves_no_weight(drawn: Path) -> None:
+    opened = attach((drawn,))
+    found = labelled(opened, IdentificationStudy(cutoff=Cutoff(date='2099-01')))
+    assert found.execute('SELECT weight FROM draws').fetchall() == [(pytest.approx(11 / 5),)]
 
 
 @pytest.mark.parametrize('text', ['80/20', '80/10/11', 'a/b/c', '', '100/-5/5', '33.3/33.3/33.4'])

@@ -1,0 +1,21 @@
+-- How many unchanged tests of a pair were drawn to be run, and of how many: see `filters/sample.py`.
+--
+-- The draw is the last filter. So those that were drawn have a label, or left later; the others are `not_sampled`.
+-- `weight` is how many tests each of the drawn ones stands for. Null where the data are too old to say what
+-- became of a test that left without a label.
+
+SELECT
+    walk, pair_id,
+    count(*) FILTER (reason IS DISTINCT FROM 'not_sampled') AS drawn,
+    count(*) AS population,
+    CASE WHEN NOT bool_or(is_unknown) THEN population / drawn END AS weight
+FROM (
+    SELECT walk, pair_id, NULL AS reason, false AS is_unknown
+    FROM $methods WHERE change = 'unchanged'
+    UNION ALL
+    SELECT walk, pair_id, reason, change IS NULL AND reason <> 'not_sampled'
+    FROM $drops
+    WHERE reason = 'not_sampled'
+        OR stage IN ('label', 'publish') AND coalesce(change = 'unchanged', true)
+)
+GROUP BY walk, pair_id
