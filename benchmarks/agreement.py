@@ -8,7 +8,8 @@
 The sample is stratified by repository, cell and outcome. A tree is built once for a few methods of
 a cell. Where the engine needed a workaround, the oracle runs the cell as it is and with the same workaround. `refresh`
 reads anew what the engine says of the drawn cells, `arbitrate` asks oracle B where the two differ.
-Of Java the oracle is A on the pair's own JDK, of Python `python -m pytest ID` in a fresh virtual environment.
+Of Java the oracle is A on the pair's own JDK, of Python `python -m pytest ID` in a fresh virtual environment,
+of Go `go test -run ^NAME$`.
 """
 
 from __future__ import annotations
@@ -36,12 +37,14 @@ from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Ruling
 from benchmarks.oracles.cell import Target
+from benchmarks.oracles.go_cell import GoBench
 from benchmarks.oracles.python_cell import PytestBench
 from benchmarks.tables import Row
 from benchmarks.tables import append
 from benchmarks.tables import read
 from benchmarks.tables import write
 from coevo.git.repository import Repository
+from coevo.languages.golang.language import NAME as GO
 from coevo.languages.java.maven.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import alike
@@ -50,6 +53,9 @@ from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
+
+# Languages with one oracle, for which the date of a pair decides on libraries.
+WITHOUT_ANOTHER = (GO, PYTHON)
 
 KEY = ('repo', 'old', 'new', 'cell', 'method')
 Key = tuple[str, str, str, str, str]
@@ -114,14 +120,19 @@ class Benches:
     def python(self) -> PytestBench:
         return PytestBench(self._stack)
 
+    @cached_property
+    def go(self) -> GoBench:
+        return GoBench(self._stack)
+
 
 def judge(
     benches: Benches, clone: Repository, place: Place, cells: Sequence[MinedCell]
 ) -> Iterator[tuple[MinedCell, Answer, Ruling, Ruling | None]]:
     """What the oracle says of each cell of a tree, and of those that were worked around, with the workaround."""
-    if cells[0].pair.language == PYTHON:
+    if cells[0].pair.language in WITHOUT_ANOTHER:
         pair = pair_of(clone, cells[0].pair)
-        answer = benches.python.run(clone, pair, place, [one.method for one in cells])
+        bench_of = benches.go if pair.language == GO else benches.python
+        answer = bench_of.run(clone, pair, place, [one.method for one in cells])
         yield from (
             (one, answer, said, None) for one, said in zip(cells, answer.rulings, strict=True)
         )
@@ -199,8 +210,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _feature(cell: MinedCell) -> str:
-    """Such as 8 or 17: what JDK a cell ran on, or which CPython (3.11)."""
-    if cell.pair.language == PYTHON:
+    """Such as 8 or 17: what JDK a cell ran on, or which CPython (3.11) or Go (1.26)."""
+    if cell.pair.language in WITHOUT_ANOTHER:
         return '.'.join(cell.runtime.split('.')[:2])
     return Jdk(home=Path(), version=cell.runtime).release
 
@@ -228,7 +239,7 @@ def _by_tree(cells: Sequence[MinedCell]) -> dict[tuple[str, str, Place], list[Mi
     """By what one tree and runtime serve; where dates decide on libraries, a pair has its own."""
     found: dict[tuple[str, str, Place], list[MinedCell]] = {}
     for one in cells:
-        pair = one.pair.pair_id if one.pair.language == PYTHON else ''
+        pair = one.pair.pair_id if one.pair.language in WITHOUT_ANOTHER else ''
         found.setdefault((pair, one.runtime, one.place), []).append(one)
     return found
 
@@ -257,7 +268,9 @@ def refresh(arguments: argparse.Namespace) -> None:
 def arbitrate(arguments: argparse.Namespace) -> None:
     """Ask `mvn test` about every difference."""
     cells = _mined_by_key(arguments)
-    without_another = {one.pair.repo for one in cells.values() if one.pair.language == PYTHON}
+    without_another = {
+        one.pair.repo for one in cells.values() if one.pair.language in WITHOUT_ANOTHER
+    }
     rows: list[Row] = []
     with ExitStack() as stack:
         benches = Benches(stack)

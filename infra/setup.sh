@@ -34,6 +34,15 @@ has_libfaketime() {
     for place in /usr/lib*/{,*/}{,faketime/}libfaketime.so.1; do if [ -e "$place" ]; then return 0; fi; done
     return 1
 }
+has_go() { # one that can fetch others: 1.21 or newer
+    local go
+    for go in "$(command -v go || true)" /usr/local/go/bin/go /usr/lib/go-*/bin/go; do
+        if [ -x "$go" ] && [ "$(GOTOOLCHAIN=local "$go" version | sed -E 's/.* go1\.([0-9]+).*/\1/')" -ge 21 ]; then
+            return 0
+        fi
+    done
+    return 1
+}
 jdk_package() {
     if apt-cache show openjdk-17-jdk-headless >/dev/null 2>&1
     then echo openjdk-17-jdk-headless; else echo default-jdk-headless; fi
@@ -146,6 +155,7 @@ if [ "${1:-}" = npm ]; then install_npm; install_openapi; exit; fi
 install_system_packages
 install_beside has_libfaketime libfaketime 'no repair becomes a task'
 install_beside has_compiler 'gcc libc6-dev' 'in Python no pass is observed and no repair becomes a task'
+install_beside has_go golang-go 'no repository in Go is mined'
 PYTHON=$(find_python)
 UV=$(find_uv)
 install_uv

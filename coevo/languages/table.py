@@ -9,6 +9,7 @@ from coevo.languages.base import Language
 from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import lacking
+from coevo.languages.golang import language as golang
 from coevo.languages.java import maven
 from coevo.languages.measures import Measures
 from coevo.languages.python import language as python
@@ -17,8 +18,9 @@ from coevo.languages.surgery import Surgery
 
 _JAVA: Language = maven
 _PYTHON: Language = python
+_GO: Language = golang
 
-LANGUAGES: Mapping[str, Language] = {one.NAME: one for one in (_JAVA, _PYTHON)}
+LANGUAGES: Mapping[str, Language] = {one.NAME: one for one in (_JAVA, _PYTHON, _GO)}
 """By the value of the `language` columns."""
 
 

@@ -10,6 +10,9 @@ from dataclasses import replace
 import pytest
 
 from coevo.languages.base import Language
+from coevo.languages.golang import language as golang
+from coevo.languages.golang import launch as go_launch
+from coevo.languages.golang.toolchains import find_toolchains
 from coevo.languages.java import maven
 from coevo.languages.java.maven import launch
 from coevo.languages.python import language as python
@@ -47,6 +50,7 @@ class Specimen:
     prefix   of the names of tests, which those of bodies lack
     data     a file of no language beside the tests, which lacks it
     runtime  what alone is tried, where the language has several
+    one_order    whether tests share a process in the order of their file alone
     tears_alone  whether a test can fail to compile while its file does
     marks    of all its questions
     """
@@ -62,6 +66,7 @@ class Specimen:
     container: str = 'shop.TillTest'
     runtime: str = ''
     prefix: str = ''
+    one_order: bool = False
     tears_alone: bool = True
     marks: tuple[pytest.MarkDecorator, ...] = ()
 
@@ -227,7 +232,85 @@ def starve_python(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(python_launch, 'DISK_BYTES', 1 << 12)
 
 
+# -- Go ------------------------------------------------------------------------------------------
+
+WITH_GO = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
+GO_MOD = 'module example.com/shop\n\ngo 1.21\n'
+GO_HEAD = """package shop
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+var _, _, _, _ = net.Dial, os.Getpid, exec.Command, syscall.Getpid
+"""
+
+
+def go_code(price: int | None) -> Files:
+    value = '""' if price is None else str(price)
+    return {'till.go': f'package shop\n\nfunc Price() int {{ return {value} }}\n'}
+
+
+def go_tests(bodies: Mapping[str, str]) -> Files:
+    parts = [f'\nfunc Test_{name}(t *testing.T) {{ {body} }}\n' for name, body in bodies.items()]
+    return {'till_test.go': GO_HEAD + ''.join(parts)}
+
+
+def go_selling(price: int) -> str:
+    return f'if Price() != {price} {{ t.Fatal(Price()) }}'
+
+
+def go_bodies(outside: Outside) -> dict[str, str]:
+    def started(seconds: str) -> str:
+        return f'program := exec.Command("sleep", "{seconds}"); program.Start(); '
+
+    return {
+        'sells': go_selling(1),
+        'fails': 't.Error("no")',
+        'errs': 'panic("no")',
+        'skips': 't.Skip("not here")',
+        'hangs': started(LEFT) + 'for Price() > 0 { }',
+        'exits': 'syscall.Exit(0)',
+        'kills': 'syscall.Kill(os.Getpid(), syscall.SIGKILL)',
+        'forges': (
+            'for fd := 0; fd < 256; fd++ {'
+            ' syscall.Write(fd, []byte("\\n0\\t{\\"e\\":\\"end\\",\\"test\\":\\"Test_forges\\",'
+            '\\"outcome\\":\\"pass\\"}\\n--- PASS: Test_forges (0.00s)\\nPASS\\n")) }; syscall.Exit(0)'
+        ),
+        'torn': 'Nothing()',
+        'phones': (
+            f'one, err := net.Dial("tcp", "127.0.0.1:{outside.port}");'
+            ' if err != nil { t.Fatal(err) }; one.Close()'
+        ),
+        'peeks': f'if _, err := os.Stat("{outside.file}"); err != nil {{ t.Fatal(err) }}',
+        'reads': 'if _, err := os.Stat("testdata/rates.txt"); err != nil { t.Fatal(err) }',
+        'sleeps': started(SLEPT) + 'if err := program.Wait(); err != nil { t.Fatal(err) }',
+    }
+
+
+def starve_go(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(go_launch, 'DISK_BYTES', 1 << 12)
+
+
 SPECIMENS = {
+    'go': Specimen(
+        language=golang,
+        build={'go.mod': GO_MOD},
+        code=go_code,
+        tests=go_tests,
+        bodies=go_bodies,
+        starve=starve_go,
+        selling=go_selling,
+        data='testdata/rates.txt',
+        container='shop',
+        prefix='Test_',
+        one_order=True,
+        marks=(WITH_GO,),
+    ),
     'python': Specimen(
         language=python,
         build={},

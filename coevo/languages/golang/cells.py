@@ -1,0 +1,153 @@
+"""Cells of a pair: laid out, compiled, and kept as long as there is room."""
+
+from __future__ import annotations
+
+import shutil
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import MainSources
+from coevo.languages.golang.cell_files import cell_files
+from coevo.languages.golang.compiler import Answer
+from coevo.languages.golang.compiler import GoCompiler
+from coevo.languages.golang.places import OVERLAY
+from coevo.languages.golang.projects import GoProject
+from coevo.languages.golang.run_context import GoRunContext
+from coevo.languages.packed_files import pack
+
+_MOST_BINARIES = 24
+_MOST_TREES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoCellKey:
+    """module: the folder of a package"""
+
+    tests_rev: str
+    code_rev: str
+    module: str
+    borrowed: BorrowedSettings | None = None
+    edits: Edits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """How a binary is made beside its sources: with a clock that can be set; packages that tell what of
+    them is executed."""
+
+    clock: bool = False
+    covered: str = ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoBinary:
+    """A test binary, or why there is none; see `inside/compile.go`."""
+
+    place: Path | None
+    name: str
+    whole: bool
+    none: bool
+    broken: Mapping[str, str]
+    torn: Mapping[str, str]
+    all: str
+    code: str
+    cpu_seconds: float
+
+    def remove(self) -> None:
+        if self.place is not None:
+            self.place.unlink(missing_ok=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class GoCells:
+    """Those of one thread with one toolchain; what was compiled is the same for all of its pairs."""
+
+    context: GoRunContext
+    compiler: GoCompiler
+    folder: Path
+    _binaries: OrderedDict[tuple[GoCellKey, str, Variant], GoBinary] = field(
+        default_factory=OrderedDict
+    )
+    _trees: OrderedDict[tuple[GoCellKey, str, MainSources | None], Path] = field(
+        default_factory=OrderedDict
+    )
+
+    def binary(self, key: GoCellKey, project: GoProject, variant: Variant) -> GoBinary:
+        """Compiled now, or before: then it costs nothing. project: whose go.mod it has."""
+        name = (key, project.digest, variant)
+        found = self._binaries.pop(name, None)
+        if found is None:
+            while len(self._binaries) >= _MOST_BINARIES:
+                self._binaries.popitem(last=False)[1].remove()
+            found = self._compiled(key, project, variant)
+        self._binaries[name] = found
+        return found
+
+    def knows(self, key: GoCellKey, project: GoProject) -> bool:
+        return (key, project.digest, Variant()) in self._binaries
+
+    def tree(self, key: GoCellKey, project: GoProject, sources: MainSources | None = None) -> Path:
+        """The archive of its files."""
+        whole = GoCellKey(
+            tests_rev=key.tests_rev,
+            code_rev=key.code_rev,
+            module='',
+            borrowed=key.borrowed,
+            edits=key.edits,
+        )
+        name = (whole, project.digest, sources)
+        found = self._trees.pop(name, None)
+        if found is None:
+            while len(self._trees) >= _MOST_TREES:
+                self._trees.popitem(last=False)[1].unlink(missing_ok=True)
+            files = cell_files(
+                self.context.repository,
+                key.tests_rev,
+                key.code_rev,
+                project.files,
+                key.edits,
+                sources,
+            )
+            found = pack(files, self.folder / 'trees')
+        self._trees[name] = found
+        return found
+
+    def close(self) -> None:
+        self._binaries.clear()
+        self._trees.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _compiled(self, key: GoCellKey, project: GoProject, variant: Variant) -> GoBinary:
+        flags = []
+        if variant.covered:
+            flags = ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']
+        order = {
+            'Root': project.root,
+            'Folder': key.module,
+            'Overlay': f'{OVERLAY}/{"clock" if variant.clock else "plain"}.json',
+            'Flags': flags,
+            'Stubs': not variant.covered and not variant.clock,
+        }
+        if not order['Stubs']:
+            order['Stubs'] = not self.binary(key, project, Variant()).whole
+        return _read(self.compiler.ask('compile', self.tree(key, project), order))
+
+
+def _read(answer: Answer) -> GoBinary:
+    told = answer.told
+    return GoBinary(
+        place=answer.binary,
+        name=answer.name,
+        whole=told.get('Whole') is True,
+        none=told.get('None') is True,
+        broken=dict(told.get('Broken') or {}),
+        torn=dict(told.get('Torn') or {}),
+        all=str(told.get('All') or ''),
+        code=str(told.get('Code') or ''),
+        cpu_seconds=answer.cpu_seconds,
+    )

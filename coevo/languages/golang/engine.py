@@ -1,0 +1,72 @@
+"""What a run over one repository builds with: an engine for all threads, a builder for each."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from coevo.languages.engine import RunSettings
+from coevo.languages.golang.built_pair import GoBuiltPair
+from coevo.languages.golang.cells import GoCells
+from coevo.languages.golang.compiler import GoCompiler
+from coevo.languages.golang.ends import chosen
+from coevo.languages.golang.ends import made_end
+from coevo.languages.golang.ends import without
+from coevo.languages.golang.run_context import GoRunContext
+from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.model.records import Pair
+
+
+class GoBuilder:
+    """Fulfils `coevo.languages.engine.Builder`."""
+
+    def __init__(self, context: GoRunContext) -> None:
+        self._context = context
+        self._cells: dict[GoToolchain, GoCells] = {}
+
+    def build(self, pair: Pair) -> GoBuiltPair:
+        toolchain = chosen(self._context, pair)
+        if isinstance(toolchain, str):
+            ends = without(pair.old, toolchain), without(pair.new, toolchain)
+            return GoBuiltPair(pair=pair, ends=ends, cells=None, context=self._context)
+        cells = self._of(toolchain)
+        old, new = (made_end(self._context, cells, commit, pair) for commit in (pair.old, pair.new))
+        return GoBuiltPair(pair=pair, ends=(old, new), cells=cells, context=self._context)
+
+    def _of(self, toolchain: GoToolchain) -> GoCells:
+        if toolchain not in self._cells:
+            made = self._context.prepared(toolchain)
+            shared = self._context.root / f'go-{toolchain.version}'
+            folder = self._context.root / f'cells-{id(self):x}-{toolchain.version}'
+            folder.mkdir(mode=0o711)
+            self._cells[toolchain] = GoCells(
+                context=self._context,
+                compiler=GoCompiler(self._context.sandbox, made, shared),
+                folder=folder,
+            )
+        return self._cells[toolchain]
+
+    def close(self) -> None:
+        for cells in self._cells.values():
+            cells.close()
+        self._cells.clear()
+
+
+class GoEngine:
+    """Fulfils `coevo.languages.engine.Engine`."""
+
+    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
+        supply = run.runtimes
+        assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
+        self._context = GoRunContext(
+            run.repository, supply or GoSupply(), sandbox=run.sandbox, stack=stack, say=run.say
+        )
+
+    def builder(self) -> GoBuilder:
+        return GoBuilder(self._context)
+
+    def forget(self, rev: str) -> None:
+        self._context.forget(rev)
+
+    def halt(self) -> None:
+        self._context.sandbox.close()

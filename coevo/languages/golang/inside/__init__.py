@@ -1,0 +1,1 @@
+"""Our program in Go, and what is put beside `testing`; sources alone."""

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Listed is a package as `go list -json` tells it, as far as it is read here.
+type Listed struct {
+	Dir          string
+	ImportPath   string
+	Name         string
+	ForTest      string
+	Export       string
+	Standard     bool
+	DepOnly      bool
+	GoFiles      []string
+	CgoFiles     []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+	EmbedFiles   []string
+	Imports      []string
+	ImportMap    map[string]string
+	Deps         []string
+	Error        *ListedError
+	DepsErrors   []*ListedError
+	Module       *struct {
+		Path      string
+		Version   string
+		GoVersion string
+	}
+}
+
+// ListedError is why a package cannot be loaded or compiled.
+type ListedError struct {
+	ImportStack []string
+	Pos         string
+	Err         string
+}
+
+const fields = "-json=Dir,ImportPath,Name,ForTest,Export,Standard,DepOnly,GoFiles,CgoFiles,TestGoFiles," +
+	"XTestGoFiles,Imports,ImportMap,Deps,Error,DepsErrors,Module"
+
+func itoa(number int64) string { return strconv.FormatInt(number, 10) }
+
+// goTool runs the go command in a folder; what it writes to both of its streams.
+func goTool(folder string, arguments ...string) (stdout, stderr []byte, status int) {
+	command := exec.Command(os.Getenv("GOROOT")+"/bin/go", arguments...)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "GOCACHE="+cache, "PWD="+folder)
+	var said, complained bytes.Buffer
+	command.Stdout, command.Stderr = &said, &complained
+	err := command.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		check(err)
+	}
+	return said.Bytes(), complained.Bytes(), command.ProcessState.ExitCode()
+}
+
+func list(folder string, arguments ...string) ([]*Listed, string) {
+	said, complained, _ := goTool(folder, append([]string{"list", "-e", fields}, arguments...)...)
+	decoder := json.NewDecoder(bytes.NewReader(said))
+	var found []*Listed
+	for {
+		one := &Listed{}
+		err := decoder.Decode(one)
+		if errors.Is(err, io.EOF) {
+			return found, string(complained)
+		}
+		check(err)
+		found = append(found, one)
+	}
+}
+
+// Built says of each package why it cannot be built, with an empty text for those that can.
+type Built struct {
+	Packages map[string]string
+	Said     string
+}
+
+// buildPackages compiles packages of a module without their tests.
+func buildPackages(order *Order) {
+	unpack(order.Tree, order.Root)
+	linkCaches(order.Caches)
+	folder := filepath.Join(order.Root, order.Folder)
+	arguments := append([]string{"-export", "-deps"}, order.Flags...)
+	if order.Overlay != "" {
+		arguments = append(arguments, "-overlay="+order.Overlay)
+	}
+	found, said := list(folder, append(arguments, order.Packages...)...)
+	failures := map[string]string{}
+	for _, one := range found {
+		if one.Error != nil && !hasNoFiles(one.Error.Err) {
+			failures[one.ImportPath] = firstError(one.Error.Err)
+		}
+	}
+	result := Built{Packages: map[string]string{}, Said: said}
+	for _, one := range found {
+		if one.DepOnly || one.Standard {
+			continue
+		}
+		place, err := filepath.Rel(order.Root, one.Dir)
+		if err != nil {
+			continue
+		}
+		result.Packages[place] = failures[one.ImportPath]
+		for _, dep := range one.Deps {
+			if result.Packages[place] == "" && failures[dep] != "" {
+				result.Packages[place] = failures[dep]
+			}
+		}
+	}
+	answer(result, "")
+}
+
+// hasNoFiles tells a package with nothing but tests, or files for other systems, from a broken one.
+func hasNoFiles(text string) bool {
+	return strings.Contains(text, "no non-test Go files") || strings.Contains(text, "build constraints exclude all Go files")
+}
+
+var (
+	place  = regexp.MustCompile(`^(?:vet: )?(?:\./|/w/src/)?[^\s:]+\.(?:go|mod|s):\d+(?::\d+)?: `)
+	header = regexp.MustCompile(`^# `)
+)
+
+// firstError is the first error in what a compiler wrote, without its place.
+func firstError(text string) string {
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && !header.MatchString(line) {
+			return brief(place.ReplaceAllString(line, ""))
+		}
+	}
+	return "failed"
+}
+
+// brief is the first line of a message, no longer than a signature may be.
+func brief(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "")
+	}
+	return text
+}

@@ -1,0 +1,3 @@
+module coevo/inside
+
+go 1.21

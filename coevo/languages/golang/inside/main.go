@@ -1,0 +1,66 @@
+// Command inside is what coevo runs of its own in a sandbox, of which it is the first program. It reads one
+// line of JSON, an order, and lays out the tree that the order names. `build`, `compile` and `check` let the Go
+// toolchain read the tree, and run nothing of it: they answer by an archive on standard output. `run` starts a
+// test binary, and says what it heard of it.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Order is what the host asks for.
+//
+//	Tree      the archive that is laid out
+//	Root      where; its last elements are those of the module's path
+//	Folder    the folder of a package, or of a module, below the root
+//	Caches    folders of compiled packages that are read, the first that has one counts
+//	Overlay   what replaces files of the standard library, as `go build -overlay` has it
+//	Packages  folders of packages below Folder, `.` for itself
+//	Flags     of `go list` and `go test -c` alike
+//	Variants  sources of the file Path, each to be compiled in its place
+//	Runs      the runs of a binary, one after the other
+type Order struct {
+	Nonce     string
+	Tree      string
+	Root      string
+	Folder    string
+	Caches    []string
+	Overlay   string
+	Packages  []string
+	Flags     []string
+	Stubs     bool
+	Path      string
+	Variants  [][]byte
+	Binary    string
+	Arguments []string
+	Profile   bool
+	Files     []string
+	Variables map[string]string
+}
+
+func main() {
+	line, err := bufio.NewReaderSize(os.Stdin, 1<<20).ReadBytes('\n')
+	check(err)
+	var order Order
+	check(json.Unmarshal(line, &order))
+	switch os.Args[1] {
+	case "build":
+		buildPackages(&order)
+	case "compile":
+		compile(&order)
+	case "check":
+		checkVariants(&order)
+	case "run":
+		run(&order)
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "coevo:", err)
+		os.Exit(70)
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Where a test binary finds what it has to know, and writes what it has to say: numbers that no program
+// hands on by accident. They are those of testing/coevo.go.
+const reading, writing = 198, 199
+
+// lastWords is how long a process that has closed its channel may take to end.
+const lastWords = 10 * time.Second
+
+const prSetDumpable = 4
+
+// run starts a test binary and says on standard output, under the nonce, what it says of its tests, and how it
+// ended. The nonce is known to this process alone, into which nobody can look (prctl(2), PR_SET_DUMPABLE).
+func run(order *Order) {
+	syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+	unpack(order.Tree, order.Root)
+	folder := filepath.Join(order.Root, order.Folder)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		check(os.MkdirAll(folder, 0o755))
+	}
+	secret := random()
+	theirs, ours := pipe()
+	listening, telling := pipe()
+	check(syscall.Dup3(int(theirs.Fd()), reading, 0))
+	check(syscall.Dup3(int(telling.Fd()), writing, 0))
+	profile := "/tmp/coevo-profile"
+	arguments := order.Arguments
+	if order.Profile {
+		arguments = append(arguments, "-test.coverprofile="+profile)
+	}
+	command := exec.Command(order.Binary, arguments...)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "PWD="+folder)
+	for name, value := range order.Variables {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	command.Stdout, command.Stderr = os.Stderr, os.Stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	check(command.Start())
+	say(order.Nonce, `{"e":"started"}`)
+	theirs.Close()
+	telling.Close()
+	check(syscall.Close(reading))
+	check(syscall.Close(writing))
+	fmt.Fprintf(ours, "%s\n", secret)
+	ours.Close()
+	closed := make(chan bool)
+	go func() {
+		relay(listening, secret, order.Nonce)
+		close(closed)
+	}()
+	status := end(command)
+	select {
+	case <-closed:
+	case <-time.After(lastWords):
+	}
+	if order.Profile {
+		tellExecuted(order, profile)
+	}
+	said, err := json.Marshal(map[string]any{"e": "status", "status": status})
+	check(err)
+	say(order.Nonce, string(said))
+}
+
+func pipe() (*os.File, *os.File) {
+	one, other, err := os.Pipe()
+	check(err)
+	return one, other
+}
+
+func random() string {
+	file, err := os.Open("/dev/urandom")
+	check(err)
+	defer file.Close()
+	bytes := make([]byte, 16)
+	_, err = file.Read(bytes)
+	check(err)
+	return fmt.Sprintf("%x", bytes)
+}
+
+// relay says again what the test process says under its secret.
+func relay(from *os.File, secret, nonce string) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 1<<16), 1<<20)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), secret+"\t"); ok {
+			say(nonce, text)
+		}
+	}
+}
+
+func end(command *exec.Cmd) string {
+	_ = command.Wait()
+	state := command.ProcessState.Sys().(syscall.WaitStatus)
+	if state.Signaled() {
+		return fmt.Sprintf("exit:-%d", int(state.Signal()))
+	}
+	return fmt.Sprintf("exit:%d", state.ExitStatus())
+}
+
+func say(nonce, text string) {
+	_, err := os.Stdout.WriteString(nonce + "\t" + text + "\n")
+	check(err)
+}

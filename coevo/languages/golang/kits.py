@@ -1,0 +1,53 @@
+"""What an agent needs to run tests without a network: a toolchain, and the modules of the task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.languages.golang.go_command import ask
+from coevo.languages.golang.launch import variables
+from coevo.languages.golang.places import MODULES
+from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.toolchains import alike
+from coevo.languages.golang.toolchains import find_toolchains
+from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.kits import Kit
+from coevo.model.errors import Fatal
+from coevo.model.listener import Say
+from coevo.model.task_rows import TaskRow
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
+
+
+class GoKits:
+    """Fulfils `coevo.languages.kits.Kits`."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
+        """`folder`: an empty one that the sandbox's user can enter."""
+        self._say = say
+
+    def kit(self, task: TaskRow, place: Path) -> Kit:
+        toolchain = _toolchain(task.environment.runtime if task.environment else '', self._say)
+        libraries = task.environment.libraries if task.environment else ()
+        names = [one.coordinates for one in libraries]
+        if names:
+            ask(toolchain, ('mod', 'download', *names), place.parent)
+        mounts = [Mount(source=module_cache(), target=MODULES)]
+        if not toolchain.inside.startswith('/usr/'):
+            mounts.append(Mount(source=toolchain.home, target=toolchain.inside))
+        return Kit(
+            mounts=tuple(mounts),
+            environment={**variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
+        )
+
+
+def _toolchain(version: str, say: Say) -> GoToolchain:
+    """The one that a task was made with, or one of its release, brought; else any."""
+    supply = GoSupply(brings=True, say=say)
+    if version:
+        supply.has(version)
+    known = alike(version, supply.known) or find_toolchains()
+    if not known:
+        raise Fatal('there is no Go here; install one (apt install golang-go)')
+    return max(known, key=lambda one: one.numbers)

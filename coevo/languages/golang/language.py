@@ -1,0 +1,122 @@
+"""Go tested by its own `testing`: packages of old revisions compiled, and their tests run in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from coevo.git.repository import Repository
+from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import not_offered
+from coevo.languages.engine import RunSettings
+from coevo.languages.golang import reading
+from coevo.languages.golang import surgery
+from coevo.languages.golang.commands import commands
+from coevo.languages.golang.engine import GoEngine
+from coevo.languages.golang.findings import findings
+from coevo.languages.golang.kits import GoKits
+from coevo.languages.golang.names import run_pattern
+from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.toolchains import alike
+from coevo.languages.golang.toolchains import find_toolchains
+from coevo.languages.measures import Measures
+from coevo.languages.prompt_words import PromptWords
+from coevo.languages.reading import Reading
+from coevo.languages.refactorings import NoRefactoringFinder
+from coevo.languages.surgery import Surgery
+from coevo.languages.universal_mutator import UniversalMutator
+from coevo.languages.verdicts import Verdict
+from coevo.model.listener import Say
+from coevo.model.listener import silent
+from coevo.model.records import TestMethod
+from coevo.sandboxes.sandbox import Sandbox
+
+NAME = 'go'
+ENGINE_VERSION = 1
+RUNTIME = 'Go'
+BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
+NEEDS = 'a go.mod, or a Go package, at its root'
+
+WORKAROUNDS = frozenset[str]()
+READING: Reading = reading
+SURGERY: Surgery = surgery
+MEASURES = Measures(mutation=UniversalMutator(suffix='.go'))
+OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
+mutation_tool = not_offered(Capability.MUTATE)
+
+__all__ = [
+    'WORKAROUNDS',
+    'BUILD_FILES',
+    'ENGINE_VERSION',
+    'MEASURES',
+    'NAME',
+    'NEEDS',
+    'OFFERS',
+    'READING',
+    'RUNTIME',
+    'SURGERY',
+    'commands',
+    'detect',
+    'engine',
+    'findings',
+    'kits',
+    'mutation_tool',
+    'outdated',
+    'prompt_words',
+    'refactoring_finder',
+    'runtimes',
+    'tool_versions',
+    'workaround',
+]
+
+
+def detect(repository: Repository, rev: str) -> bool:
+    """Whether a revision has a go.mod, or what was used before, or a package, at its root."""
+    tree = repository.tree(rev)
+    if any(name in tree for name in BUILD_FILES):
+        return True
+    return any(path.endswith('.go') and '/' not in path for path in tree)
+
+
+def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> GoSupply:
+    """like  a version such as 1.26.8: that very one, else those of its release, else all"""
+    known = find_toolchains()
+    return GoSupply(known=alike(like, known) or known, brings=brings, say=say)
+
+
+def refactoring_finder() -> NoRefactoringFinder:
+    return NoRefactoringFinder()
+
+
+def outdated(repository: Repository, rev: str, level: int | None) -> None:
+    """None is: new toolchains compile all that was ever written."""
+
+
+def workaround(verdict: Verdict) -> None:
+    """None is known."""
+
+
+def tool_versions() -> tuple[str, ...]:
+    """What measures is of the toolchain, which a build names itself."""
+    return ()
+
+
+def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
+    where = '' if module == '.' else f'cd {module} && '
+    chosen = f" -run '{run_pattern(methods)}'" if methods else ''
+    return PromptWords(
+        framework="Go's testing package",
+        new_test='Name it TestX, so that `go test` runs it.',
+        new_file='its package clause and the imports that its tests need',
+        running=(f'{where}go test -mod=mod -vet=off{chosen} .',),
+        side_effects='tests that write into the tree, or a go.mod that is completed',
+    )
+
+
+def kits(sandbox: Sandbox, folder: Path, say: Say) -> GoKits:
+    return GoKits(sandbox, folder, say)
+
+
+def engine(run: RunSettings, stack: ExitStack) -> GoEngine:
+    return GoEngine(run, stack)

@@ -1,0 +1,113 @@
+"""The jobs in which our program runs: what each sees of the host, and how much it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from coevo.languages.golang.places import CACHES
+from coevo.languages.golang.places import MODULES
+from coevo.languages.golang.places import OVERLAY
+from coevo.languages.golang.places import PROGRAM
+from coevo.languages.golang.places import TREE_FILE
+from coevo.languages.golang.standard_library import Prepared
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.toolchains import module_cache
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+
+MEMORY_BYTES = 6 << 30
+PROCESSES = 1024
+FILE_BYTES = 512 << 20
+DISK_BYTES = 1 << 30
+COMPILING_SECONDS, COMPILING_DISK_BYTES = 1200.0, 6 << 30
+_WALL_PER_CPU = 10
+
+# Processors that the runtime thinks there are, whatever the machine has.
+PROCESSORS, OTHER_PROCESSORS = 4, 1
+
+
+def compiler_job(made: Prepared, mode: str, tree: Path, caches: Sequence[Path]) -> Job:
+    """Reads a tree, runs nothing of it, and answers by an archive on standard output."""
+    mounts = [Mount(source=tree, target=TREE_FILE), *_common(made)]
+    mounts.append(Mount(source=made.overlay, target=OVERLAY))
+    for source, target in zip(caches, CACHES, strict=False):
+        mounts.append(Mount(source=source, target=target))
+    return Job(
+        argv=(PROGRAM, mode),
+        limits=_limits(COMPILING_SECONDS, COMPILING_SECONDS * _WALL_PER_CPU, COMPILING_DISK_BYTES),
+        mounts=tuple(mounts),
+        environment={**variables(made.toolchain), 'GOMAXPROCS': '2'},
+    )
+
+
+def test_job(
+    made: Prepared,
+    tree: Path,
+    binary: tuple[Path, str],
+    cpu_seconds: float,
+    wall_seconds: float,
+    more: Mapping[str, str],
+) -> Job:
+    """Runs a test binary, with its channel on standard output.
+
+    binary  where it lies, and at which place of the sandbox it is seen
+    """
+    place, target = binary
+    mounts = (
+        Mount(source=tree, target=TREE_FILE),
+        Mount(source=place, target=target),
+        *_common(made),
+    )
+    return Job(
+        argv=(PROGRAM, 'run'),
+        limits=_limits(cpu_seconds, wall_seconds, DISK_BYTES),
+        mounts=mounts,
+        environment={
+            **variables(made.toolchain),
+            'GOCACHE': '/tmp/go-cache',
+            'GOMAXPROCS': str(PROCESSORS),
+            **more,
+        },
+    )
+
+
+def _common(made: Prepared) -> Iterator[Mount]:
+    yield Mount(source=made.program, target=PROGRAM)
+    module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)
+    yield Mount(source=module_cache(), target=MODULES)
+    if not made.toolchain.inside.startswith('/usr/'):
+        yield Mount(source=made.toolchain.home, target=made.toolchain.inside)
+
+
+def variables(toolchain: GoToolchain) -> dict[str, str]:
+    """Nothing is asked of a network, no C is compiled, no other toolchain is chosen."""
+    return {
+        'PATH': f'{toolchain.inside}/bin:/usr/bin:/bin',
+        'GOROOT': toolchain.inside,
+        'GOPATH': '/tmp/go',
+        'GOMODCACHE': MODULES,
+        'GOFLAGS': '-mod=mod',
+        'GOPROXY': 'off',
+        'GOSUMDB': 'off',
+        'GOENV': 'off',
+        'GOWORK': 'off',
+        'GOTOOLCHAIN': 'local',
+        'GOTELEMETRY': 'off',
+        'CGO_ENABLED': '0',
+    }
+
+
+def _limits(cpu_seconds: float, wall_seconds: float, disk_bytes: int) -> Limits:
+    return Limits(
+        cpu_seconds=cpu_seconds,
+        wall_seconds=wall_seconds,
+        memory_bytes=MEMORY_BYTES,
+        processes=PROCESSES,
+        file_bytes=FILE_BYTES,
+        disk_bytes=disk_bytes,
+        bounds_addresses=False,
+    )

@@ -1,0 +1,251 @@
+"""The modules of a revision, and what they need: go.mod and go.sum as the go command completes them.
+
+What go.mod and go.sum do not pin is the newest of the pair's date. What they name is downloaded outside, where
+nothing of it is run; inside, nobody asks a network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import shutil
+import tempfile
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from coevo.git.objects import LINK
+from coevo.git.repository import Repository
+from coevo.languages.golang.dated_proxy import DatedProxy
+from coevo.languages.golang.go_command import ask
+from coevo.languages.golang.places import SOURCES
+from coevo.languages.golang.reading.layout import GO_MOD
+from coevo.languages.golang.reading.layout import VENDOR
+from coevo.languages.golang.reading.layout import is_compiled
+from coevo.languages.golang.reading.layout import is_test_path
+from coevo.languages.golang.reading.module_paths import ImportingFile
+from coevo.languages.golang.reading.module_paths import module_path
+from coevo.languages.golang.reading.module_paths import own_path
+from coevo.languages.golang.reading.trees import GoTree
+from coevo.languages.golang.reading.trees import tree
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.toolchains import level_of
+from coevo.languages.golang.toolchains import numbers
+from coevo.model.environments import LibraryEntry
+
+GO_SUM = 'go.sum'
+_MOST_MODULES = 12
+_EXTERNAL = '_test'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoProject:
+    """A revision as the go command sees it.
+
+    path       of the module at its root, or by which it imports itself
+    folders    of its modules that have tests, sorted; '.' is the root
+    files      go.mod and go.sum of each, by path in the repository
+    libraries  of each module
+    failures   by module, why it cannot be read
+    """
+
+    path: str
+    folders: tuple[str, ...]
+    files: Mapping[str, bytes]
+    libraries: Mapping[str, tuple[LibraryEntry, ...]]
+    failures: Mapping[str, str]
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The path of each module."""
+        return {one: module_path(self.files[_join(one, GO_MOD)]) for one in self.folders}
+
+    @property
+    def root(self) -> str:
+        """Where its tree lies in the sandbox."""
+        return f'{SOURCES}/{self.path}'
+
+    def module_of(self, package: str) -> str:
+        """The folder of the module that a package folder belongs to."""
+        above = (str(one) for one in PurePosixPath(package, '_').parents)
+        return next((one for one in above if one in self.folders), '.')
+
+    @property
+    def digest(self) -> str:
+        text = repr((self.path, sorted(self.files.items())))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What a revision itself says, before anybody is asked.
+
+    texts  go.mod and go.sum by path, with one of ours where there is none at the root
+    level  the newest language level that is asked for
+    needs  a digest of all that decides what is downloaded
+    """
+
+    path: str
+    folders: tuple[str, ...]
+    texts: Mapping[str, bytes]
+    level: tuple[int, ...]
+    needs: str
+
+
+def described(repository: Repository, rev: str, name: str, when: datetime | None) -> Described:
+    """name  that of the repository, such as owner/name"""
+    seen = tree(repository, rev)
+    texts = dict(_stated(seen))
+    roots = sorted(posixpath.dirname(path) or '.' for path in texts if path.endswith(GO_MOD))
+    if '.' not in roots:
+        path = _own_path(seen) or f'github.com/{name}'
+        level = level_of(when.date() if when else None)
+        texts[GO_MOD] = f'module {path}\n\ngo {level}\n'.encode()
+        roots = ['.', *roots]
+    path = module_path(texts[GO_MOD]) or f'github.com/{name}'
+    folders = tuple(one for one in roots if one == '.' or _has_tests(seen, one, roots))
+    levels = [_level(texts[_join(one, GO_MOD)]) for one in folders]
+    needs = repr((path, folders, sorted(texts.items()), sorted(_imports(seen))))
+    return Described(
+        path=path,
+        folders=folders[:_MOST_MODULES],
+        texts=texts,
+        level=max(levels),
+        needs=hashlib.sha256(needs.encode()).hexdigest(),
+    )
+
+
+def resolved(
+    repository: Repository,
+    rev: str,
+    told: Described,
+    toolchain: GoToolchain,
+    when: datetime | None,
+) -> GoProject:
+    """All that its packages and their tests import, downloaded; Transient."""
+    files = dict(told.texts)
+    libraries: dict[str, tuple[LibraryEntry, ...]] = {}
+    failures: dict[str, str] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix='coevo-go-') as folder,
+        DatedProxy(toolchain, when, Path(folder)) as proxy,
+    ):
+        place = Path(folder, 'src', told.path)
+        _write(repository, rev, place, told.texts)
+        for module in told.folders:
+            words = ['list', '-e', '-deps', '-test', '-f', _FORMAT, './...']
+            said = ask(toolchain, words, place / module, proxy.settings)
+            if not said.good:
+                failures[module] = _reason(said.complaint, folder)
+                continue
+            for name in (GO_MOD, GO_SUM):
+                file = place / module / name
+                if file.is_file():
+                    files[_join(module, name)] = file.read_bytes()
+            sums = files.get(_join(module, GO_SUM), b'').decode(errors='replace')
+            libraries[module] = tuple(_libraries(said.output, sums))
+        shutil.rmtree(place, ignore_errors=True)
+    return GoProject(
+        path=told.path,
+        folders=told.folders,
+        files=files,
+        libraries=libraries,
+        failures=failures,
+    )
+
+
+_FORMAT = '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}'
+
+
+def _libraries(output: str, sums: str) -> Iterator[LibraryEntry]:
+    """Modules with the hash of their files that go.sum has (`h1:`)."""
+    known = {}
+    for line in sums.splitlines():
+        path, _, rest = line.partition(' ')
+        version, _, digest = rest.partition(' ')
+        known[path, version] = digest
+    for line in sorted({line for line in output.splitlines() if line}):
+        path, _, version = line.partition(' ')
+        digest = known.get((path, version), '')
+        yield LibraryEntry(
+            coordinates=f'{path}@{version}', sha256=hashlib.sha256(digest.encode()).hexdigest()
+        )
+
+
+def _reason(complaint: str, folder: str) -> str:
+    lines = [line for line in complaint.splitlines() if not line.startswith('go: downloading')]
+    text = ' '.join(lines[:1]).replace(folder, '').removeprefix('go: ')
+    return f'modules:{text[:200]}'
+
+
+def _stated(seen: GoTree) -> Iterator[tuple[str, bytes]]:
+    for path, entry in seen.entries.items():
+        folders, name = posixpath.split(path)
+        parts = folders.split('/')
+        aside = VENDOR in parts or is_test_path(path) or not is_compiled(_join(folders, 'a.go'))
+        if name in (GO_MOD, GO_SUM) and not aside and entry.mode != LINK:
+            yield path, seen.content(path)
+
+
+def _has_tests(seen: GoTree, folder: str, roots: list[str]) -> bool:
+    """Whether a module has test files that are no nested module's."""
+    nested = tuple(f'{one}/' for one in roots if one.startswith(f'{folder}/'))
+    return any(
+        path.startswith(f'{folder}/') and path.endswith('_test.go') and not path.startswith(nested)
+        for path in seen.entries
+    )
+
+
+def _level(go_mod: bytes) -> tuple[int, ...]:
+    for line in go_mod.decode(errors='replace').splitlines():
+        words = line.split()
+        if words[:1] == ['go'] and len(words) > 1:
+            return numbers(words[1])
+    return ()
+
+
+def _imports(seen: GoTree) -> set[tuple[str, str]]:
+    return {
+        (posixpath.dirname(path), one.text)
+        for path in seen.entries
+        if is_compiled(path) and VENDOR not in path.split('/')
+        for one in seen.parsed(path).imports
+    }
+
+
+def _own_path(seen: GoTree) -> str:
+    paths = [p for p in seen.entries if is_compiled(p) and VENDOR not in p.split('/')]
+    folders = frozenset(posixpath.dirname(path) or '.' for path in paths)
+    return own_path((_importing(seen, path) for path in paths), folders)
+
+
+def _importing(seen: GoTree, path: str) -> ImportingFile:
+    parsed = seen.parsed(path)
+    clause = parsed.types[0].simple if parsed.types else ''
+    return ImportingFile(
+        folder=posixpath.dirname(path) or '.',
+        package=clause.removesuffix(_EXTERNAL),
+        is_external=path.endswith('_test.go') and clause.endswith(_EXTERNAL),
+        imports=tuple(one.text for one in parsed.imports),
+    )
+
+
+def _write(repository: Repository, rev: str, place: Path, texts: Mapping[str, bytes]) -> None:
+    """What the go command reads to tell what is imported: nothing that could be run is among it."""
+    entries = repository.tree(rev)
+    wanted = {
+        path: repository.blob(entry.oid)
+        for path, entry in entries.items()
+        if path.endswith('.go') and entry.mode != LINK and VENDOR not in path.split('/')
+    }
+    for path, content in (wanted | dict(texts)).items():
+        file = place / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+
+def _join(folder: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, name))

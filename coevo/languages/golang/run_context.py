@@ -1,0 +1,76 @@
+"""What a run has once, whatever its threads ask: a sandbox, a folder, what toolchains were prepared."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+
+from coevo.git.repository import Repository
+from coevo.languages.builds import Build
+from coevo.languages.golang.projects import Described
+from coevo.languages.golang.projects import GoProject
+from coevo.languages.golang.projects import described
+from coevo.languages.golang.projects import resolved
+from coevo.languages.golang.standard_library import Prepared
+from coevo.languages.golang.standard_library import prepared
+from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.model.listener import Say
+from coevo.model.records import Commit
+from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.workspace import workspace
+
+EndKey = tuple[str, str, date | None]
+"""Revision, toolchain, day."""
+
+
+class GoRunContext:
+    """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
+
+    def __init__(
+        self, repository: Repository, supply: GoSupply, *, sandbox: str, stack: ExitStack, say: Say
+    ) -> None:
+        self.repository, self.supply, self.say = repository, supply, say
+        self.sandbox = open_sandbox(sandbox)
+        stack.callback(self.sandbox.close)
+        self.root = stack.enter_context(workspace())
+        self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
+        self._projects: dict[tuple[str, str, date | None], GoProject] = {}
+        self._described: dict[tuple[str, date | None], Described] = {}
+        self._prepared: dict[GoToolchain, Prepared] = {}
+        self.lock = threading.Lock()
+
+    def forget(self, rev: str) -> None:
+        for key in [key for key in self.ends if key[0] == rev]:
+            self.ends.pop(key, None)
+
+    def prepared(self, toolchain: GoToolchain) -> Prepared:
+        with self.lock:
+            if toolchain not in self._prepared:
+                self._prepared[toolchain] = prepared(toolchain)
+            return self._prepared[toolchain]
+
+    def cache(self, toolchain: GoToolchain) -> Path:
+        """Packages that this run has compiled; only the Go toolchain has written to it."""
+        place = self.root / f'cache-{toolchain.version}'
+        place.mkdir(mode=0o755, exist_ok=True)
+        return place
+
+    def described(self, rev: str, name: str, when: Commit) -> Described:
+        key = rev, when.committer_date.date() if when.committer_date else None
+        if key not in self._described:
+            self._described[key] = described(self.repository, rev, name, when.committer_date)
+        return self._described[key]
+
+    def project(self, rev: str, told: Described, toolchain: GoToolchain, when: Commit) -> GoProject:
+        """Asked for once for all revisions that need the same on a day."""
+        day = when.committer_date.date() if when.committer_date else None
+        key = (told.needs, toolchain.version, day)
+        with self.lock:
+            if key not in self._projects:
+                self._projects[key] = resolved(
+                    self.repository, rev, told, toolchain, when.committer_date
+                )
+            return self._projects[key]

@@ -1,0 +1,210 @@
+"""What our runs need of a toolchain: a program of ours, a `testing` that tells outcomes apart from
+its text, and a cache of compiled packages. All are made once, in the tool cache.
+
+Files of the standard library are replaced at compile time alone (`go build -overlay`), by their own text with
+a few lines more. Where a text is not as it is known here, nothing is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.golang import inside
+from coevo.languages.golang.places import OVERLAY
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.model.errors import Fatal
+from coevo.storage.building import building
+from coevo.storage.folders import cache_folder
+
+_SOURCES = Path(inside.__file__).parent
+_OWN = 'testing/coevo.go'
+
+# By file of GOROOT/src: after what, of which there is one, something is put in.
+_ADDED = {
+    'testing/testing.go': (
+        (r'func tRunner\(t \*T, fn func\(t \*T\)\) \{\n', '\tcoevoBegin(t.name)\n'),
+        (
+            r'func \(t \*T\) report\(\) \{\n',
+            '\tif t.parent != nil {\n\t\tcoevoReport(&t.common)\n\t}\n',
+        ),
+        (r'doPanic := func\(err (?:any|interface\{\})\) \{\n', '\t\t\tcoevoPanic(t.name, err)\n'),
+    ),
+    'testing/fuzz.go': (
+        (r'func fRunner\(f \*F, fn func\(\*F\)\) \{\n', '\tcoevoBegin(f.name)\n'),
+        (
+            r'func \(f \*F\) report\(\) \{\n',
+            '\tif f.parent != nil {\n\t\tcoevoReport(&f.common)\n\t}\n',
+        ),
+        (r'doPanic := func\(err (?:any|interface\{\})\) \{\n', '\t\t\tcoevoPanic(f.name, err)\n'),
+    ),
+    'testing/run_example.go': (
+        (r'func runExample\(eg InternalExample\) \(ok bool\) \{\n', '\tcoevoBegin(eg.Name)\n'),
+    ),
+    'testing/example.go': (
+        (
+            r'func \(eg \*InternalExample\) processRunResult\(.*\) \(passed bool\) \{\n',
+            '\tdefer func() { coevoExample(eg.Name, passed, finished, recovered) }()\n',
+        ),
+    ),
+}
+_CLOCK = {
+    'time/time.go': (
+        (
+            r'func Now\(\) Time \{\n\tsec, nsec, mono := (?:runtimeNow|now)\(\)\n',
+            '\tsec += coevoShift()\n',
+        ),
+    ),
+}
+_SHIFT = """package time
+
+import "syscall"
+
+var coevoSeconds int64
+var coevoAsked bool
+
+// coevoShift is how many seconds the clock is set forward, or back.
+func coevoShift() int64 {
+	if !coevoAsked {
+		coevoAsked = true
+		if text, ok := syscall.Getenv("COEVO_CLOCK_SHIFT"); ok {
+			coevoSeconds, _ = atoi64(text)
+		}
+	}
+	return coevoSeconds
+}
+
+func atoi64(text string) (int64, bool) {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	var number int64
+	for _, char := range []byte(text) {
+		if char < '0' || char > '9' {
+			return 0, false
+		}
+		number = number*10 + int64(char-'0')
+	}
+	if negative {
+		number = -number
+	}
+	return number, true
+}
+"""
+
+
+class OtherText(Fatal):
+    """The standard library of a toolchain is not as it is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A toolchain with what was made for it.
+
+    program         our program, compiled by it
+    overlay         a folder: `plain.json`, and with a clock that can be set `clock.json`
+    digest          of our program and of what is put into the standard library; verdicts rest on it, too
+    overlay_digest  of the latter alone
+    """
+
+    toolchain: GoToolchain
+    program: Path
+    overlay: Path
+    digest: str
+    overlay_digest: str
+
+
+def prepared(toolchain: GoToolchain) -> Prepared:
+    """What is not there yet is made; OtherText."""
+    digest = _digest(*sorted(_SOURCES.rglob('*.go')))
+    folder = cache_folder() / 'go' / f'own-{toolchain.version}-{digest}'
+    if not folder.is_dir():
+        with building(folder) as new:
+            if new is not None:
+                _write_overlay(toolchain, new / 'overlay')
+                _compile_program(toolchain, new / 'program')
+    return Prepared(
+        toolchain=toolchain,
+        program=folder / 'program',
+        overlay=folder / 'overlay',
+        digest=digest,
+        overlay_digest=_digest(_SOURCES / _OWN),
+    )
+
+
+def _digest(*files: Path) -> str:
+    """Of files, and of what is put into the standard library."""
+    found = hashlib.sha256(repr((_ADDED, _CLOCK, _SHIFT)).encode())
+    for path in files:
+        found.update(path.read_bytes() + b'\0')
+    return found.hexdigest()[:16]
+
+
+def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
+    plain = _patched(toolchain, folder, _ADDED)
+    plain[f'{toolchain.inside}/src/testing/coevo.go'] = f'{OVERLAY}/testing/coevo.go'
+    shutil.copyfile(_SOURCES / _OWN, folder / _OWN)
+    clock = plain | _patched(toolchain, folder, _CLOCK)
+    clock[f'{toolchain.inside}/src/time/coevo.go'] = f'{OVERLAY}/time/coevo.go'
+    (folder / 'time/coevo.go').write_text(_SHIFT)
+    for name, replaced in (('plain', plain), ('clock', clock)):
+        text = json.dumps({'Replace': dict(sorted(replaced.items()))})
+        (folder / f'{name}.json').write_text(text)
+
+
+def _patched(
+    toolchain: GoToolchain, folder: Path, table: Mapping[str, tuple[tuple[str, str], ...]]
+) -> dict[str, str]:
+    """Files with what is added; by place in the sandbox, where the new text is."""
+    found = {}
+    for name, additions in table.items():
+        text = (toolchain.home / 'src' / name).read_text()
+        for pattern, added in additions:
+            places = list(re.finditer(pattern, text))
+            if len(places) != 1:
+                raise OtherText(
+                    f'the {name} of Go {toolchain.version} is not as coevo knows it; use another'
+                    ' release of Go, and file an issue'
+                )
+            end = places[0].end()
+            text = text[:end] + added + text[end:]
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        found[f'{toolchain.inside}/src/{name}'] = f'{OVERLAY}/{name}'
+    return found
+
+
+def _compile_program(toolchain: GoToolchain, place: Path) -> None:
+    """For a machine of the same kind, without C; the cache of its compiler is our own."""
+    done = subprocess.run(
+        [toolchain.program, 'build', '-trimpath', '-ldflags=-s -w', '-o', place, '.'],
+        cwd=_SOURCES,
+        env={
+            'PATH': os.defpath,
+            'HOME': str(place.parent),
+            'GOROOT': str(toolchain.home),
+            'GOCACHE': str(cache_folder() / 'go' / 'listing'),
+            'GOFLAGS': '-mod=mod',
+            'GOENV': 'off',
+            'GOWORK': 'off',
+            'GOTOOLCHAIN': 'local',
+            'GOPROXY': 'off',
+            'GOTELEMETRY': 'off',
+            'CGO_ENABLED': '0',
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Fatal(f'Go {toolchain.version} could not compile our program: {done.stderr[-500:]}')

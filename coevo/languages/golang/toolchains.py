@@ -1,0 +1,141 @@
+"""The Go toolchains of this machine, and which of them a project asks for."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from coevo.languages.golang.places import TOOLCHAIN
+from coevo.storage.folders import cache_folder
+
+# Only those of the list may be used, where it is set: GOROOTs or releases, such as `1.26:/opt/go`.
+LIMIT = 'COEVO_GOS'
+
+# Our own program is written for it, and the standard library's text is known from it on.
+OLDEST = (1, 21)
+
+# When a language level came (https://go.dev/doc/devel/release).
+RELEASED = {
+    11: date(2018, 8, 24),
+    12: date(2019, 2, 25),
+    13: date(2019, 9, 3),
+    14: date(2020, 2, 25),
+    15: date(2020, 8, 11),
+    16: date(2021, 2, 16),
+    17: date(2021, 8, 16),
+    18: date(2022, 3, 15),
+    19: date(2022, 8, 2),
+    20: date(2023, 2, 1),
+    21: date(2023, 8, 8),
+    22: date(2024, 2, 6),
+    23: date(2024, 8, 13),
+    24: date(2025, 2, 11),
+    25: date(2025, 8, 12),
+    26: date(2026, 2, 10),
+}
+_FIRST = 11  # with modules: what is older is read as if it were of its time
+
+_FOLDERS = ('/usr/local', '/usr/lib', '/opt', '~/sdk')
+_VERSION = re.compile(r'^go(\d+\.\d+(?:\.\d+)?)\b')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoToolchain:
+    """home  its GOROOT; version: such as 1.26.8"""
+
+    home: Path
+    version: str
+
+    @property
+    def release(self) -> str:
+        return '.'.join(self.version.split('.')[:2])
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return numbers(self.version)
+
+    @property
+    def program(self) -> Path:
+        return self.home / 'bin' / 'go'
+
+    @property
+    def inside(self) -> str:
+        """Its GOROOT in the sandbox, which shows the system's own at their places."""
+        own = Path('/usr')
+        is_system = self.home.is_relative_to(own) and not self.home.is_relative_to(own / 'local')
+        return str(self.home) if is_system else TOOLCHAIN
+
+    def __str__(self) -> str:
+        return f'{self.release:<6}{self.version:<12}{self.home}'
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """(1, 26, 8) of 1.26.8; what is no number counts as none."""
+    return tuple(int(part) for part in re.findall(r'\d+', version)[:3])
+
+
+def module_cache() -> Path:
+    """Where downloaded modules lie, with the toolchains among them; open to all users."""
+    return cache_folder() / 'go' / 'modules'
+
+
+def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoToolchain, ...]:
+    """Each once: what PATH leads to, what stands where people put it, what coevo brought."""
+    found: dict[Path, GoToolchain] = {}
+    for home in _homes(environment):
+        known = read_toolchain(home.resolve())
+        if known is not None and known.numbers >= OLDEST:
+            found.setdefault(known.home, known)
+    wanted = [text for text in environment.get(LIMIT, '').split(os.pathsep) if text]
+    return tuple(one for one in found.values() if not wanted or _is_among(one, wanted))
+
+
+@cache
+def read_toolchain(home: Path) -> GoToolchain | None:
+    """The toolchain of a folder; None where there is none with a compiler."""
+    file = home / 'VERSION'
+    if not (home / 'bin' / 'go').is_file() or not file.is_file():
+        return None
+    match = _VERSION.match(file.read_text(errors='replace'))
+    return GoToolchain(home=home, version=match[1]) if match else None
+
+
+def alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchain, ...]:
+    """Those of a version, else those of its release; all of no version."""
+    every = tuple(known)
+    if not version:
+        return every
+    near = tuple(one for one in every if one.numbers[:2] == numbers(version)[:2])
+    return tuple(one for one in near if one.version == version) or near
+
+
+def level_of(day: date | None) -> str:
+    """The newest level of a day, for a tree that says none."""
+    then = [minor for minor, released in RELEASED.items() if day is not None and released <= day]
+    return f'1.{max(then, default=_FIRST)}'
+
+
+def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+    if environment.get('GOROOT'):
+        yield Path(environment['GOROOT'])
+    program = shutil.which('go', path=environment.get('PATH', os.defpath))
+    if program is not None:
+        yield Path(program).resolve().parent.parent
+    for folder in _FOLDERS:
+        place = Path(folder.replace('~', environment.get('HOME', '/nonexistent')))
+        yield from sorted(place.glob('go*'))
+    yield from sorted((module_cache() / 'golang.org').glob('toolchain@*'))
+
+
+def _is_among(one: GoToolchain, wanted: list[str]) -> bool:
+    return any(
+        text in (one.release, one.version) or Path(text).resolve() == one.home for text in wanted
+    )

@@ -1,0 +1,63 @@
+"""Traces from what our program told of the functions and statements that a test executed.
+
+A function is executed if a block of it was entered; `method` is `F`, `(T).M` or `(*T).M`, `type` the folder of
+its package. A line has as many instructions as statements begin in it. There are no branches.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
+
+
+def read_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
+    """files  those whose lines are wanted"""
+    executed: set[ExecutedMethod] = set()
+    lines: dict[str, tuple[CoveredLine, ...]] = dict.fromkeys(sorted(files), ())
+    for event in told:
+        file = event.get('file')
+        if not isinstance(file, str):
+            continue
+        executed.update(_functions(file, event.get('functions')))
+        if file in lines:
+            lines[file] = tuple(_lines(event.get('lines')))
+    return Trace(executed=tuple(sorted(executed, key=_order)), lines=lines)
+
+
+def _order(one: ExecutedMethod) -> tuple[str, int, str]:
+    return one.file or '', one.first_line, one.method
+
+
+def _functions(file: str, rows: object) -> Iterator[ExecutedMethod]:
+    """What is not of the shape that our program writes is left out."""
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case [str() as name, int() as first, int() as last]:
+                yield ExecutedMethod(
+                    type=posixpath.dirname(file) or '.',
+                    method=name,
+                    descriptor='',
+                    file=file,
+                    first_line=first,
+                    last_line=last,
+                )
+
+
+def _lines(rows: object) -> Iterator[CoveredLine]:
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case [int() as line, int() as known, int() as hit] if 0 <= hit <= known:
+                yield CoveredLine(
+                    line=line,
+                    missed_instructions=known - hit,
+                    covered_instructions=hit,
+                    missed_branches=0,
+                    covered_branches=0,
+                )

@@ -1,0 +1,148 @@
+"""One error breaks a package; which of its tests it breaks is told, and the others are run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coevo.languages.cells import Edits
+from coevo.languages.golang.toolchains import find_toolchains
+from coevo.model.words import Outcome
+from tests.coevo.languages.golang.place import GO_MOD
+from tests.coevo.languages.golang.place import GoPlace
+from tests.coevo.languages.golang.place import opened
+
+pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
+
+OLD = """\
+package shop
+
+func Price() int { return 1 }
+
+func Gone() int { return 1 }
+
+type Till struct{ Old int }
+
+func (t Till) Sum(n int) int { return n }
+"""
+NEW = """\
+package shop
+
+func Price() int { return 1 }
+
+type Till struct{ New int }
+
+func (t Till) Sum(n, m int) int { return n + m }
+"""
+TESTS = """\
+package shop
+
+import (
+	"strings"
+	"testing"
+)
+
+var table = []int{1, 2}
+
+var broken = []int{Gone()}
+
+type bag struct{ till Till }
+
+func (b bag) sum() int { return b.till.Sum(1) }
+
+func helper() int { return Gone() }
+
+func TestIsFine(t *testing.T) {
+	if Price() != table[0] {
+		t.Fatal()
+	}
+}
+
+func TestCallsWhatIsGone(t *testing.T) { Gone() }
+
+func TestUsesAHelper(t *testing.T) { helper() }
+
+func TestUsesATable(t *testing.T) { t.Log(broken) }
+
+func TestUsesAMethod(t *testing.T) { bag{}.sum() }
+
+func TestUsesATypeAlone(t *testing.T) { _ = bag{} }
+
+func TestUsesAField(t *testing.T) { t.Log(strings.ToUpper("x"), Till{}.Old) }
+"""
+EXTERNAL = """\
+package shop_test
+
+import (
+	"testing"
+
+	"example.com/shop"
+	"example.com/shop/missing"
+)
+
+func TestFromOutside(t *testing.T) { shop.Price() }
+
+func TestFromOutsideIsBroken(t *testing.T) { shop.Gone() }
+
+func TestLacksAPackage(t *testing.T) { missing.Call() }
+"""
+SYNTAX = 'package shop\n\nimport "testing"\n\nfunc TestIsTorn(t *testing.T) { {\n'
+BROKEN = {
+    'TestCallsWhatIsGone': 'undefined: Gone',
+    'TestUsesAHelper': 'undefined: Gone',
+    'TestUsesATable': 'undefined: Gone',
+    'TestUsesAMethod': 'not enough arguments in call to b.till.Sum',
+    'TestUsesAField': 'Till{}.Old undefined (type Till has no field or method Old)',
+    'TestFromOutsideIsBroken': 'undefined: shop.Gone',
+    'TestLacksAPackage': 'could not import example.com/shop/missing',
+}
+FILES = {'TestIsTorn': 'torn_test.go'} | dict.fromkeys(
+    ('TestFromOutside', 'TestFromOutsideIsBroken', 'TestLacksAPackage'), 'outside_test.go'
+)
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
+    old = {
+        **GO_MOD,
+        'shop.go': OLD,
+        'missing/missing.go': 'package missing\n\nfunc Call() {}\n',
+        'shop_test.go': TESTS,
+        'outside_test.go': EXTERNAL,
+        'torn_test.go': SYNTAX,
+    }
+    new = {'shop.go': NEW, 'missing/missing.go': None}
+    with opened(tmp_path_factory.mktemp('stubs'), [old, new]) as found:
+        yield found
+
+
+def test_each_test_has_a_verdict_of_its_own(place: GoPlace) -> None:
+    compiled = place.compiled()
+    assert not compiled.unit_ok
+    names = [*BROKEN, 'TestIsFine', 'TestUsesATypeAlone', 'TestFromOutside', 'TestIsTorn']
+    told = {
+        name: place.built.compile_verdict(compiled, place.method(name, FILES.get(name, '')))
+        for name in names
+    }
+    found = {name: verdict.signature for name, verdict in told.items() if verdict is not None}
+    torn = found.pop('TestIsTorn')
+    assert torn
+    assert found == BROKEN
+    verdict = told['TestIsTorn']
+    assert verdict is not None
+    assert verdict.syntax
+
+
+@pytest.mark.parametrize('name', ['TestIsFine', 'TestUsesATypeAlone', 'TestFromOutside'])
+def test_what_compiles_is_run(place: GoPlace, name: str) -> None:
+    assert place.verdict(name).outcome is Outcome.PASS
+
+
+def test_code_that_does_not_compile_is_no_fault_of_the_tests(place: GoPlace) -> None:
+    edits = Edits(code=(('shop.go', b'package shop\n\nfunc Price() int { return "" }\n'),))
+    compiled = place.compiled(edits=edits)
+    assert compiled.code_failure
+    verdict = place.built.compile_verdict(compiled, place.method('TestIsFine'))
+    assert verdict is not None
+    assert verdict.outcome is Outcome.UNBUILDABLE
