@@ -27,7 +27,7 @@ def with_imports(made: bytes, file: GoOutline, olds: Sequence[GoOutline]) -> byt
     olds  those from which it has the rest
     """
     now = outline(made)
-    used = frozenset().union(*(piece.qualifiers for piece in now.pieces))
+    used = now.qualifiers
     edits = TextEdits(made)
     kept = [one for one in now.imports if _stays(one, file, used, now)]
     _cut(edits, now, kept)

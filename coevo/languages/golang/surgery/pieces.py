@@ -125,6 +125,11 @@ class GoOutline:
         }
 
     @property
+    def qualifiers(self) -> frozenset[str]:
+        """What is named as packages are."""
+        return frozenset().union(*(piece.qualifiers for piece in self.pieces))
+
+    @property
     def tests(self) -> tuple[Member, ...]:
         return tuple(member for member in self.members.values() if is_test(member))
 
