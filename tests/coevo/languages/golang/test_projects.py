@@ -1,0 +1,68 @@
+"""What a revision says of itself: its modules, the path by which it is imported, its language level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.git.repository import Repository
+from coevo.languages.golang.projects import Described
+from coevo.languages.golang.projects import described
+from tests.projects import write
+from tests.repos import git
+
+DAY = datetime(2019, 6, 1, tzinfo=UTC)
+TEST = {'a_test.go': 'package a\n\nimport "testing"\n\nfunc TestA(t *testing.T) {}\n'}
+
+
+def of(folder: Path, files: Mapping[str, str | bytes | None]) -> Described:
+    repository = write(folder / 'repository', [files])
+    rev = git(repository, 'rev-parse', 'HEAD')
+    return described(Repository(repository / '.git'), rev, 'ada/shop', DAY)
+
+
+def module(path: str, level: str = '1.21') -> str:
+    return f'module {path}\n\ngo {level}\n'
+
+
+def test_a_go_mod_says_path_and_level(tmp_path: Path) -> None:
+    found = of(tmp_path, {**TEST, 'go.mod': module('example.com/shop/v2', '1.22.3')})
+    assert (found.path, found.folders, found.level) == ('example.com/shop/v2', ('.',), (1, 22, 3))
+
+
+def test_without_one_the_path_is_that_of_its_own_imports(tmp_path: Path) -> None:
+    files = {
+        'a.go': 'package a\n\nimport _ "example.org/real/shop/sub"\n',
+        'sub/b.go': 'package sub\n',
+        **TEST,
+    }
+    found = of(tmp_path, files)
+    assert found.path == 'example.org/real/shop'
+    assert found.texts['go.mod'] == b'module example.org/real/shop\n\ngo 1.12\n'
+
+
+def test_who_imports_nothing_of_himself_has_the_path_of_his_repository(tmp_path: Path) -> None:
+    assert of(tmp_path, TEST).path == 'github.com/ada/shop'
+
+
+@pytest.mark.parametrize(
+    ('folder', 'counts'),
+    [('sub', True), ('vendor/x', False), ('testdata/x', False), ('_example', False)],
+)
+def test_a_module_in_another_one_counts_where_the_go_command_would_go(
+    tmp_path: Path, folder: str, counts: bool
+) -> None:
+    nested = {f'{folder}/go.mod': module('example.com/other')}
+    nested |= {f'{folder}/{name}': text for name, text in TEST.items()}
+    found = of(tmp_path, {**TEST, 'go.mod': module('example.com/shop'), **nested})
+    assert found.folders == (('.', folder) if counts else ('.',))
+
+
+def test_a_module_without_tests_is_left_alone(tmp_path: Path) -> None:
+    nested = {'tools/go.mod': module('example.com/tools', '1.30')}
+    found = of(tmp_path, {**TEST, 'go.mod': module('example.com/shop'), **nested})
+    assert (found.folders, found.level) == (('.',), (1, 21))
