@@ -10,6 +10,7 @@ from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import not_offered
 from coevo.languages.engine import RunSettings
+from coevo.languages.golang import assertions
 from coevo.languages.golang import reading
 from coevo.languages.golang import surgery
 from coevo.languages.golang.commands import commands
@@ -41,7 +42,7 @@ NEEDS = 'a go.mod, or a Go package, at its root'
 WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
-MEASURES = Measures(mutation=UniversalMutator(suffix='.go'))
+MEASURES = Measures(assertions=assertions, mutation=UniversalMutator(suffix='.go'))
 OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
 mutation_tool = not_offered(Capability.MUTATE)
 
