@@ -11,6 +11,7 @@ from functools import partial
 from coevo.evaluation.verbs import with_extra
 from coevo.languages.runtimes import Runtime
 from coevo.languages.runtimes import Runtimes
+from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.options.parser import Parser
@@ -68,8 +69,14 @@ def _list(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
 
 def _install(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
     runtimes = _runtimes(verb, lambda line: print(line, file=sys.stderr))
+    refused: Transient | None = None
     for release in dict.fromkeys(arguments.releases):
-        print(runtimes.bring(release))
+        try:
+            print(runtimes.bring(release))
+        except Transient as error:
+            refused = refused or error  # the others may be had all the same
+    if refused is not None:
+        raise refused
     return 0
 
 

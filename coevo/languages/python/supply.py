@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.display.credentials import hidden
+from coevo.display.terminal import visible
 from coevo.languages.python import uv
 from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import Feature
@@ -21,6 +24,8 @@ from coevo.model.listener import Say
 from coevo.model.listener import silent
 
 _SECONDS = 900
+_MOST_SAID = 300
+_CAUSE = re.compile('^(cause|Caused by): ')
 
 
 @dataclass(slots=True)
@@ -85,9 +90,15 @@ class PythonSupply:
         except subprocess.TimeoutExpired:
             return
         if done.returncode:
-            self.say(f'Python {name} could not be brought')
+            self.say(f'Python {name} could not be brought: {_last_words(done.stderr)}')
         else:
             self.known = find_interpreters()
+
+
+def _last_words(said: bytes) -> str:
+    """Of what uv says is wrong, the innermost cause."""
+    *_, last = ['uv does not say why', *filter(None, said.decode(errors='replace').split('\n'))]
+    return visible(hidden(_CAUSE.sub('', last.strip())))[:_MOST_SAID]
 
 
 def _feature(version: str) -> Feature:

@@ -62,6 +62,20 @@ def test_bad_words_give_one_sentence(
     assert not list(tmp_path.iterdir())
 
 
+def test_an_interpreter_that_cannot_be_brought_keeps_no_other_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = f'{sys.version_info.major}.{sys.version_info.minor}'
+    monkeypatch.setenv('COEVO_PYTHONS', sys.executable)
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
+    monkeypatch.setenv('UV_OFFLINE', '1')
+    assert main(['pythons', 'install', '3.6', there]) == 3
+    said = capsys.readouterr()
+    assert said.out.startswith(f'{there}.')
+    assert 'Python 3.6 could not be brought: ' in said.err
+    assert 'uv could not bring Python 3.6' in said.err.splitlines()[-1]
+
+
 BAD_MANIFESTS = {
     'empty': '',
     'cut off': '{',
