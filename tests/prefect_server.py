@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 PREFECT = Path(sys.executable).with_name('prefect')
 POOL = 'coevo'
 # The first start of a server makes its database, step by step.
-_START_SECONDS = 600.0
+_START_SECONDS = 1800.0
 _BUSY_SECONDS = 60.0
 OVER = ('COMPLETED', 'FAILED', 'CRASHED', 'CANCELLED')
 
