@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -19,7 +19,6 @@ from sklearn.preprocessing import MaxAbsScaler
 from benchmarks.identification.rows import LabelledTest
 
 FOLDS = 5
-_FEATURES = 1 << 16
 _WORD = re.compile(r'[A-Za-z_]\w*|\d+')
 _PARTS = re.compile(r'[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+')
 
@@ -46,9 +45,9 @@ def _answers(
     if len(set(labels)) < 2:
         return [any(labels)] * len(test)
     model = make_pipeline(
-        FeatureHasher(_FEATURES, alternate_sign=False),
+        DictVectorizer(),
         MaxAbsScaler(),
-        LogisticRegression(C=1.0, class_weight='balanced', max_iter=2000),
+        LogisticRegression(solver='liblinear', class_weight='balanced', random_state=0),
     )
     model.fit([features(row) for row in train], labels)
     return [bool(answer) for answer in model.predict([features(row) for row in test])]
