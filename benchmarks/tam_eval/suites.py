@@ -77,7 +77,7 @@ def covered(repository: Repository, built: BuiltPair, test: TestText, focal: str
     trouble = built.new.failure or built.new.trouble(module)
     if trouble is not None:
         return Covered(outcomes={}, trouble=trouble)
-    methods = _tests(built.pair.language, tree, test, module)
+    methods = tests_of(built.pair.language, tree, test, module)
     if not methods:
         return Covered(outcomes={}, trouble='no tests')
     compiled = _compiled(built, module, test)
@@ -126,7 +126,7 @@ def _told(verdicts: Sequence[Verdict | None]) -> tuple[dict[str, int], str]:
     return dict(outcomes), '; '.join(name for name, _ in said.most_common(3))
 
 
-def _tests(language: str, tree: Tree, test: TestText, module: str) -> tuple[TestMethod, ...]:
+def tests_of(language: str, tree: Tree, test: TestText, module: str) -> tuple[TestMethod, ...]:
     read = reading(language)
     found = read.find_tests(
         read.parse(test.text, test.path),
