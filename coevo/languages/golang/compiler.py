@@ -6,6 +6,7 @@ their code may write there.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import secrets
@@ -115,7 +116,8 @@ class GoCompiler:
     def _standard_library(self) -> Path:
         """Compiled packages of the standard library, the same for all runs."""
         made = self.made
-        target = cache_folder() / 'go' / f'std-{made.toolchain.version}-{made.overlay_digest}'
+        key = hashlib.sha256(f'{made.overlay_digest} {_STANDARD}'.encode()).hexdigest()[:16]
+        target = cache_folder() / 'go' / f'std-{made.toolchain.version}-{key}'
         with building(target) as new:
             if new is not None:
                 new.chmod(0o755)

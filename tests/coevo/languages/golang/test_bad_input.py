@@ -1,0 +1,98 @@
+"""Revisions that the go command would not like, or that want what nobody here gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coevo.languages.golang.toolchains import find_toolchains
+from coevo.model.words import Outcome
+from tests.coevo.languages.golang.place import GO_MOD
+from tests.coevo.languages.golang.place import GoPlace
+from tests.coevo.languages.golang.place import opened
+
+pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
+
+TEST = 'import "testing"\n\nfunc Test{name}(t *testing.T) {{ {body} }}\n'
+
+
+def suite(package: str, name: str, body: str = '') -> str:
+    return f'package {package}\n\n' + TEST.format(name=name, body=body)
+
+
+FILES = {
+    **GO_MOD,
+    'shop.go': 'package shop\n\n//go:generate touch /w/src/generated\n\nfunc Price() int { return 1 }\n',
+    'c.go': 'package shop\n\n// int one() { return 1; }\nimport "C"\n\nfunc One() int { return int(C.one()) }\n',
+    'shop_test.go': suite('shop', 'IsFine', 'Price()'),
+    'windows_test.go': '//go:build windows\n\n' + suite('shop', 'IsElsewhere', 'Gone()'),
+    'vendor/example.org/x/x.go': 'package x\n',
+    'vendor/example.org/x/x_test.go': suite('x', 'OfX'),
+    # a module of its own, with the one around it beside it
+    'tools/go.mod': (
+        'module example.com/tools\n\ngo 1.21\n\nrequire example.com/shop v0.0.0\n\n'
+        'replace example.com/shop => ../\n'
+    ),
+    'tools/tools_test.go': (
+        'package tools\n\nimport (\n\t"testing"\n\n\t"example.com/shop"\n)\n\n'
+        'func TestOfTools(t *testing.T) { shop.Price() }\n'
+    ),
+    # one that needs what is outside of the repository
+    'lost/go.mod': (
+        'module example.com/lost\n\ngo 1.21\n\nrequire example.com/outside v0.0.0\n\n'
+        'replace example.com/outside => ../../outside\n'
+    ),
+    'lost/lost.go': 'package lost\n\nimport _ "example.com/outside"\n',
+    'lost/lost_test.go': suite('lost', 'IsLost'),
+    'gone/gone.go': 'package gone\n\nimport _ "example.com/nobody/has/this"\n',
+    'gone/gone_test.go': suite('gone', 'IsGone'),
+}
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('GOPROXY', 'off')
+        with opened(tmp_path_factory.mktemp('bad'), [FILES]) as found:
+            yield found
+
+
+def outcome(place: GoPlace, name: str, file: str, module: str = '.') -> Outcome:
+    cell = place.compiled(module=module)
+    (found,) = place.built.run(cell, [place.method(name, file, module)]).verdicts
+    assert found is not None
+    return found.outcome
+
+
+def test_c_and_generators_and_what_is_vendored_are_left_alone(place: GoPlace) -> None:
+    assert place.built.new.modules['.'] is None
+    assert 'vendor/example.org/x' not in place.built.new.modules
+    assert outcome(place, 'TestIsFine', 'shop_test.go') is Outcome.PASS
+
+
+def test_what_another_system_compiles_is_missing_here(place: GoPlace) -> None:
+    assert place.compiled().unit_ok
+    assert outcome(place, 'TestIsElsewhere', 'windows_test.go') is Outcome.MISSING
+
+
+def test_a_module_in_another_one_sees_it_where_it_says_so(place: GoPlace) -> None:
+    assert outcome(place, 'TestOfTools', 'tools/tools_test.go', 'tools') is Outcome.PASS
+
+
+@pytest.mark.parametrize('package', ['lost', 'gone'])
+def test_what_needs_what_nobody_has_is_not_built_and_takes_nobody_along(
+    place: GoPlace, package: str
+) -> None:
+    assert place.built.new.failure is None
+    assert place.built.new.trouble(package)
+
+
+def test_a_toolchain_that_is_not_here_is_named(tmp_path: Path) -> None:
+    files = {**FILES, 'go.mod': 'module example.com/shop\n\ngo 1.99\n'}
+    with opened(tmp_path, [files]) as found:
+        assert (found.built.new.failure, found.built.new.runtime_lacking) == (
+            'runtime_missing',
+            '1.99',
+        )
