@@ -18,7 +18,7 @@ class Comments:
     def above(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
         while True:
-            before = len(self._source[:start].rstrip())
+            before = self._end_above(start)
             comment = self._starts.get(before)
             if comment is None or self._source.count(b'\n', before, start) > 1:
                 return start
@@ -26,6 +26,12 @@ class Comments:
             if line.strip():
                 return start
             start = comment
+
+    def _end_above(self, start: int) -> int:
+        """Where that ends what stands before a place."""
+        while start and self._source[start - 1] in b' \t\r\n\f':
+            start -= 1
+        return start
 
     def behind(self, end: int) -> int:
         """Where a comment ends that closes the line."""

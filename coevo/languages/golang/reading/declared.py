@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ _GROUPS = {
     'type_declaration': frozenset({'type_spec', 'type_alias'}),
 }
 _LISTS = frozenset({'var_spec_list'})
+_IOTA = re.compile(rb'\biota\b')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,7 @@ def _of_group(node: Node, source: bytes) -> Iterator[Declared]:
             lines += [child for child in each.children if child.type in wanted]
     if not lines:
         return
-    if kind == 'const' and _is_counted(lines):
+    if kind == 'const' and _is_counted(lines, source):
         names = tuple(name for line in lines for name in _names(line, source))
         yield Declared(kind=kind, node=node, inner=tuple(lines), names=names)
         return
@@ -83,15 +85,11 @@ def _with_lists(node: Node) -> Iterator[Node]:
             yield from child.children
 
 
-def _is_counted(lines: list[Node]) -> bool:
+def _is_counted(lines: list[Node], source: bytes) -> bool:
     """Whether a line repeats the one above, or counts (https://go.dev/ref/spec#Iota)."""
     return any(line.child_by_field_name('value') is None for line in lines) or any(
-        _has(line, 'iota') for line in lines
+        _IOTA.search(source, line.start_byte, line.end_byte) for line in lines
     )
-
-
-def _has(node: Node, kind: str) -> bool:
-    return node.type == kind or any(_has(child, kind) for child in node.children)
 
 
 def _name(node: Node, source: bytes) -> str:

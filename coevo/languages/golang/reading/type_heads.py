@@ -43,11 +43,11 @@ def embedded(node: Node, source: bytes) -> Iterator[str]:
 
 def _simple_name(type_: Node, source: bytes) -> Iterator[str]:
     """`T` of `T`, `*T`, `p.T`, `T[K]`."""
-    if type_.type == 'type_identifier':
-        yield source[type_.start_byte : type_.end_byte].decode(errors='replace')
-        return
-    inner = type_.child_by_field_name('name') or type_.child_by_field_name('type')
-    if inner is None and type_.type == 'pointer_type':
-        inner = next(iter(type_.named_children), None)
-    if inner is not None:
-        yield from _simple_name(inner, source)
+    found: Node | None = type_
+    while found is not None and found.type != 'type_identifier':
+        inner = found.child_by_field_name('name') or found.child_by_field_name('type')
+        if inner is None and found.type == 'pointer_type':
+            inner = next(iter(found.named_children), None)
+        found = inner
+    if found is not None:
+        yield source[found.start_byte : found.end_byte].decode(errors='replace')

@@ -89,6 +89,7 @@ class GoOutline:
         self.root = Parser(GO).parse(source).root_node
         self._tokens = GoTokens(self.root, source)
         self._comments = Comments(source, self._tokens.comments)
+        self._top = next((c.start_byte for c in self.root.children if c.type != 'comment'), 0)
         self.imports = tuple(imported(self.root, source))
         self.bound: Mapping[str, str] = bound_names(
             self.imports, self._tokens.within([(0, len(source))]).qualifiers
@@ -152,7 +153,7 @@ class GoOutline:
     def with_comments(self, span: Span) -> Span:
         start = self._comments.above(span[0])
         # what stands at the top is about the file
-        first = start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else span[0]
+        first = start if start > self._top else span[0]
         return first, self._comments.behind(span[1])
 
     def _piece(self, kind: str, names: tuple[str, ...], parts: list[Declared]) -> GoPiece:
