@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE
@@ -83,7 +84,7 @@ def _named(path: str, methods: Sequence[TestMethod], code: _Code, language: str)
     package = first.test_class.rpartition('.')[0]
     classes = _near(code.classes.get(under_test(first), []), package)
     whole = replace(first, test_class=first.test_class.partition('$')[0])
-    modules = _near(code.modules.get(under_test(whole), []), package)
+    modules = _of_file(_near(code.modules.get(under_test(whole), []), package), path)
     return StandingFile(
         test_file=path,
         methods=tuple(methods),
@@ -95,6 +96,19 @@ def _named(path: str, methods: Sequence[TestMethod], code: _Code, language: str)
 
 def _near(found: Sequence[Located], package: str) -> Sequence[Located]:
     return [one for one in found if one.package == package] or found
+
+
+def _of_file(found: Sequence[Located], test_file: str) -> Sequence[Located]:
+    """Of modules of one name those beside the test file, of these the file that it is named after.
+
+    A package of Go is a module of several files; elsewhere no two modules have one name.
+    """
+    if len({one.type.name for one in found}) == len(found):
+        return found
+    test = PurePosixPath(test_file)
+    beside = [one for one in found if PurePosixPath(one.path).parent == test.parent] or found
+    stem = test.stem.removesuffix('_test')
+    return [one for one in beside if PurePosixPath(one.path).stem == stem] or beside
 
 
 def _code(tree: Tree) -> _Code:
