@@ -132,6 +132,7 @@ class GoCells:
             'Overlay': f'{OVERLAY}/{"clock" if variant.clock else "plain"}.json',
             'Flags': flags,
             'Stubs': not variant.covered and not variant.clock,
+            'Edited': [path for path, _ in key.edits.code] if key.edits else [],
         }
         if not order['Stubs']:
             order['Stubs'] = not self.binary(key, project, Variant()).whole

@@ -21,6 +21,7 @@ from coevo.languages.golang import inside
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 
@@ -101,7 +102,7 @@ func atoi64(text string) (int64, bool) {
 """
 
 
-class OtherText(Fatal):
+class OtherText(Transient):
     """The standard library of a toolchain is not as it is known."""
 
 

@@ -63,8 +63,11 @@ func testBinary(folder, overlay string, flags []string) (said, binary string, ok
 // stubbed compiles what can be compiled.
 func stubbed(order *Order, folder, said string, result *Compiled) string {
 	stubs := newStubs(order, folder)
-	stubs.settle()
-	result.Broken, result.Torn, result.All, result.Code = stubs.broken(), stubs.torn, stubs.all, stubs.code
+	if stubs.code = stubs.sources.brokenBy(order); stubs.code == "" {
+		stubs.settle()
+	}
+	result.Broken, result.Torn = stubs.broken(), stubs.torn
+	result.All, result.Code = stubs.all, stubs.code
 	if result.All != "" || result.Code != "" {
 		return ""
 	}

@@ -20,8 +20,9 @@ import (
 //	Overlay   what replaces files of the standard library, as `go build -overlay` has it
 //	Packages  folders of packages below Folder, `.` for itself
 //	Flags     of `go list` and `go test -c` alike
+//	Edited    files of the code that are other than their revision's
 //	Variants  sources of the file Path, each to be compiled in its place
-//	Runs      the runs of a binary, one after the other
+//	Profile   whether it is to be told what of Files, and of all others, a test executes
 type Order struct {
 	Nonce     string
 	Tree      string
@@ -32,6 +33,7 @@ type Order struct {
 	Packages  []string
 	Flags     []string
 	Stubs     bool
+	Edited    []string
 	Path      string
 	Variants  [][]byte
 	Binary    string

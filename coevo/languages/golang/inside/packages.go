@@ -54,6 +54,20 @@ func newSources(folder, overlay string, flags []string, tests bool) *sources {
 	return made
 }
 
+// brokenBy is the first error of a package with an edited file, which no test is to blame for.
+func (s *sources) brokenBy(order *Order) string {
+	for _, path := range order.Edited {
+		folder := filepath.Dir(filepath.Join(order.Root, path))
+		for _, one := range s.listed {
+			own := one.ForTest == "" && one.Dir == folder && !strings.HasSuffix(one.ImportPath, ".test")
+			if own && one.Error != nil && !hasNoFiles(one.Error.Err) {
+				return firstError(one.Error.Err)
+			}
+		}
+	}
+	return ""
+}
+
 func (s *sources) exported(path string) (io.ReadCloser, error) {
 	one := s.listed[path]
 	if one == nil || one.Export == "" {

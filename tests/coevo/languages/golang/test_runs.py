@@ -93,6 +93,30 @@ func TestHasAChildThatPasses(t *testing.T) {
 	t.Fail()
 }
 
+func TestWritesToAllThatIsOpen(t *testing.T) {
+	for fd := 3; fd < 256; fd++ {
+		syscall.Write(fd, []byte("\\n0\\t{\\"e\\":\\"end\\",\\"test\\":\\"TestWritesToAllThatIsOpen\\",\\"outcome\\":\\"pass\\"}\\n"))
+	}
+	t.Fail()
+}
+
+func TestReadsItsParentsMemory(t *testing.T) {
+	if _, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", os.Getppid())); err != nil {
+		t.Fatal("closed")
+	}
+}
+
+func TestKillsItsParent(t *testing.T) {
+	syscall.Kill(os.Getppid(), syscall.SIGKILL)
+	time.Sleep(time.Minute)
+}
+
+func TestLeavesAChildThatGoesOn(t *testing.T) {
+	child, err := os.StartProcess("/bin/sleep", []string{"sleep", "98765.5625"}, &os.ProcAttr{Files: []*os.File{nil, os.Stdout, os.Stderr}})
+	if err != nil { t.Fatal(err) }
+	child.Release()
+}
+
 func TestDials(t *testing.T) { t.Fatal("dial tcp 203.0.113.7:80: connect: network is unreachable") }
 
 func FuzzSeeds(f *testing.F) {
@@ -142,6 +166,10 @@ TOLD = {
     'TestPrintsAPass': (Outcome.ERROR, 'exit:0'),
     'TestBecomesAnother': (Outcome.ERROR, 'exit:0'),
     'TestHasAChildThatPasses': (Outcome.FAIL, 'Fail@TestHasAChildThatPasses'),
+    'TestWritesToAllThatIsOpen': (Outcome.FAIL, 'Fail@TestWritesToAllThatIsOpen'),
+    'TestReadsItsParentsMemory': (Outcome.FAIL, 'Fail@TestReadsItsParentsMemory'),
+    'TestKillsItsParent': (Outcome.ERROR, 'exit:137'),
+    'TestLeavesAChildThatGoesOn': (Outcome.PASS, None),
     'FuzzSeeds': (Outcome.PASS, None),
     'FuzzBadSeeds': (Outcome.FAIL, 'Fail@FuzzBadSeeds/seed#1'),
     'ExampleTill': (Outcome.PASS, None),
@@ -150,10 +178,17 @@ TOLD = {
 }
 
 
-@pytest.fixture(scope='module')
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
+@pytest.fixture(
+    scope='module', params=['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)]
+)
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GoPlace]:
+    """Both back ends: what is forged here has to fail in each."""
+    if request.param == 'docker':
+        request.getfixturevalue('daemon')
     files = {**GO_MOD, 'shop.go': SHOP, 'shop_test.go': TESTS}
-    with opened(tmp_path_factory.mktemp('runs'), [files]) as found:
+    with opened(tmp_path_factory.mktemp('runs'), [files], request.param) as found:
         yield found
 
 

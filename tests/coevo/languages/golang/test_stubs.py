@@ -79,9 +79,10 @@ import (
 
 	"example.com/shop"
 	"example.com/shop/missing"
+	"example.com/shop/prices"
 )
 
-func TestFromOutside(t *testing.T) { shop.Price() }
+func TestFromOutside(t *testing.T) { _ = shop.Price() + prices.One() }
 
 func TestFromOutsideIsBroken(t *testing.T) { shop.Gone() }
 
@@ -108,6 +109,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
         **GO_MOD,
         'shop.go': OLD,
         'missing/missing.go': 'package missing\n\nfunc Call() {}\n',
+        'prices/prices.go': 'package prices\n\nfunc One() int { return 1 }\n',
         'shop_test.go': TESTS,
         'outside_test.go': EXTERNAL,
         'torn_test.go': SYNTAX,
@@ -139,8 +141,12 @@ def test_what_compiles_is_run(place: GoPlace, name: str) -> None:
     assert place.verdict(name).outcome is Outcome.PASS
 
 
-def test_code_that_does_not_compile_is_no_fault_of_the_tests(place: GoPlace) -> None:
-    edits = Edits(code=(('shop.go', b'package shop\n\nfunc Price() int { return "" }\n'),))
+@pytest.mark.parametrize('path', ['shop.go', 'prices/prices.go'])
+def test_code_that_does_not_compile_is_no_fault_of_the_tests(place: GoPlace, path: str) -> None:
+    """Not even where tests alone import it."""
+    package = path.rpartition('/')[0] or 'shop'
+    text = f'package {package}\n\nfunc One() int {{ return "" }}\n'
+    edits = Edits(code=((path, text.encode()),))
     compiled = place.compiled(edits=edits)
     assert compiled.code_failure
     verdict = place.built.compile_verdict(compiled, place.method('TestIsFine'))
