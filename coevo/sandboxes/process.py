@@ -22,6 +22,7 @@ from coevo.sandboxes.spawning import Popen
 
 NOISE_BYTES = 64 * 1024
 _SAMPLE_SECONDS = 0.2
+_DOZING_SECONDS = 3.0
 _BLOCK = 1 << 16
 
 
@@ -95,7 +96,7 @@ class Process:
         self._bug: BaseException | None = None
         self._noise = bytearray()
         self._over = threading.Event()
-        self._rests = False
+        self._every: float | None = _SAMPLE_SECONDS
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         weakref.finalize(self, os.close, self._bell).atexit = False
         self._drain = threading.Thread(target=self._drain_noise, daemon=True)
@@ -162,10 +163,17 @@ class Process:
 
     def rest(self) -> None:
         """Nothing of it is at work: nobody needs to look at its limits until `go_on`."""
-        self._rests = True
+        self._every = None
+
+    def doze(self) -> None:
+        """Nothing of it should be at work, but may be: its limits are looked at seldom until `go_on`.
+
+        A look at a JVM of many threads costs a millisecond, five times a second, while others run.
+        """
+        self._every = _DOZING_SECONDS
 
     def go_on(self) -> None:
-        self._rests = False
+        self._every = _SAMPLE_SECONDS
         os.eventfd_write(self._bell, 1)
 
     def close(self) -> None:
@@ -204,7 +212,7 @@ class Process:
             poll = select.poll()
             poll.register(handle, select.POLLIN)
             poll.register(self._bell, select.POLLIN)
-            while handle not in dict(poll.poll(None if self._rests else _SAMPLE_SECONDS * 1000)):
+            while handle not in dict(poll.poll(self._every and self._every * 1000)):
                 self._hear_bell()
                 self.exceeded = self._limit_hit()
                 if self.exceeded:

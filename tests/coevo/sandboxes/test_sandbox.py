@@ -283,6 +283,14 @@ def test_cpu_of_dead_children_counts(sandbox: Sandbox) -> None:
     assert once.cpu_seconds > 0
 
 
+def test_memory_is_bounded_while_it_dozes(sandbox: Sandbox) -> None:
+    holds = 'sleep 1; all=$(head -c 300000000 /dev/zero | tr "\\0" a); sleep 300'
+    with sandbox.start(job(holds, limits=replace(LIMITS, memory_bytes=200 << 20))) as process:
+        process.doze()
+        process.wait()
+    assert process.exceeded == 'memory'
+
+
 def test_memory_is_bounded(sandbox: Sandbox) -> None:
     limits = replace(LIMITS, memory_bytes=200 << 20)
     assert run(sandbox, job('tail /dev/zero', limits=limits)).exceeded == 'memory'

@@ -80,6 +80,7 @@ class Session:
 
     def _ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
         process = self._running()
+        process.go_on()
         before = process.cpu_seconds()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -94,6 +95,7 @@ class Session:
                 raise
         self._served += 1
         used = process.cpu_seconds() - before
+        process.doze()
         report = cast('dict[str, Any]', _restored(value, process))
         if report.get('status') in FATAL_STATUS:
             self.close()
