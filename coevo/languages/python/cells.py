@@ -55,6 +55,10 @@ _MOST_PACKED = 6
 _MOST_COMPILED = 8 << 20
 
 
+# What is raised where a name is not there, or where somebody took None in its place.
+_OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonCellKey:
     tests_rev: str
@@ -124,7 +128,7 @@ class PythonCells:
         wanted = [path for path in files or self._test_files(cell) if path not in cell.loaded]
         found, used = self._loading(cell, wanted)
         broken = {path: why for path, why in found.items() if why is not None}
-        may_load = [path for path, why in broken.items() if not why.syntax]
+        may_load = [path for path, why in broken.items() if _may_lack_a_name(why)]
         if may_load:
             cell.stood_in |= {path: broken[path] for path in may_load}
             again, more = self._loading(cell, may_load)
@@ -379,6 +383,14 @@ class PythonCells:
         for path, content in metadata(module.needs).items():
             packed[f'{site}/{path}'] = ('100644', content)
         return pack(packed, self._folder)
+
+
+def _may_lack_a_name(why: Verdict) -> bool:
+    """Whether stand-ins may help a file that does not load: not against a lack of data, say, in whose place a
+    second load of the same files would find the same.
+    """
+    unknown = not why.exceptions or any(name.endswith('CollectError') for name in why.exceptions)
+    return not why.syntax and (unknown or not _OF_NAMES.isdisjoint(why.exceptions))
 
 
 def _remove(cell: PythonCell) -> None:

@@ -290,6 +290,18 @@ def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> 
     ]
 
 
+def test_only_a_missing_name_is_stood_in_for(place: Shop) -> None:
+    loads_only_so = (
+        'import sys\nif "coevo_absent" not in sys.modules:\n    raise {}\ndef test_a(): pass\n'
+    )
+    texts = {'tests/test_data.py': 'OSError(2, "data")', 'tests/test_name.py': 'NameError("name")'}
+    edits = tuple((path, loads_only_so.format(why).encode()) for path, why in texts.items())
+    cell = place.cell(place.new, place.new, Edits(tests=edits))
+    told = [place.built.compile_verdict(cell, method('test_a', file=path)) for path in texts]
+    assert set(texts) < set(cell.broken)
+    assert [verdict and verdict.exceptions[0] for verdict in told] == ['FileNotFoundError', None]
+
+
 def test_edits_are_seen_in_their_own_cell_alone(place: Shop) -> None:
     edits = Edits(code=(('till/__init__.py', OLD_CODE.encode()),))
     edited = place.cell(place.new, place.new, edits)
