@@ -62,7 +62,7 @@ def command(server: Server, *words: str | Path) -> str:
 
 @pytest.mark.live
 @pytest.mark.slow
-@pytest.mark.timeout(1500)
+@pytest.mark.timeout(3600)
 def test_one_run_does_what_a_schedule_let_pile_up(tmp_path: Path) -> None:
     store = tmp_path / 'store'
     with prefect_server(tmp_path / 'live', COEVO_STORE=str(store)) as server:
