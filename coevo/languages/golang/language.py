@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ from coevo.languages.golang.findings import findings
 from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.names import run_pattern
 from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.toolchains import LIMIT
 from coevo.languages.golang.toolchains import alike
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.languages.measures import Measures
@@ -83,7 +85,8 @@ def detect(repository: Repository, rev: str) -> bool:
 def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> GoSupply:
     """like  a version such as 1.26.8: that very one, else those of its release, else all"""
     known = find_toolchains()
-    return GoSupply(known=alike(like, known) or known, brings=brings, say=say)
+    may_bring = brings and not os.environ.get(LIMIT)
+    return GoSupply(known=alike(like, known) or known, brings=may_bring, say=say)
 
 
 def refactoring_finder() -> NoRefactoringFinder:
