@@ -155,14 +155,14 @@ class GoBuiltPair:
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
     ) -> Batch:
-        """In one process, if they stand in the order in which the test binary has them; else each in its
-        own, since it runs them in no other order."""
+        """In one process, which runs them in the order of their files; each in its own where they are asked
+        for in reversed order, in which no test binary runs them."""
         if not methods:
             return Batch(verdicts=(), cpu_seconds=0.0)
         refused = self._refused(compiled, methods)
         if refused is not None:
             return Batch(verdicts=refused, cpu_seconds=0.0)
-        batches = [methods] if self._is_in_order(compiled, methods) else [[one] for one in methods]
+        batches = [[one] for one in methods] if _is_reversed(methods) else [methods]
         told: list[Verdict | None] = []
         spent, output = 0.0, ''
         for batch in batches:
@@ -289,29 +289,6 @@ class GoBuiltPair:
             return (broken,) * len(methods)
         return (_MISSING,) * len(methods) if found.place is None else None
 
-    def _is_in_order(self, compiled: Compiled, methods: Sequence[TestMethod]) -> bool:
-        places = [self._place(compiled, method) for method in methods]
-        return places == sorted(places)
-
-    def _place(self, compiled: Compiled, method: TestMethod) -> tuple[int, str, int]:
-        """Where the test binary has a test: tests, then seeds, then examples, by file and place in it."""
-        kind = next(
-            (n for n, start in enumerate(('Test', 'Fuzz')) if method.test_method.startswith(start)),
-            2,
-        )
-        return kind, method.test_file, self._offset(compiled, method)
-
-    def _offset(self, compiled: Compiled, method: TestMethod) -> int:
-        text = self._text(compiled, method.test_file)
-        return text.find(f'func {method.test_method}('.encode(errors='surrogateescape'))
-
-    def _text(self, compiled: Compiled, path: str) -> bytes:
-        edits = dict(compiled.edits.tests) if compiled.edits else {}
-        if path in edits:
-            return edits[path] or b''
-        entry = self.context.repository.tree(compiled.tests_rev).get(path)
-        return self.context.repository.blob(entry.oid) if entry else b''
-
     def _run(
         self,
         compiled: Compiled,
@@ -369,6 +346,12 @@ class GoBuiltPair:
         for method, verdict in zip(methods, told, strict=True):
             if verdict is not None and verdict.outcome is Outcome.PASS:
                 self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
+
+
+def _is_reversed(methods: Sequence[TestMethod]) -> bool:
+    """Whether the last comes first, by file and name, as candidates are ordered."""
+    names = [(method.test_file, method.test_method) for method in methods]
+    return len(names) > 1 and names == sorted(names, reverse=True)
 
 
 def _key(compiled: Compiled) -> GoCellKey:

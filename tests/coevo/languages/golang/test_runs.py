@@ -207,9 +207,9 @@ def test_who_loses_a_process_to_a_neighbour_is_run_again(place: GoPlace) -> None
     assert panics.outcome is Outcome.ERROR
 
 
-def test_tests_that_a_binary_runs_in_another_order_are_run_each_for_itself(place: GoPlace) -> None:
-    methods = [place.method(name) for name in ('TestPanics', 'TestPasses')]
-    panics, passes = place.built.run(place.compiled(), methods).verdicts
+def test_in_reversed_order_each_test_has_a_process_of_its_own(place: GoPlace) -> None:
+    methods = [place.method(name) for name in ('TestPasses', 'TestPanics')]
+    passes, panics = place.built.run(place.compiled(), methods).verdicts
     assert panics is not None
     assert passes is not None
     assert (panics.outcome, passes.outcome) == (Outcome.ERROR, Outcome.PASS)
