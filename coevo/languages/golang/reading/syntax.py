@@ -109,7 +109,7 @@ class _Reader:
             types=tuple(self._types(package)),
             has_error=self.root.has_error,
             hash=short_hash(*lines, *self._rest.texts),
-            names=self._rest.names(self._packages),
+            names=self._rest.mentions(self._packages),
             runs=self.runs,
         )
 

@@ -68,22 +68,37 @@ class GoSlice:
         return self._having(Role.PACKAGE, Role.OPERAND)
 
     def names(self, packages: Packages) -> frozenset[str]:
-        """All that may mean something declared in the project: no local names, no names of packages."""
-        return frozenset(token.text for token in self._own(packages) if token.role in _NAMING)
+        """What may mean something at the top of a package: no local names, no fields and methods."""
+        return frozenset(
+            token.text
+            for token, is_free in self._own(packages)
+            if is_free and token.role in _NAMING
+        )
+
+    def mentions(self, packages: Packages) -> frozenset[str]:
+        """With the fields and methods."""
+        return frozenset(token.text for token, _ in self._own(packages) if token.role in _NAMING)
 
     def calls(self, packages: Packages) -> frozenset[str]:
-        """What is called, made or handed over to be called: a function or method is a value."""
-        return frozenset(token.text for token in self._own(packages) if token.role in _CALLING)
+        """What is called, made or handed over to be called; of what a value has only what is called."""
+        return frozenset(
+            token.text
+            for token, is_free in self._own(packages)
+            if token.role in _CALLING and (is_free or token.role is not Role.ATTRIBUTE)
+        )
 
-    def _own(self, packages: Packages) -> Iterator[GoToken]:
-        """The tokens that name neither a package nor what is the standard library's."""
+    def _own(self, packages: Packages) -> Iterator[tuple[GoToken, bool]]:
+        """The tokens that name neither a package nor what is the standard library's.
+
+        With each whether it is what it names by itself, or behind a package, and not behind a value.
+        """
         qualifier = ''
         for before, token in pairwise((None, *self.tokens)):
             assert token is not None
             behind = before is not None and before.text == '.'
             is_package = token.role is Role.OPERAND and token.text in packages.names
             if not is_package and not (behind and qualifier in packages.std):
-                yield token
+                yield token, not behind or qualifier in packages.names
             if token.text != '.':
                 qualifier = token.text if token.role in (Role.OPERAND, Role.PACKAGE) else ''
 

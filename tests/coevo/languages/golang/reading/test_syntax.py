@@ -130,7 +130,7 @@ func TestA(t *testing.T) {
 """
     found = member(source, 'TestA')
     assert found.names == {
-        *('TestA', 'load', 'run', 'limit', 'Kind', 'Marshal', 'Point', 'x', 'Wrap', 'handler')
+        *('TestA', 'load', 'limit', 'Kind', 'Marshal', 'Point', 'x', 'Wrap', 'handler')
     }
     assert found.calls == {'load', 'run', 'limit', 'Marshal', 'Point', 'Wrap', 'handler'}
     assert found.strings == {'testdata/a.json'}

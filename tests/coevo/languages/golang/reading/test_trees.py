@@ -38,12 +38,14 @@ func TestFake(t *testing.T) { run(newFake()) }
 
 func TestPlain(t *testing.T) {
 	cases := 1
-	f(cases)
+	f(cases, cases.size)
 }
 """,
     'b_test.go': """package mux
 
 var cases = []int{1, 2}
+
+var size = 1
 
 func newFake() *fake { return nil }
 """,
@@ -135,6 +137,7 @@ EDITS = [
     ('export_test.go', 'h(1)', 'h(2)', {'TestOutside'}),
     ('internal/check/check.go', '_ = one', 'panic(one)', {'TestTable'}),
     ('main_test.go', 'm.Run()', 'm.Walk()', {'TestTable', 'TestFake', 'TestPlain', 'TestOutside'}),
+    ('b_test.go', 'size = 1', 'size = 2', set[str]()),
     ('b_test.go', 'var cases', '// why\nvar cases', set[str]()),
 ]
 
