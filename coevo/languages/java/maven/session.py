@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -33,6 +34,9 @@ FATAL_STATUS = ('crashed', 'out_of_memory')
 # So often in a row it is the work itself that kills: a machine short of memory is not so stubborn.
 MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
+
+_MOST_CROWDED = 6.0
+_STEPS = 100  # in which the time of a request is counted down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +143,29 @@ def _restored(value: object, process: Process) -> object:
 
 @contextmanager
 def _deadline(process: Process, seconds: float) -> Iterator[threading.Event]:
-    """Kill the process after so many wall seconds; the event says whether that happened."""
-    expired = threading.Event()
+    """Kill the process after so many wall seconds; the event says whether that happened.
 
-    def expire() -> None:
-        expired.set()
-        process.kill()
+    They pass more slowly where more is at work than there are processors: a build that is given a
+    tenth of one has not hung.
+    """
+    expired, over = threading.Event(), threading.Event()
 
-    timer = threading.Timer(seconds, expire)
-    timer.daemon = True
-    timer.start()
+    def watch() -> None:
+        step, left = seconds / _STEPS, seconds
+        while not over.wait(step):
+            left -= step / crowding(os.getloadavg()[0], len(os.sched_getaffinity(0)))
+            if left <= 0:
+                expired.set()
+                process.kill()
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield expired
     finally:
-        timer.cancel()
+        over.set()
+
+
+def crowding(load: float, processors: int) -> float:
+    """How many share a processor; bounded, since what hangs has to end some day."""
+    return min(_MOST_CROWDED, max(1.0, load / processors))
