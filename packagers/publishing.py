@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage import durable
 from coevo.storage.place import Hold
@@ -24,6 +25,12 @@ from coevo.storage.place import Url
 from coevo.storage.places import place_of
 
 _LEASE = 'release.lock'
+
+# What stands at the top of a snapshot, and of an edition of one.
+_TOPS = {
+    'data',
+    *(f'{head}{name}' for head in ('', FULL) for name in ('README.md', 'croissant.json')),
+}
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
@@ -32,7 +39,7 @@ def check(target: Root) -> None:
     if not isinstance(target, Path):
         place = place_of(target)
         if place.read(MANIFEST) is None:
-            _check_names(place, place.tops() - {'data', 'README.md', 'croissant.json'})
+            _check_names(place, place.tops() - _TOPS - {f'{FULL}{MANIFEST}'})
         return
     if not target.exists() or (target / MANIFEST).is_file():
         return

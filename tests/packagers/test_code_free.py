@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ from flows.publication import edit
 from flows.publication import publish
 from packagers.slices import LEAST
 from packagers.slices import Shelf
+from packagers.withdrawal import read_earlier
 from tests.languages import toys
 from tests.projects import write
 from tests.repos import git
@@ -248,6 +250,15 @@ def test_an_edition_gives_no_prompt(edition: Path, capsys: pytest.CaptureFixture
     assert main(['show', str(edition), _task(edition)]) == 0
 
 
+def test_an_edition_is_published_whole_and_followed_by_a_later_month(
+    edition: Path, tmp_path: Path
+) -> None:
+    assert main(['publish', str(edition), str(tmp_path / 'elsewhere')]) == 0
+    assert files(tmp_path / 'elsewhere') == files(edition)
+    earlier = read_earlier(edition, '2999-01')
+    assert len(earlier.tasks) == 2
+
+
 def test_an_edition_has_no_edition(options: ReleaseOptions, edition: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='already'):
         edit(ReleaseOptions(store=options.store, snapshot=edition, code_free=tmp_path / 'another'))
@@ -275,6 +286,46 @@ def test_every_text_comes_out_of_its_recipe(text: str, is_patch: bool) -> None:
     pieces = Shelf([(4, file)]).recipe(text, is_patch=is_patch)
     assert text_of(pieces, {4: file}.__getitem__) == text
     assert not [piece for piece in pieces if 'return price()' in piece.words]
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_texts_of_pieces_of_files_come_out_of_their_recipes(seed: int) -> None:
+    """Lines cut, mended, indented otherwise, with other ends, beside what stands in no file."""
+    drawn = random.Random(seed)
+    words = [
+        'def',
+        'price',
+        'return',
+        'total()',
+        '+',
+        '-',
+        '@@',
+        '',
+        ' ',
+        '    ',
+        'ü',
+        '\\udcff',
+        '\r',
+    ]
+    files = {
+        number: ''.join(
+            ' '.join(drawn.choices(words, k=drawn.randrange(6))) + drawn.choice(['\n', '\n\n', ''])
+            for _ in range(drawn.randrange(30))
+        )
+        for number in range(3)
+    }
+    shelf = Shelf(list(files.items()))
+    for _ in range(20):
+        parts = []
+        for _ in range(drawn.randrange(8)):
+            file = files[drawn.randrange(3)]
+            start = drawn.randrange(len(file) + 1)
+            cut = file[start : start + drawn.randrange(60)]
+            parts += [drawn.choice(['', '+', '-', ' ', 'else\n']), cut, drawn.choice(['', '\n'])]
+        text = ''.join(parts)
+        for is_patch in (False, True):
+            pieces = shelf.recipe(text, is_patch=is_patch)
+            assert text_of(pieces, files.__getitem__) == text
 
 
 def test_a_run_of_lines_of_a_patch_is_one_slice() -> None:
