@@ -142,9 +142,12 @@ def _about(
     is_of: Callable[[Declared], bool],
     why_not: tuple[Reason | None, str],
 ) -> _About:
+    """weight  share of the unit in what a test executes; squared, so that many tests that meet it by the
+    way are less than a few of its own
+    """
     weights: dict[str, Fraction] = defaultdict(Fraction)
     for run in runs:
-        weights[run.test_file] += weight(run)
+        weights[run.test_file] += weight(run) ** 2
     path = min(weights, key=lambda one: (-weights[one], one))
     everything = {one for run in runs if run.test_file == path for one in run.executed}
     own = sum(_lines(one) for one in everything if is_of(one))
@@ -176,7 +179,7 @@ def _rows(
 ) -> Iterator[Found]:
     """Of the units that a test file is about; its lines are traced once for all."""
     files = {path for one in found if one.reason is None for path in one.unit.files}
-    lined = _lined(observed, files)
+    lined = _lined(observed, files) if files else observed
     for about in found:
         unit = about.unit
         focus = unit.focus if lined is None else _bodies(about, lined)

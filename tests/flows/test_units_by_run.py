@@ -128,7 +128,7 @@ final class Bill {
     },
     function=f'{MAIN}/Tax.java#Tax.rate(int)',
     gold='src/test/java/shop/TaxTest.java',
-    body=(5, 8),
+    body=(5, 9),
     files_of_package=(f'{MAIN}/Bill.java', f'{MAIN}/Tax.java'),
 )
 
