@@ -72,10 +72,14 @@ class GoSupply:
             return self._tried[release]
 
     def for_level(self, wanted: tuple[int, ...]) -> GoToolchain | None:
-        """The newest of the machine that knows a level; else one that is brought; None without either."""
+        """The newest of the machine that knows a level; else the oldest such that was brought before, or
+        one that is brought now: what was brought for one pair is not to change others. None without any."""
         able = [one for one in self.known if one.numbers >= wanted]
+        own = [one for one in able if not one.is_brought]
+        if own:
+            return max(own, key=lambda one: one.numbers)
         if able:
-            return max(able, key=lambda one: one.numbers)
+            return min(able, key=lambda one: one.numbers)
         return self.get(f'{wanted[0]}.{wanted[1]}') if len(wanted) > 1 else None
 
     def _newest(self, release: str) -> GoToolchain | None:

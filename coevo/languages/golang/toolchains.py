@@ -63,6 +63,11 @@ class GoToolchain:
         return numbers(self.version)
 
     @property
+    def is_brought(self) -> bool:
+        """Whether it is none of the machine's own."""
+        return self.home.is_relative_to(module_cache())
+
+    @property
     def program(self) -> Path:
         return self.home / 'bin' / 'go'
 

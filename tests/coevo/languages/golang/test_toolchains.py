@@ -14,6 +14,7 @@ from coevo.languages.golang.toolchains import GoToolchain
 from coevo.languages.golang.toolchains import alike
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.languages.golang.toolchains import level_of
+from coevo.languages.golang.toolchains import module_cache
 from coevo.model.errors import Fatal
 
 
@@ -47,6 +48,13 @@ def test_the_newest_that_knows_a_level_is_taken() -> None:
     assert newest is not None
     assert newest.version == '1.26.8'
     assert supply.for_level((1, 27)) is None
+    brought = [
+        GoToolchain(home=module_cache() / version, version=version)
+        for version in ('1.28.0', '1.27.4')
+    ]
+    more = GoSupply(known=[*known, *brought])
+    assert more.for_level((1, 25)) == newest
+    assert more.for_level((1, 27)) == brought[1]
     assert [one.version for one in alike('1.25.9', known)] == ['1.25.1']
     with pytest.raises(Fatal, match=r"no Go '2\.0'; name one of 1\.21"):
         supply.bring('2.0')
