@@ -1,12 +1,12 @@
 """Traces from what our program told of the functions and statements that a test executed.
 
-A function is executed if a block of it was entered; `method` is `F`, `(T).M` or `(*T).M`, `type` the folder of
-its package. A line has as many instructions as statements begin in it. There are no branches.
+A function is executed if a block of it was entered; `method` is `F`, `(T).M` or `(*T).M`, `type` what the reading
+calls its owner: `mux`, `mux$T`. A line has as many instructions as statements begin in it. There are no branches.
 """
 
 from __future__ import annotations
 
-import posixpath
+import re
 from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -15,6 +15,8 @@ from typing import Any
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.traces import Trace
+
+_RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
 
 
 def read_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
@@ -25,7 +27,7 @@ def read_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
         file = event.get('file')
         if not isinstance(file, str):
             continue
-        executed.update(_functions(file, event.get('functions')))
+        executed.update(_functions(file, str(event.get('package')), event.get('functions')))
         if file in lines:
             lines[file] = tuple(_lines(event.get('lines')))
     return Trace(executed=tuple(sorted(executed, key=_order)), lines=lines)
@@ -35,13 +37,18 @@ def _order(one: ExecutedMethod) -> tuple[str, int, str]:
     return one.file or '', one.first_line, one.method
 
 
-def _functions(file: str, rows: object) -> Iterator[ExecutedMethod]:
+def _owner(package: str, method: str) -> str:
+    found = _RECEIVER.match(method)
+    return f'{package}${found[1]}' if found else package
+
+
+def _functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
     """What is not of the shape that our program writes is left out."""
     for row in rows if isinstance(rows, list) else ():
         match row:
             case [str() as name, int() as first, int() as last]:
                 yield ExecutedMethod(
-                    type=posixpath.dirname(file) or '.',
+                    type=_owner(package, name),
                     method=name,
                     descriptor='',
                     file=file,

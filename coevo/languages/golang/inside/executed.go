@@ -52,7 +52,10 @@ func tellExecuted(order *Order, profile string) {
 		if err != nil {
 			continue
 		}
-		event := map[string]any{"e": "executed", "file": place, "functions": entered(set, file, blocks[name])}
+		event := map[string]any{
+			"e": "executed", "file": place, "package": file.Name.Name,
+			"functions": entered(set, file, blocks[name]),
+		}
 		if wanted[place] {
 			event["lines"] = lines(set, file, blocks[name])
 		}

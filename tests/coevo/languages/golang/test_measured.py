@@ -91,6 +91,7 @@ def test_what_a_test_executes_is_told_by_function_and_line(place: GoPlace) -> No
     assert trace is not None
     executed = {(one.file, one.method, one.first_line, one.last_line) for one in trace.executed}
     assert executed == {('shop.go', '(*Till).Add', 7, 13), ('coins/coins.go', 'None', 3, 3)}
+    assert {one.type for one in trace.executed} == {'shop$Till', 'coins'}
     lines = {
         one.line: (one.missed_instructions, one.covered_instructions)
         for one in trace.lines['shop.go']
