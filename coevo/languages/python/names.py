@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coevo.languages.python.reading.places import module_name
 from coevo.model.records import TestMethod
 
 
@@ -13,7 +14,7 @@ def target(method: TestMethod) -> tuple[str, str, str]:
 def class_of(method: TestMethod) -> str:
     """What of `test_class` is a class: it starts with the name of the module, long or short."""
     text = method.test_class.replace('$', '.')
-    parts = method.test_file.removesuffix('.py').split('/')
+    parts = module_name(method.test_file).split('.')
     for start in range(len(parts)):
         module = '.'.join(parts[start:])
         if text == module:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.cells import Edits
+from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
@@ -228,6 +229,21 @@ def test_several_run_in_the_order_that_is_asked_for(place: Shop) -> None:
     batch = place.run(*map(method, names))
     told = [verdict and verdict.outcome for verdict in batch.verdicts]
     assert told == [Outcome.SKIPPED, Outcome.PASS, Outcome.MISSING, Outcome.ERROR]
+
+
+def test_a_mixin_of_the_package_itself_runs_in_its_heirs(place: Shop) -> None:
+    heir = b'import unittest\nimport tests\nclass HeirTest(tests.Mixin, unittest.TestCase): pass\n'
+    mixin = b'class Mixin:\n    def test_held(self): assert 0\n    def test_kept(self): pass\n'
+    edits = Edits(tests=(('tests/__init__.py', mixin), ('tests/test_heir.py', heir)))
+    held, kept = (
+        TestMethod(
+            module='.', test_file='tests/__init__.py', test_class='tests$Mixin', test_method=name
+        )
+        for name in ('test_held', 'test_kept')
+    )
+    batch = place.run(held, kept, cell=place.cell(place.new, place.new, edits))
+    told = [verdict and verdict.outcome for verdict in batch.verdicts]
+    assert told == [Outcome.FAIL, Outcome.PASS]
 
 
 def test_nothing_is_run_where_nothing_is_there(place: Shop) -> None:
