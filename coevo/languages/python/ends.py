@@ -25,6 +25,7 @@ from coevo.languages.python.extensions import extensions
 from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import Feature
 from coevo.languages.python.interpreter_choice import candidates
+from coevo.languages.python.interpreter_choice import stopgap
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import main_packages
 from coevo.languages.python.left_out import needs_submodule
@@ -93,7 +94,12 @@ class EndMaker:
             for commit in (pair.old, pair.new)
             for text in needs(self._context.repository, commit.rev).pythons
         ]
-        return candidates(allowed, pair.new.committer_date)
+        found = candidates(allowed, pair.new.committer_date)
+        if any(self._supply.get(feature) is not None for feature in found):
+            return found
+        there = {one.feature for one in self._supply.known}
+        other = stopgap(allowed, pair.new.committer_date, there)
+        return found if other is None else (*found, other)
 
     def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
         """Made ready now, or at no cost what another pair has made ready in the same way."""

@@ -1,7 +1,7 @@
 """Which interpreter both ends of a pair are run with: a label must never come from a change of it.
 
 What both ends allow (`requires-python`) and the date of the new one decide: the newest release that had
-been out for half a year, then its neighbours, three at most. So 39 of 40 revisions of ten projects
+been out for half a year, then its neighbours, three at most (where a machine has none of them, the nearest that it has). So 39 of 40 revisions of ten projects
 ran with the first one.
 """
 
@@ -39,12 +39,23 @@ def candidates(allowed: Collection[str], when: datetime | None) -> tuple[Feature
 
     allowed  all that `requires-python` says, of both ends
     """
+    return _ordered(allowed, when)[:MOST_TRIED]
+
+
+def stopgap(
+    allowed: Collection[str], when: datetime | None, there: Collection[Feature]
+) -> Feature | None:
+    """Of a machine that has none of the candidates, the nearest that it has."""
+    return next((one for one in _ordered(allowed, when) if one in there), None)
+
+
+def _ordered(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
     able = [one for one in RELEASED if all(allows(text, one) for text in allowed)] or list(RELEASED)
     day = when.date() if when is not None else date.max
     settled = [one for one in able if RELEASED[one] + SETTLED <= day]
     first = able.index(settled[-1]) if settled else 0
     order = sorted(range(len(able)), key=lambda place: (abs(place - first), place > first))
-    return tuple(able[place] for place in order[:MOST_TRIED])
+    return tuple(able[place] for place in order)
 
 
 def allows(specifiers: str, feature: Feature) -> bool:

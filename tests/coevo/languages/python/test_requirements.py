@@ -14,6 +14,7 @@ from coevo.languages.python import sides
 from coevo.languages.python.interpreter_choice import allows
 from coevo.languages.python.interpreter_choice import candidates
 from coevo.languages.python.interpreter_choice import meets
+from coevo.languages.python.interpreter_choice import stopgap
 from coevo.languages.python.layout import written_modules
 from coevo.languages.python.members import joined
 from coevo.languages.python.requirements.reading import needs
@@ -370,3 +371,10 @@ def test_modules_that_a_build_writes(text: str) -> None:
     assert path == 'till/src/till/_version.py'
     assert b"version = '0'" in content
     assert not list(written_modules([b'note = "version-file = 1.py"'], '.'))
+
+
+def test_a_machine_without_any_candidate_takes_the_nearest_that_it_has() -> None:
+    when = datetime(2026, 8, 1, tzinfo=UTC)
+    assert (3, 11) not in candidates(['>=3.10'], when)
+    assert stopgap(['>=3.10'], when, {(3, 8), (3, 10), (3, 11)}) == (3, 11)
+    assert stopgap(['>=3.12'], when, {(3, 11)}) is None
