@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from benchmarks import suite_baselines
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import Options
 from coevo.evaluation.records import Prediction
@@ -167,3 +169,20 @@ def test_hostile_suites_have_one_outcome(found: Mined, released: Path) -> None:
     rows = judged(found, released, *(patch for patch, _, _ in hostile.values()))
     ends = {name: (row.outcome, row.detail) for name, row in zip(hostile, rows, strict=True)}
     assert ends == {name: (outcome, detail) for name, (_, outcome, detail) in hostile.items()}
+
+
+def test_baselines_answer_what_they_can(found: Mined, released: Path, tmp_path: Path) -> None:
+    answers: dict[str, list[dict[str, str]]] = {}
+    for kind in ('empty', 'unchanged', 'sibling', 'first'):
+        out = tmp_path / kind
+        words = [str(released), kind, '--store', str(found.store), '--out', str(out)]
+        assert suite_baselines.main(words) == 0
+        answers[kind] = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {one['file'] for one in answers['empty']} == {''}
+    assert {one['patch'] for one in answers['unchanged']} == {''}
+    # no other file executes the duty
+    ((sibling),) = answers['sibling']
+    assert sibling['file'].startswith('[shop.BooksTest]')
+    assert [one['file'] for one in answers['first']] == [
+        '[shop.RatesTest]\nof_vat: is rates.vat 7\n'
+    ] * 2
