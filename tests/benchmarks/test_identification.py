@@ -104,7 +104,6 @@ def test_the_same_rows_give_the_same_table() -> None:
     assert found(rows) == found(rows[::-1])
 
 
-@pytest.mark.usefixtures('drawn')
 def test_rows_of_a_snapshot_have_both_labels_and_their_weight(drawn: object) -> None:
     rows = {row.test.split('(')[0]: row for row in read_rows(drawn)}  # type: ignore[arg-type]
     assert len(rows) == 8
