@@ -3,7 +3,7 @@
     python -m benchmarks.baselines SNAPSHOT --out DIR [--store STORE] [--only NAME] [--url URL]
     coevo evaluate SNAPSHOT DIR/NAME --out DIR/NAME/results
 
-Each answers every co-evolution task of the snapshot, in whatever language. They name the model `none`, which was
+Each answers every co-evolution task of the snapshot, leaking ones too, in whatever language. They name the model `none`, which was
 trained on nothing and so has a cutoff before all tasks.
 """
 
@@ -39,7 +39,8 @@ def submissions(
     snapshot: str, out: Path, store: Path | None, names: Collection[str], url: str
 ) -> dict[str, int]:
     """Write them; by name, how many answers are no empty patch."""
-    wanted = [one for one in assignments(snapshot) if one.family is Family.COEVOLUTION]
+    every = assignments(snapshot, interleaved=True, leaking=True)
+    wanted = [one for one in every if one.family is Family.COEVOLUTION]
     if not wanted:
         raise Fatal(f'{snapshot} has no co-evolution task to answer')
     if out.exists():

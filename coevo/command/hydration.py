@@ -19,7 +19,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         description='Writes the release that a code-free edition is of: the texts that it leaves out are '
         'cut out of files in Git, and every file has the SHA-256 of the release, or nothing is written. '
         'Status 1 if some text cannot be had, with the repository and the reason.',
-        example='coevo hydrate snapshots/2026-05 --out whole/2026-05',
+        example='coevo hydrate code-free/2026-05 --out whole/2026-05',
     )
     add_snapshot(verb)
     verb.add_argument(

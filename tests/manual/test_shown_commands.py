@@ -33,6 +33,7 @@ MONTH = 'snapshots/2026-05'
 URL = 'https://example.org/me/my-project'
 ELSEWHERE = {
     'docs/tutorial.md': 'test_commands runs the page as it stands',
+    'docs/first-release.md': 'a log, of repositories that no test mines',
     'README.md': 'test_demo runs it where the demo has been made',
     'docs/quickstart.md': 'test_demo runs it where the demo has been made',
 }
@@ -67,7 +68,7 @@ class Stage:
         text = re.sub(r'\bSNAPSHOT\b', MONTH, text).replace('owner/name', 'me/my-project')
         words = shlex.split(text, comments=True)[1:]
         words = [str(Path(word).expanduser()) if word[0] == '~' else word for word in words]
-        clones = words[0] in ('checkout', 'evaluate', 'attempt', 'reverify')
+        clones = words[0] in ('checkout', 'evaluate', 'attempt', 'reverify', 'hydrate')
         return [*words, '--store', 'store'] if clones else words
 
 
@@ -188,6 +189,16 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo forecast --machines 4 --cores 8', 'CPU', _nothing),
     (f'coevo release --snapshot {MONTH} --month 2026-05', '3 tasks are new', _nothing),
     (f'coevo verify {MONTH}', 'good', _nothing),
+    (
+        f'coevo release --snapshot {MONTH} --month 2026-05 --code-free code-free/2026-05',
+        'code-free, ',
+        _nothing,
+    ),
+    (
+        'coevo hydrate code-free/2026-05 --out whole/2026-05',
+        'have the SHA-256 of the release',
+        _nothing,
+    ),
     (f'coevo query {MONTH}', 'update', _named),
     (f'coevo query {MONTH} --after 2025-06 --track update', '2025-08', _nothing),
     (
