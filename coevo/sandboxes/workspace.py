@@ -27,8 +27,12 @@ def workspace() -> Iterator[Path]:
     _sweep(root)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     folder.chmod(0o711)
-    with (folder / _LOCK).open('w') as lock:
+    making = folder / f'.{_LOCK}'
+    with making.open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        making.rename(
+            folder / _LOCK
+        )  # never seen unlocked, or the sweep of another run would take it
         try:
             yield folder
         finally:
