@@ -18,7 +18,10 @@ from tests.coevo.languages.golang.histories import STEPS
 from tests.projects import Mined
 from tests.projects import write
 
-pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not find_toolchains(), reason='there is no Go here'),
+]
 
 
 @pytest.fixture(scope='module')
