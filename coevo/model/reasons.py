@@ -154,9 +154,8 @@ _SIEVE = {
 }
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (
-        'A dependency is the latest, or a range without a lower end (before engine 9 of Java any'
-        ' range, before 7 a snapshot, too): on another day it'
-        ' would be another one.'
+        'A dependency is the latest, or a range without a lower end (before engine 9 any range, before 7 a snapshot, too):'
+        ' on another day it would be another one.'
     ),
     Reason.SNAPSHOT_DEPENDENCY: (
         'A library, parent or plugin is a snapshot, which another day replaces or removes.'

@@ -30,9 +30,8 @@ def workspace() -> Iterator[Path]:
     making = folder / f'.{_LOCK}'
     with making.open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        making.rename(
-            folder / _LOCK
-        )  # never seen unlocked, or the sweep of another run would take it
+        # Never seen unlocked, or the sweep of another run would take it.
+        making.rename(folder / _LOCK)
         try:
             yield folder
         finally:
@@ -41,20 +40,21 @@ def workspace() -> Iterator[Path]:
 
 def _sweep(root: Path) -> None:
     for folder in sorted(root.glob(f'{_PREFIX}*')):
-        if _is_ours(folder) and not _is_locked(folder / _LOCK):
+        if _is_left(folder / _LOCK):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_ours(folder: Path) -> bool:
-    """Another user's folder, or one that is being made and has no lock yet, is left alone."""
-    lock = folder / _LOCK
-    return lock.is_file() and not lock.is_symlink() and lock.stat().st_uid == os.geteuid()
-
-
-def _is_locked(lock: Path) -> bool:
-    with lock.open('r+') as file:
+def _is_left(lock: Path) -> bool:
+    """Whether nobody holds it; another user's, and one that is made or removed just now, is left alone."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:  # not there, or not ours to open
+        return False
+    with os.fdopen(descriptor, 'r+') as file:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            return False
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return True
-    return False
+            return False
+    return True

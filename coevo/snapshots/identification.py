@@ -75,11 +75,11 @@ def identify(path: Path, study: IdentificationStudy) -> None:
         for line in left_out(opened, study.cutoff) if study.cutoff else ():
             print(line, file=sys.stderr)
         connection = labelled(opened, study)
+    if study.export is not None:
+        _export(connection, study, study.export)
     for line in _draw(connection, study):
         print(line, file=sys.stderr)
     sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
-    if study.export is not None:
-        _export(connection, study, study.export)
 
 
 def labelled(opened: Opened, study: IdentificationStudy) -> duckdb.DuckDBPyConnection:

@@ -69,7 +69,7 @@ def test_ctrl_c_leaves_a_store_that_goes_on(
         disturb(process, moment, store, work, what)
         assert process.stderr is not None
         complaint = process.stderr.read()
-    assert process.returncode == 128 + what
+    assert process.returncode == 128 + what, complaint
     assert complaint == 'coevo: interrupted; what was finished is kept\n'
     gone(work)
     assert not list(work.iterdir())

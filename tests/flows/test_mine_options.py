@@ -28,7 +28,9 @@ def test_without_a_family_the_profile_says_the_walk() -> None:
 
 @pytest.mark.parametrize('name', ['coevolution', 'klass', ''])
 def test_a_name_that_is_none_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(Fatal, match=f'a family is class or file, and not {name!r}'):
+    with pytest.raises(
+        Fatal, match=f'a family is class or file or function or module, and not {name!r}'
+    ):
         families_of(['class', name])
     assert main(['mine', 'x', '--store', 'y', '--family', f'class,{name}']) == 2
     assert f'not {name!r}' in capsys.readouterr().err

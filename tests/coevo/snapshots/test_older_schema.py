@@ -57,7 +57,7 @@ def first(snapshot: Path, later: None) -> Iterator[Path]:
 
 def _forget() -> None:
     columns._fields.cache_clear()
-    columns._nodes.cache_clear()
+    columns._nodes_of_table.cache_clear()
 
 
 def name(snapshot: Path, minor: Any) -> None:
