@@ -55,7 +55,7 @@ def test_a_kill_and_another_run_give_the_same_bytes(
     ('moment', 'what'),
     [
         pytest.param(1, signal.SIGTERM, marks=pytest.mark.slow),
-        (2, signal.SIGINT),
+        pytest.param(2, signal.SIGINT, marks=pytest.mark.slow),
         pytest.param(0, signal.SIGINT, marks=pytest.mark.slow),
     ],
 )
