@@ -51,7 +51,7 @@ def measure(arguments: argparse.Namespace) -> None:
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir='/var/tmp')))
         root.chmod(0o711)
-        first = _mine(arguments, root / 'first', 'before')
+        first = _mine(arguments, arguments.keep or root / 'first', 'before')
         (partition,) = partitions(first)
         cells = list(mined_cells(first, partition, arguments.profile))
         benches = Benches(stack)
@@ -75,6 +75,7 @@ def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
         *('--jobs', '1', '--profile', arguments.profile),
         *(('--until', arguments.until) if arguments.until else ()),
         *(('--walk', arguments.walk) if arguments.walk else ()),
+        *(('--ref', arguments.ref) if arguments.ref else ()),
     ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     row = {'repo': arguments.repo, 'run': when}
@@ -166,9 +167,11 @@ def main() -> None:
     command.add_argument('--commits', type=int, required=True)
     command.add_argument('--until')
     command.add_argument('--walk')
+    command.add_argument('--ref')
     command.add_argument('--profile', default='default')
     command.add_argument('--pairs', type=int, default=2)
     command.add_argument('--methods', type=int, default=3, help='of each cell')
+    command.add_argument('--keep', type=Path, metavar='STORE', help='where the first store stays')
     command.add_argument('--once', action='store_true', help='do not mine again afterwards')
     command.add_argument('--seed', type=int, default=4)
     command.set_defaults(run=measure)

@@ -53,38 +53,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_cutoff(attempt)
     add_store_of_clones(attempt)
     attempt.add_argument('--jobs', type=positive, default=1, metavar='N', help='attempts at once')
-    attempt.add_argument('--agent-model', metavar='NAME', help='the model that the agent uses')
-    attempt.add_argument('--harness', metavar='NAME', help='what predictions call the agent')
-    attempt.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
-    attempt.add_argument(
-        '--api', help='of the model: anthropic, gemini or openai; a COMMAND without has no network'
-    )
-    attempt.add_argument('--endpoint', metavar='URL', help="where it is (default: the maker's own)")
-    attempt.add_argument(
-        '--key-env',
-        metavar='NAME',
-        help='variable with the key (default: by the API, such as OPENAI_API_KEY)',
-    )
-    attempt.add_argument('--prices', type=Path, metavar='FILE', help='TOML, see coevo/agents')
-    attempt.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
-    attempt.add_argument(
-        '--max-seconds', type=float, default=3600, metavar='S', help='wall seconds of a task'
-    )
-    attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task')
-    attempt.add_argument('--attempts', type=positive, default=1, metavar='K', help='at each task')
-    attempt.add_argument(
-        '--protocol',
-        choices=('once', 'feedback', 'diversify'),
-        default='once',
-        help='what an attempt knows of those before it: nothing; what became of the last one, whose file it goes '
-        'on with, until one succeeds; the files that they left, to which it adds another',
-    )
-    attempt.add_argument(
-        '--seed',
-        type=int,
-        metavar='N',
-        help='$COEVO_SEED of first attempts, one more for each that follows (none)',
-    )
+    _add_model(attempt)
+    _add_limits(attempt)
+    _add_repeats(attempt)
     attempt.add_argument(
         '--no-kit',
         action='store_true',
@@ -103,6 +74,47 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_sandbox(attempt, CONFINING)
     attempt.set_defaults(run=with_extra(_attempt))
+
+
+def _add_model(attempt: argparse.ArgumentParser) -> None:
+    attempt.add_argument('--agent-model', metavar='NAME', help='the model that the agent uses')
+    attempt.add_argument('--harness', metavar='NAME', help='what predictions call the agent')
+    attempt.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
+    attempt.add_argument(
+        '--api', help='of the model: anthropic, gemini or openai; a COMMAND without has no network'
+    )
+    attempt.add_argument('--endpoint', metavar='URL', help="where it is (default: the maker's own)")
+    attempt.add_argument(
+        '--key-env',
+        metavar='NAME',
+        help='variable with the key (default: by the API, such as OPENAI_API_KEY)',
+    )
+    attempt.add_argument('--prices', type=Path, metavar='FILE', help='TOML, see coevo/agents')
+
+
+def _add_limits(attempt: argparse.ArgumentParser) -> None:
+    attempt.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
+    attempt.add_argument(
+        '--max-seconds', type=float, default=3600, metavar='S', help='wall seconds of a task'
+    )
+    attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task')
+
+
+def _add_repeats(attempt: argparse.ArgumentParser) -> None:
+    attempt.add_argument('--attempts', type=positive, default=1, metavar='K', help='at each task')
+    attempt.add_argument(
+        '--protocol',
+        choices=('once', 'feedback', 'diversify'),
+        default='once',
+        help='what an attempt knows of those before it: nothing; what became of the last one, whose file it goes '
+        'on with, until one succeeds; the files that they left, to which it adds another',
+    )
+    attempt.add_argument(
+        '--seed',
+        type=int,
+        metavar='N',
+        help='$COEVO_SEED of first attempts, one more for each that follows (none)',
+    )
 
 
 def _attempt(arguments: argparse.Namespace) -> int:

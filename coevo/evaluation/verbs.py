@@ -104,6 +104,21 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_store_of_clones(evaluate)
     add_tasks(evaluate)
+    _add_part(evaluate)
+    add_cutoff(evaluate)
+    add_jobs(evaluate)
+    add_sandbox(evaluate)
+    evaluate.add_argument(
+        '--cache',
+        type=Path,
+        metavar='DIR',
+        help='what was judged before (default: in the tool cache)',
+    )
+    _add_measures(evaluate)
+    evaluate.set_defaults(run=with_extra(_evaluate))
+
+
+def _add_part(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         '--part',
         metavar='K/N',
@@ -118,15 +133,9 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='K',
         help='only the first K attempts at each task (all); the report has figures for each k up to K',
     )
-    add_cutoff(evaluate)
-    add_jobs(evaluate)
-    add_sandbox(evaluate)
-    evaluate.add_argument(
-        '--cache',
-        type=Path,
-        metavar='DIR',
-        help='what was judged before (default: in the tool cache)',
-    )
+
+
+def _add_measures(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         '--test-seconds',
         type=float,
@@ -144,7 +153,6 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='store_true',
         help="PIT's mutants of the changed methods, too; PIT's word, which decides no outcome",
     )
-    evaluate.set_defaults(run=with_extra(_evaluate))
 
 
 def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -46,6 +46,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='SNAPSHOT',
         help='an earlier one: what it had and this one lacks is told as withdrawn',
     )
+    _add_origins(verb)
+    _add_editions(verb)
+    add_local(verb)
+    verb.set_defaults(run=_release)
+
+
+def _add_origins(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--url',
         action='append',
@@ -61,6 +68,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='SPDX',
         help='a licence that will do though the OSI has not approved it; may be given often',
     )
+
+
+def _add_editions(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--family',
         metavar='NAME',
@@ -72,8 +82,6 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DIR|URL',
         help='also its edition without any code of others, which `coevo hydrate` fills from clones',
     )
-    add_local(verb)
-    verb.set_defaults(run=_release)
 
 
 def _release(arguments: argparse.Namespace) -> int:
