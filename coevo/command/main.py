@@ -1,4 +1,4 @@
-"""The `coevo` command. What needs the pipeline joins in from `flows.cli` where that is at hand."""
+"""The `coevo` command. What needs the pipeline joins in from `flows.verbs` where that is at hand."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from coevo.agents import verbs as agent_verbs
 from coevo.command import catalogue as catalogue_verb
 from coevo.command import hydration as hydration_verb
 from coevo.command import runtimes as runtime_verbs
+from coevo.command.start_up import leave_out_pandas
 from coevo.display import terminal
 from coevo.display.credentials import hidden
 from coevo.evaluation import verbs as evaluation_verbs
@@ -40,7 +41,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The whole command line; the pipeline's verbs get their options from `flows.cli`."""
+    """The whole command line; the pipeline's verbs get their options from `flows.verbs`."""
     top = TopParser(
         prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
     )
@@ -168,11 +169,12 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
-    """Only the verb that is asked for costs the import of the pipeline."""
-    if _has_pipeline() and argv and argv[0] in PIPELINE_VERBS:
-        importlib.import_module('flows.cli').add_verbs(verbs)
-        return
+    """Only the verb that is asked for is imported: each costs what it needs, and the others nothing."""
+    asked = argv[0] if argv and _has_pipeline() else None
     for verb, text in PIPELINE_VERBS.items():
+        if verb == asked:
+            importlib.import_module(f'flows.verbs.{verb}').add(verbs)
+            continue
         sub = verbs.add_parser(verb, help=text, add_help=False)
         sub.add_argument('rest', nargs=argparse.REMAINDER)
         sub.set_defaults(run=_no_pipeline)
@@ -282,6 +284,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Status 2 and one sentence for bad input, 1 for a no, 130 for Ctrl-C, 143 for SIGTERM."""
+    if argv is None:
+        leave_out_pandas()
     with terminal.guarding():
         return _main(argv)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
-from coevo.storage.store import Store
-from coevo.storage.withdrawals import WithdrawnKind
 from flows.verbs.arguments import add_store
+
+if TYPE_CHECKING:
+    from coevo.storage.store import Store
+    from coevo.storage.withdrawals import WithdrawnKind
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -31,6 +34,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from coevo.storage import withdrawals
+    from coevo.storage.store import Store
     from coevo.storage.withdrawals import Withdrawal
 
     kind, id_ = _named(arguments)
@@ -48,6 +52,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _named(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
+    from coevo.storage.withdrawals import WithdrawnKind
+
     for kind in WithdrawnKind:
         id_ = getattr(arguments, str(kind))
         if id_ is not None:
@@ -57,6 +63,7 @@ def _named(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
 
 def _check(store: Store, kind: WithdrawnKind, id_: str) -> None:
     """Fatal for what the store does not have: a slip of the pen would withdraw nothing."""
+    from coevo.storage.withdrawals import WithdrawnKind
     from packagers.drafts import task_id
 
     if kind is WithdrawnKind.REPOSITORY:
