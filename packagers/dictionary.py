@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from coevo.evaluation.records import MethodResult
@@ -45,6 +46,7 @@ _REASONS = """\
 Why something left the funnel, as in `drops.reason`, and why a method with a label has no track."""
 
 
+@cache
 def tables_of_columns() -> str:
     """The columns of every table of a snapshot, then the values of their choices."""
     return '\n\n'.join((*_tables(), '### Values', _CHOICES, *_choices(TABLES.values())))

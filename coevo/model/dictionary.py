@@ -44,9 +44,10 @@ class DictionaryEntry:
         return f'{self.sentence}{unit}{f" Values: {values}." if values else ""}'
 
 
-def entries(record: type) -> Iterator[DictionaryEntry]:
+@cache
+def entries(record: type) -> tuple[DictionaryEntry, ...]:
     """The columns of a record, each followed by what is nested in it."""
-    return _entries(record, '')
+    return tuple(_entries(record, ''))
 
 
 @cache
