@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
 
+import orjson
 import pyarrow as pa
 
 from coevo.model.schema import CONTENTS
@@ -91,7 +91,9 @@ def text(
         'distribution': [_file(path, files) for name in names for path in parquet.files(name)],
         'recordSet': [_records(name, path) for name in names for path in parquet.files(name)],
     }
-    return f'{json.dumps(content, indent=2, ensure_ascii=False)}\n'
+    # The standard library indents in Python alone, a quarter of the time of a small release.
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(content, option=options).decode()
 
 
 def _file(path: str, files: Checksums) -> dict[str, Any]:

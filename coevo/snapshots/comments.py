@@ -23,6 +23,11 @@ VIEWS = {
 _SNAPSHOT = 'The month of the snapshot that the row is of, as `YYYY-MM`.'
 
 
+def may_show(sql: str) -> bool:
+    """Whether an answer may hold comments: `duckdb_columns()` and its like alone tell them."""
+    return 'duckdb_' in sql.lower()
+
+
 def comment(connection: duckdb.DuckDBPyConnection) -> None:
     """Give each view that there is, and its columns, their sentences."""
     sql = 'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal'

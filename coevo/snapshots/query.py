@@ -68,10 +68,11 @@ def query(places: Sequence[Path | str], question: Question) -> None:
         for line in left_out(opened, question.cutoff) if question.cutoff else ():
             print(line, file=sys.stderr)
         snapshot.limit(opened, limits)
-        comments.comment(opened.connection)
+        sql = SUMMARY if question.sql is None else question.sql
+        if comments.may_show(sql):
+            comments.comment(opened.connection)
         for line in interleaved(opened) if question.sql is None else ():
             print(line, file=sys.stderr)
-    sql = SUMMARY if question.sql is None else question.sql
     answer = ask(opened.connection, sql, question.format)
     if question.out is None:
         terminal.write_data(answer)
