@@ -29,6 +29,7 @@ reverify(sample=1)
 
 
 @pytest.mark.jvm
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_mine_release_reverify(tmp_path: Path) -> None:
     """The month is the one before that of the clock that the flows are given."""
