@@ -61,8 +61,9 @@ def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) ->
     """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
     First the long-term release of the date, or the newest before it that the demand allows, or the
-    oldest after it, among those that are named if there are any; then the nearest below and above by
-    turns. A highest release that leaves none is passed over; so is a lowest, for the newest.
+    oldest after it, among those that are named if there are any; then the nearest below, and the one
+    that the POMs ask for, which their code may need whatever its date; then above and below by turns.
+    A highest release that leaves none is passed over; so is a lowest, for the newest.
     """
     known = {jdk.feature: jdk for jdk in reversed(jdks)}
     enough = sorted(feature for feature in known if feature >= (demand.lowest or 0))
@@ -75,8 +76,10 @@ def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) ->
     first = max((feature for feature in likely if feature <= wanted), default=likely[0])
     below = [feature for feature in reversed(allowed) if feature < first]
     above = [feature for feature in allowed if feature > first]
-    turns = [jdk for both in zip_longest(below, above) for jdk in both if jdk is not None]
-    return tuple(known[feature] for feature in (first, *turns)[:MOST_TRIES])
+    by_turns = (feature for both in zip_longest(below, above) for feature in both if feature)
+    asked_for = below[-1:] if demand.lowest is not None else []
+    order = dict.fromkeys((first, *below[:1], *asked_for, *by_turns))
+    return tuple(known[feature] for feature in order)[:MOST_TRIES]
 
 
 def usual(made: datetime | None) -> int:
