@@ -9,17 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
 
 from benchmarks.oracles.cell import Answer
 from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Ruling
-from benchmarks.oracles.driver import LIMITS
-from benchmarks.oracles.driver import ask
-from benchmarks.oracles.driver import place_of_tree
-from benchmarks.oracles.driver import readable_programs
-from benchmarks.oracles.trees import write_cell_of
+from benchmarks.oracles.plain_cells import PlainCells
+from benchmarks.oracles.plain_cells import unbuilt
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang import language
@@ -31,15 +25,8 @@ from coevo.languages.golang.toolchains import GoToolchain
 from coevo.languages.golang.toolchains import module_cache
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
-
-_START = 'import sys; sys.path.insert(0, "/in"); from inside.go_cell import main; main()'
 
 Known = tuple[GoToolchain, GoProject]
 
@@ -48,9 +35,7 @@ class GoBench:
     """The sandbox of the oracle, for one repository after the other."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._sandbox: Sandbox = open_sandbox('bubblewrap')
-        stack.callback(self._sandbox.close)
-        self._root = stack.enter_context(workspace())
+        self._plain = PlainCells(stack, 'go_cell')
         self._known: dict[tuple[str, str], Known | None] = {}
 
     def run(
@@ -59,16 +44,14 @@ class GoBench:
         """Transient if the driver itself failed."""
         known = self._asked(repository, pair, place)
         if known is None:
-            unbuilt = Ruling(outcome=Outcome.UNBUILDABLE, exception='', seconds=0.0, log='')
-            return Answer(build_seconds=0.0, rulings=(unbuilt,) * len(methods), log='')
+            return unbuilt(len(methods))
         toolchain, project = known
-        with place_of_tree(self._root) as tree:
-            write_cell_of(language.READING, repository, place.tests_rev, place.code_rev, tree)
+        with self._plain.tree(language.READING, repository, place) as tree:
             for path, content in project.files.items():
                 (tree / path).write_bytes(content)
             names = [method.test_method for method in methods]
             request = {'path': project.path, 'module': place.module, 'names': names}
-            return _answer(ask(self._sandbox, self._job(toolchain, tree), request))
+            return self._plain.ask(tree, _mounts(toolchain), variables(toolchain), request)
 
     def _asked(self, repository: Repository, pair: Pair, place: Place) -> Known | None:
         """What the language says that the code's revision is compiled with; None where it cannot be."""
@@ -81,22 +64,16 @@ class GoBench:
                 self._known[key] = _of(builder.build(pair), place)
         return self._known[key]
 
-    def _job(self, toolchain: GoToolchain, tree: Path) -> Job:
-        standard = sorted((cache_folder() / 'go').glob(f'std-{toolchain.version}-*/'))
-        mounts = [
-            Mount(source=tree, target='/in/tree'),
-            Mount(source=module_cache(), target=MODULES),
-            Mount(source=readable_programs(self._root), target='/in/inside'),
-            Mount(source=standard[0], target='/in/cache'),
-        ]
-        if not toolchain.inside.startswith('/usr/'):
-            mounts.append(Mount(source=toolchain.home, target=toolchain.inside))
-        return Job(
-            argv=('/usr/bin/python3', '-I', '-B', '-c', _START),
-            mounts=tuple(mounts),
-            limits=LIMITS,
-            environment=variables(toolchain),
-        )
+
+def _mounts(toolchain: GoToolchain) -> list[Mount]:
+    standard = sorted((cache_folder() / 'go').glob(f'std-{toolchain.version}-*/'))
+    mounts = [
+        Mount(source=module_cache(), target=MODULES),
+        Mount(source=standard[0], target='/in/cache'),
+    ]
+    if not toolchain.inside.startswith('/usr/'):
+        mounts.append(Mount(source=toolchain.home, target=toolchain.inside))
+    return mounts
 
 
 def _of(built: GoBuiltPair, place: Place) -> Known | None:
@@ -104,13 +81,3 @@ def _of(built: GoBuiltPair, place: Place) -> Known | None:
     if end.project is None or built.cells is None or end.build.trouble(place.module):
         return None
     return built.cells.compiler.made.toolchain, end.project
-
-
-def _answer(found: dict[str, Any]) -> Answer:
-    return Answer(
-        build_seconds=found['build_seconds'],
-        rulings=tuple(
-            Ruling(**{**one, 'outcome': Outcome(one['outcome'])}) for one in found['methods']
-        ),
-        log='',
-    )

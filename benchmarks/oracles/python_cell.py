@@ -14,16 +14,11 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from benchmarks.oracles.cell import Answer
 from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Ruling
-from benchmarks.oracles.driver import LIMITS
-from benchmarks.oracles.driver import ask
-from benchmarks.oracles.driver import place_of_tree
-from benchmarks.oracles.driver import readable_programs
-from benchmarks.oracles.trees import write_cell_of
+from benchmarks.oracles.plain_cells import PlainCells
+from benchmarks.oracles.plain_cells import unbuilt
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
@@ -40,26 +35,18 @@ from coevo.model.environments import Environment
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
 from coevo.storage.folders import cache_folder
 
 _SYSTEM = Path('/usr')
 _SETTINGS_NAME = ('coverage',)
-_START = 'import sys; sys.path.insert(0, "/in"); from inside.pytest_cell import main; main()'
 
 
 class PytestBench:
     """Sandbox and packages of the oracle, for one repository after the other."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._sandbox: Sandbox = open_sandbox('bubblewrap')
-        stack.callback(self._sandbox.close)
-        self._root = stack.enter_context(workspace())
+        self._plain = PlainCells(stack, 'pytest_cell')
         self._packages: dict[tuple[str, ...], Path] = {}
         self._environments: dict[tuple[str, str], Environment | None] = {}
 
@@ -69,16 +56,14 @@ class PytestBench:
         """Transient if the libraries could not be installed or the driver itself failed."""
         environment = self.environment(repository, pair, place)
         if environment is None:
-            unbuilt = Ruling(outcome=Outcome.UNBUILDABLE, exception='', seconds=0.0, log='')
-            return Answer(build_seconds=0.0, rulings=(unbuilt,) * len(methods), log='')
+            return unbuilt(len(methods))
         interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
         names = tuple(library.coordinates for library in environment.libraries) + _SETTINGS_NAME
         packages = self._installed(interpreter, names)
-        with place_of_tree(self._root) as tree:
-            write_cell_of(language.READING, repository, place.tests_rev, place.code_rev, tree)
+        with self._plain.tree(language.READING, repository, place) as tree:
             _write_versions(tree, place.module)
             _write_metadata(tree, repository, place)
-            return _answer(self._ask(tree, interpreter, packages, place, methods))
+            return self._ask(tree, interpreter, packages, place, methods)
 
     def prepare(self, repository: Repository, pair: Pair, place: Place) -> None:
         """Install the libraries of a place now, not when it is run first."""
@@ -103,7 +88,7 @@ class PytestBench:
     def _installed(self, interpreter: Interpreter, names: tuple[str, ...]) -> Path:
         key = interpreter.version, *names
         if key not in self._packages:
-            folder = self._root / f'packages-{len(self._packages)}'
+            folder = self._plain.root / f'packages-{len(self._packages)}'
             folder.mkdir(mode=0o755, exist_ok=True)  # what could not be installed before left it
             words = ('pip', 'install', '--target', str(folder), '--no-deps', '--no-build', '-q')
             done = subprocess.run(
@@ -125,14 +110,10 @@ class PytestBench:
         packages: Path,
         place: Place,
         methods: Sequence[TestMethod],
-    ) -> dict[str, Any]:
+    ) -> Answer:
         is_system = interpreter.prefix == _SYSTEM
         home = '/usr' if is_system else '/python'
-        mounts = [
-            Mount(source=tree, target='/in/tree'),
-            Mount(source=packages, target='/in/packages'),
-            Mount(source=readable_programs(self._root), target='/in/inside'),
-        ]
+        mounts = [Mount(source=packages, target='/in/packages')]
         if not is_system:
             mounts.append(Mount(source=standing(interpreter), target=home))
         request = {
@@ -141,13 +122,7 @@ class PytestBench:
             'module': place.module,
             'ids': [pytest_id(method) for method in methods],
         }
-        job = Job(
-            argv=('/usr/bin/python3', '-I', '-B', '-c', _START),
-            mounts=tuple(mounts),
-            limits=LIMITS,
-            environment={'PATH': '/usr/bin:/bin'},
-        )
-        return ask(self._sandbox, job, request)
+        return self._plain.ask(tree, mounts, {'PATH': '/usr/bin:/bin'}, request)
 
 
 def _write_versions(tree: Path, folder: str) -> None:
@@ -164,13 +139,3 @@ def _write_metadata(tree: Path, repository: Repository, place: Place) -> None:
         file = tree / place.module / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content)
-
-
-def _answer(found: dict[str, Any]) -> Answer:
-    return Answer(
-        build_seconds=found['build_seconds'],
-        rulings=tuple(
-            Ruling(**{**one, 'outcome': Outcome(one['outcome'])}) for one in found['methods']
-        ),
-        log='',
-    )

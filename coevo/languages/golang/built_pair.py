@@ -35,14 +35,14 @@ from coevo.languages.golang.launch import test_job
 from coevo.languages.golang.places import BINARY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import LEAST_CPU_LIMIT
 from coevo.languages.golang.runner import LOADING_SECONDS
-from coevo.languages.golang.runner import SLOWER_THAN_PASSING
-from coevo.languages.golang.runner import WALL_PER_CPU
 from coevo.languages.golang.runner import Done
 from coevo.languages.golang.runner import arguments
 from coevo.languages.golang.runner import run_tests
 from coevo.languages.golang.tracing import read_trace
+from coevo.languages.test_processes import LEAST_CPU_LIMIT
+from coevo.languages.test_processes import SLOWER_THAN_PASSING
+from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.languages.traces import union

@@ -40,11 +40,11 @@ from coevo.languages.python.reading.statement_lines import with_first_lines
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Unresolved
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.runner import LEAST_CPU_LIMIT
-from coevo.languages.python.runner import SLOWER_THAN_PASSING
 from coevo.languages.python.runner import Done
 from coevo.languages.python.tracing import read_together
 from coevo.languages.python.tracing import read_trace
+from coevo.languages.test_processes import LEAST_CPU_LIMIT
+from coevo.languages.test_processes import SLOWER_THAN_PASSING
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.languages.traces import reached_by_any

@@ -33,7 +33,6 @@ from coevo.languages.python.places import TREE
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS
-from coevo.languages.python.runner import WALL_PER_CPU
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import run_request
 from coevo.languages.python.sessions import Run
@@ -43,6 +42,7 @@ from coevo.languages.python.shown_sources import sources_of
 from coevo.languages.python.shown_sources import with_shown
 from coevo.languages.python.sides import is_test_file
 from coevo.languages.python.sides import tests_side
+from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod

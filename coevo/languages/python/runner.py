@@ -7,15 +7,10 @@ began but did not end is an `error` with the exit status as its signature, or a 
 
 from __future__ import annotations
 
-import json
 import math
 import secrets
-import threading
-import time
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,20 +18,16 @@ from coevo.languages.python.events import Heard
 from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.events import events
 from coevo.languages.python.launch import worker_command
+from coevo.languages.test_processes import MOST_KILLS
+from coevo.languages.test_processes import Bounds
+from coevo.languages.test_processes import ending
+from coevo.languages.test_processes import send
+from coevo.languages.test_processes import watching
 from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 
-# As in Java (docs/evidence.md).
-LEAST_CPU_LIMIT = 60.0
-SLOWER_THAN_PASSING = 10
-WALL_PER_CPU = 10
-MOST_KILLS = 5
 LOADING_SECONDS = 300.0
-
-_POLL_SECONDS = 0.25
-_LAST_WORDS_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +78,8 @@ def _run_once(
         order['observed'] = {'key': key, 'targets': len(limits), 'lines': lines}
     process = sandbox.start(job)
     try:
-        _send(process, order)
-        with watching(process, heard, limits):
+        send(process, order)
+        with watching(process, heard, bounds(limits)):
             for event in events(process.stdout, nonce):
                 heard.hear(event)
         status = ending(process)
@@ -101,61 +92,6 @@ def _run_once(
     return Done(heard=heard, status=status, cpu_seconds=used, noise=noise), killed
 
 
-def _send(process: Process, order: Mapping[str, Any]) -> None:
-    line = process.inside(json.dumps(order)) + '\n'
-    try:
-        process.stdin.write(line.encode())
-        process.stdin.close()
-    except BrokenPipeError:
-        return  # it ended before it read: its silence is what the verdicts are made from
-
-
-def ending(process: Process) -> str:
-    """Its exit status, or the limit for which it was killed."""
-    if not process.ended_within(_LAST_WORDS_SECONDS):
-        process.kill()
-        return process.exceeded or 'exit:0'
-    return process.exceeded or f'exit:{process.wait()}'
-
-
-@contextmanager
-def watching(
-    process: Process,
-    heard: Heard,
-    limits: Sequence[float],
-    begun: float = 0.0,
-    whole: float = math.inf,
-) -> Iterator[None]:
-    """Kill the process when the method that runs is over its limit, and note which one that was.
-
-    begun  CPU seconds that the process had used before
-    whole  CPU seconds of all methods, where the process itself has no such limit
-    """
-    over = threading.Event()
-
-    def watch() -> None:
-        current: int | None = None
-        cpu, wall = begun, time.monotonic()
-        while not over.wait(_POLL_SECONDS):
-            used = process.cpu_seconds()
-            if used - begun > whole:
-                process.exceeded = process.exceeded or 'cpu'
-                process.kill()
-                return
-            running = heard.running
-            if running != current:
-                current, cpu, wall = running, used, time.monotonic()
-            limit = limits[current] if current is not None else LOADING_SECONDS
-            spent = used - cpu
-            if spent > limit or time.monotonic() - wall > limit * WALL_PER_CPU:
-                heard.late = current
-                process.kill()
-                return
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+def bounds(limits: Sequence[float], whole: float = math.inf) -> Bounds[int]:
+    """limits, whole  CPU seconds for each target, and for all of them together"""
+    return Bounds(tests=dict(enumerate(limits)), loading=LOADING_SECONDS, whole=whole)

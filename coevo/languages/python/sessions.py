@@ -29,8 +29,9 @@ from coevo.languages.python.options import BLOCKED
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
 from coevo.languages.python.runner import Done
-from coevo.languages.python.runner import ending
-from coevo.languages.python.runner import watching
+from coevo.languages.python.runner import bounds
+from coevo.languages.test_processes import ending
+from coevo.languages.test_processes import watching
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
@@ -177,7 +178,8 @@ class _Session:
 
     def _heard(self, heard: Heard, run: Run, nonce: str) -> bool:
         """Whether all was said; else the process has ended, or was killed."""
-        with watching(self._process, heard, run.limits, self._used, run.cpu_seconds):
+        limits = bounds(run.limits, run.cpu_seconds)
+        with watching(self._process, heard, limits, self._used):
             for event in events(self._process.stdout, nonce):
                 heard.hear(event)
                 if heard.over:

@@ -1,0 +1,127 @@
+"""Test processes in the sandbox: asked, watched while they tell of their tests, and how they ended."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic
+from typing import Protocol
+from typing import TypeVar
+
+from coevo.sandboxes.sandbox import Process
+
+# As in Java (docs/evidence.md).
+LEAST_CPU_LIMIT = 60.0
+SLOWER_THAN_PASSING = 10
+WALL_PER_CPU = 10
+MOST_KILLS = 5
+
+_POLL_SECONDS = 0.25
+_LAST_WORDS_SECONDS = 30.0
+
+Name = TypeVar('Name')
+
+
+class Hearing(Protocol[Name]):
+    """What is heard of a process.
+
+    running  the test that has begun and not ended
+    late     the one for which it was killed
+    """
+
+    @property
+    def running(self) -> Name | None: ...
+
+    late: Name | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds(Generic[Name]):
+    """CPU seconds that a process may use; ten times that in wall time.
+
+    tests       by test
+    loading     before the first, and after the last
+    whole       all in all, where the process itself has no such limit
+    loading_is  what a process is told to have exceeded that was loading for too long
+    """
+
+    tests: Mapping[Name, float]
+    loading: float
+    whole: float = math.inf
+    loading_is: str | None = None
+
+
+def send(process: Process, order: Mapping[str, object]) -> None:
+    """An order that is its only one."""
+    try:
+        process.stdin.write(process.inside(json.dumps(order)).encode() + b'\n')
+        process.stdin.close()
+    except BrokenPipeError:
+        return  # it ended before it read: its silence is what the verdicts are made from
+
+
+def ending(process: Process) -> str:
+    """Its exit status, or the limit for which it was killed."""
+    if not process.ended_within(_LAST_WORDS_SECONDS):
+        process.kill()
+        return process.exceeded or 'exit:0'
+    return process.exceeded or f'exit:{process.wait()}'
+
+
+@contextmanager
+def watching(
+    process: Process, heard: Hearing[Name], bounds: Bounds[Name], begun: float = 0.0
+) -> Iterator[None]:
+    """Kill the process when the test that runs is over its limit, and note which one that was.
+
+    begun  CPU seconds that the process had used before
+    """
+    over = threading.Event()
+
+    def watch() -> None:
+        watcher = _Watcher(process, heard, bounds, begun)
+        while not over.wait(_POLL_SECONDS):
+            if watcher.kills():
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+class _Watcher(Generic[Name]):
+    def __init__(
+        self, process: Process, heard: Hearing[Name], bounds: Bounds[Name], begun: float
+    ) -> None:
+        self._process, self._heard, self._bounds, self._begun = process, heard, bounds, begun
+        self._current: Name | None = None
+        self._cpu, self._wall = begun, time.monotonic()
+
+    def kills(self) -> bool:
+        """Look once; whether it was killed."""
+        used = self._process.cpu_seconds()
+        if used - self._begun > self._bounds.whole:
+            self._process.exceeded = self._process.exceeded or 'cpu'
+            self._process.kill()
+            return True
+        running = self._heard.running
+        if running != self._current:
+            self._current, self._cpu, self._wall = running, used, time.monotonic()
+        limit = self._bounds.loading if running is None else self._bounds.tests[running]
+        if used - self._cpu <= limit and time.monotonic() - self._wall <= limit * WALL_PER_CPU:
+            return False
+        self._heard.late = running
+        if running is None:
+            self._process.exceeded = self._process.exceeded or self._bounds.loading_is
+        self._process.kill()
+        return True
