@@ -24,6 +24,7 @@ MOST_KILLS = 5
 
 _POLL_SECONDS = 0.25
 _LAST_WORDS_SECONDS = 30.0
+_NOISE_SECONDS = 5.0
 
 Name = TypeVar('Name')
 
@@ -72,6 +73,17 @@ def ending(process: Process) -> str:
         process.kill()
         return process.exceeded or 'exit:0'
     return process.exceeded or f'exit:{process.wait()}'
+
+
+def noise_between(process: Process, mark: str) -> str:
+    """What was written to standard error between two lines that are a mark, without what stands around them."""
+    end = time.monotonic() + _NOISE_SECONDS
+    while (noise := process.noise()).count(mark) < 2 and time.monotonic() < end:
+        if process.poll() is not None or noise.rstrip().endswith(mark):
+            break  # nothing more comes; or so much was written that its beginning is gone
+        time.sleep(0.002)
+    *_, last = noise.rstrip().removesuffix(mark).rpartition(mark)
+    return last.strip('\n')
 
 
 @contextmanager

@@ -31,18 +31,14 @@ from coevo.languages.golang.clock import shift
 from coevo.languages.golang.ends import GoEnd
 from coevo.languages.golang.launch import OTHER_PROCESSORS
 from coevo.languages.golang.launch import PROCESSORS
-from coevo.languages.golang.launch import test_job
-from coevo.languages.golang.places import BINARY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import LOADING_SECONDS
 from coevo.languages.golang.runner import Done
-from coevo.languages.golang.runner import arguments
-from coevo.languages.golang.runner import run_tests
+from coevo.languages.golang.runner import Ground
+from coevo.languages.golang.runner import TestRun
 from coevo.languages.golang.tracing import read_trace
 from coevo.languages.test_processes import LEAST_CPU_LIMIT
 from coevo.languages.test_processes import SLOWER_THAN_PASSING
-from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.languages.traces import union
@@ -195,9 +191,8 @@ class GoBuiltPair:
             if self._refused(compiled, [method]) is not None:
                 traces.append(None)
                 continue
-            done = self._run(
-                compiled, [method], conditions, Variant(covered=covered), sorted(files)
-            )
+            wanted = tuple(sorted(files))
+            done = self._run(compiled, [method], conditions, Variant(covered=covered), wanted)
             spent += done.cpu_seconds
             names = [method.test_method]
             (verdict,) = verdicts(done.heard, names, done.status, done.noise)
@@ -295,37 +290,31 @@ class GoBuiltPair:
         methods: Sequence[TestMethod],
         conditions: Conditions,
         variant: Variant | None = None,
-        files: Sequence[str] | None = None,
+        files: tuple[str, ...] | None = None,
     ) -> Done:
         key = _key(compiled)
         project = self._project(key)
         clock = shift(conditions.clock)
-        chosen = replace(variant or Variant(), clock=bool(clock))
-        found = self._binary(compiled, chosen)
+        found = self._binary(compiled, replace(variant or Variant(), clock=bool(clock)))
         assert found.place is not None, 'what does not compile is not run'
-        limits = {
-            method.test_method: conditions.cpu_limit or self._limit(method) for method in methods
-        }
-        most = conditions.process_cpu_limit or sum(limits.values()) + LOADING_SECONDS
-        target = f'{BINARY}/{found.name}'
-        job = test_job(
-            self._cells.compiler.made,
-            self._cells.tree(key, project, conditions.sources),
-            (found.place, target),
-            most,
-            (sum(limits.values()) + LOADING_SECONDS) * WALL_PER_CPU,
-            {**clock, 'GOMAXPROCS': str(self._processors(key, methods))},
+        run = TestRun(
+            ground=Ground(
+                made=self._cells.compiler.made,
+                tree=self._cells.tree(key, project, conditions.sources),
+                binary=(found.place, found.name),
+                root=project.root,
+                folder=compiled.module,
+            ),
+            limits={
+                method.test_method: conditions.cpu_limit or self._limit(method)
+                for method in methods
+            },
+            cpu_seconds=conditions.process_cpu_limit,
+            variables={**clock, 'GOMAXPROCS': str(self._processors(key, methods))},
+            files=files,
         )
-        order = {
-            'Tree': '/in/tree',
-            'Root': project.root,
-            'Folder': compiled.module,
-            'Binary': target,
-            'Arguments': arguments(list(limits)),
-            'Profile': files is not None,
-            'Files': list(files or ()),
-        }
-        return run_tests(self.context.sandbox, job, order, limits)
+        may_share = key.edits is None and conditions.sources is None
+        return self._cells.run(run, shared=may_share or self.context.own_edits)
 
     def _processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
         """Every other time that a test is run alone its runtime is told of another number of them.

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.cells import BorrowedSettings
@@ -18,6 +19,10 @@ from coevo.languages.golang.compiler import GoCompiler
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
+from coevo.languages.golang.runner import Done
+from coevo.languages.golang.runner import TestRun
+from coevo.languages.golang.runner import run_tests
+from coevo.languages.golang.sessions import Sessions
 from coevo.languages.packed_files import pack
 
 _MOST_BINARIES = 24
@@ -70,6 +75,7 @@ class GoCells:
     context: GoRunContext
     compiler: GoCompiler
     folder: Path
+    sessions: Sessions
     _binaries: OrderedDict[tuple[GoCellKey, str, Variant], GoBinary] = field(
         default_factory=OrderedDict
     )
@@ -117,7 +123,18 @@ class GoCells:
         self._trees[name] = found
         return found
 
+    def run(self, run: TestRun, *, shared: bool) -> Done:
+        """shared  whether it may be in a sandbox in which other processes of its cell were before"""
+        spent = 0.0
+        if shared:
+            done, spent = self.sessions.run(run)
+            if done is not None:
+                return done
+        done = run_tests(self.context.sandbox, run)
+        return replace(done, cpu_seconds=done.cpu_seconds + spent)
+
     def close(self) -> None:
+        self.sessions.close()
         self._binaries.clear()
         self._trees.clear()
         shutil.rmtree(self.folder, ignore_errors=True)

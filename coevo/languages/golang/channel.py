@@ -37,13 +37,18 @@ class Heard:
     status    how the test process ended, as our program saw it
     late      the test for which it was killed
     executed  rows of `inside/executed.go`
+    key       under which a session tells that a run is over; '' where there is none
+    over      whether it has told all; again: whether it is ready for a next run
     """
 
     tests: dict[str, HeardTest]
+    key: str = ''
     started: bool = False
     status: str | None = None
     late: str | None = None
     executed: list[dict[str, Any]] = field(default_factory=list)
+    over: bool = False
+    again: bool = False
 
     def hear(self, event: dict[str, Any]) -> None:
         name = event.get('test')
@@ -53,6 +58,8 @@ class Heard:
                 self.started = True
             case 'status' if isinstance(event.get('status'), str):
                 self.status = str(event['status'])[:40]
+            case 'over' if self.key and event.get('key') == self.key:
+                self.over, self.again = True, event.get('again') is True
             case 'executed' if len(self.executed) < _MOST_EVENTS:
                 self.executed.append(event)
             case 'begin' if one is not None:

@@ -12,6 +12,7 @@ from coevo.languages.golang.ends import chosen
 from coevo.languages.golang.ends import made_end
 from coevo.languages.golang.ends import without
 from coevo.languages.golang.run_context import GoRunContext
+from coevo.languages.golang.sessions import Sessions
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.records import Pair
@@ -43,6 +44,7 @@ class GoBuilder:
                 context=self._context,
                 compiler=GoCompiler(self._context.sandbox, made, shared),
                 folder=folder,
+                sessions=Sessions(self._context.sandbox),
             )
         return self._cells[toolchain]
 
@@ -59,7 +61,12 @@ class GoEngine:
         supply = run.runtimes
         assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
         self._context = GoRunContext(
-            run.repository, supply or GoSupply(), sandbox=run.sandbox, stack=stack, say=run.say
+            run.repository,
+            supply or GoSupply(),
+            sandbox=run.sandbox,
+            own_edits=run.own_edits,
+            stack=stack,
+            say=run.say,
         )
 
     def builder(self) -> GoBuilder:

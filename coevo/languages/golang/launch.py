@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -46,14 +45,15 @@ def compiler_job(made: Prepared, mode: str, tree: Path, caches: Sequence[Path]) 
 
 def test_job(
     made: Prepared,
+    mode: str,
     tree: Path,
     binary: tuple[Path, str],
     cpu_seconds: float,
     wall_seconds: float,
-    more: Mapping[str, str],
 ) -> Job:
     """Runs a test binary, with its channel on standard output.
 
+    mode    of our program
     binary  where it lies, and at which place of the sandbox it is seen
     """
     place, target = binary
@@ -63,14 +63,13 @@ def test_job(
         *_common(made),
     )
     return Job(
-        argv=(PROGRAM, 'run'),
+        argv=(PROGRAM, mode),
         limits=_limits(cpu_seconds, wall_seconds, DISK_BYTES),
         mounts=mounts,
         environment={
             **variables(made.toolchain),
             'GOCACHE': '/tmp/go-cache',
             'GOMAXPROCS': str(PROCESSORS),
-            **more,
         },
     )
 

@@ -30,9 +30,17 @@ class GoRunContext:
     """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
 
     def __init__(
-        self, repository: Repository, supply: GoSupply, *, sandbox: str, stack: ExitStack, say: Say
+        self,
+        repository: Repository,
+        supply: GoSupply,
+        *,
+        sandbox: str,
+        own_edits: bool,
+        stack: ExitStack,
+        say: Say,
     ) -> None:
         self.repository, self.supply, self.say = repository, supply, say
+        self.own_edits = own_edits
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
         self.root = stack.enter_context(workspace())

@@ -11,11 +11,17 @@ import secrets
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from coevo.languages.golang.channel import Heard
 from coevo.languages.golang.channel import HeardTest
 from coevo.languages.golang.channel import events
+from coevo.languages.golang.launch import test_job
+from coevo.languages.golang.places import BINARY
+from coevo.languages.golang.places import TREE_FILE
+from coevo.languages.golang.standard_library import Prepared
 from coevo.languages.test_processes import MOST_KILLS
+from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.test_processes import Bounds
 from coevo.languages.test_processes import ending
 from coevo.languages.test_processes import send
@@ -28,6 +34,64 @@ LOADING_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What test processes of a cell have in common: its tree, the binary, the folder in which they run.
+
+    binary  where it lies, and the name that it has
+    root    where the tree is laid out
+    """
+
+    made: Prepared
+    tree: Path
+    binary: tuple[Path, str]
+    root: str
+    folder: str
+
+    def job(self, mode: str, cpu_seconds: float) -> Job:
+        """mode  of our program: `run` or `session`"""
+        place, name = self.binary
+        wall = cpu_seconds * WALL_PER_CPU
+        return test_job(self.made, mode, self.tree, (place, f'{BINARY}/{name}'), cpu_seconds, wall)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRun:
+    """One process that runs some tests.
+
+    limits       CPU seconds for each test, by name
+    cpu_seconds  for all of them together; None is what these may use together
+    variables    of its environment, beside those of all
+    files        those of which it is to be told what is executed; None where nothing is
+    """
+
+    ground: Ground
+    limits: Mapping[str, float]
+    cpu_seconds: float | None
+    variables: Mapping[str, str]
+    files: tuple[str, ...] | None = None
+
+    @property
+    def most(self) -> float:
+        return self.cpu_seconds or sum(self.limits.values()) + LOADING_SECONDS
+
+    @property
+    def order(self) -> dict[str, object]:
+        return {
+            'Tree': TREE_FILE,
+            'Root': self.ground.root,
+            'Folder': self.ground.folder,
+            'Binary': f'{BINARY}/{self.ground.binary[1]}',
+            'Arguments': _arguments(list(self.limits)),
+            'Variables': dict(self.variables),
+            'Profile': self.files is not None,
+            'Files': list(self.files or ()),
+        }
+
+    def bounds(self, whole: float) -> Bounds[str]:
+        return Bounds(tests=self.limits, loading=LOADING_SECONDS, whole=whole, loading_is='cpu')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """What was heard of a process, how it ended, what it cost and wrote."""
 
@@ -37,38 +101,36 @@ class Done:
     noise: str
 
 
-def arguments(names: Sequence[str]) -> list[str]:
+def is_killed(heard: Heard, status: str) -> bool:
+    """Whether somebody killed it before all was said."""
+    complete = all(one.verdict is not None for one in heard.tests.values())
+    return status in KILLED and heard.late is None and not complete
+
+
+def run_tests(sandbox: Sandbox, run: TestRun) -> Done:
+    """One run; another one if the process was killed, for which nobody's tests need be the reason."""
+    used = 0.0
+    for _ in range(MOST_KILLS):
+        done = _run_once(sandbox, run)
+        used += done.cpu_seconds
+        if not is_killed(done.heard, done.status):
+            break
+    return Done(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
+
+
+def _arguments(names: Sequence[str]) -> list[str]:
     """What a test binary is started with; it has no time limit of its own."""
     chosen = '|'.join(map(re.escape, dict.fromkeys(names)))
     return [f'-test.run=^({chosen})$', '-test.paniconexit0', '-test.timeout=0', '-test.count=1']
 
 
-def run_tests(
-    sandbox: Sandbox, job: Job, order: Mapping[str, object], limits: Mapping[str, float]
-) -> Done:
-    """One run; another one if the process was killed, for which nobody's tests need be the reason.
-
-    limits  CPU seconds for each test, by name
-    """
-    used = 0.0
-    for _ in range(MOST_KILLS):
-        done, killed = _run_once(sandbox, job, order, limits)
-        used += done.cpu_seconds
-        if not killed:
-            break
-    return Done(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
-
-
-def _run_once(
-    sandbox: Sandbox, job: Job, order: Mapping[str, object], limits: Mapping[str, float]
-) -> tuple[Done, bool]:
+def _run_once(sandbox: Sandbox, run: TestRun) -> Done:
     nonce = secrets.token_hex(16)
-    heard = Heard(tests={name: HeardTest() for name in limits})
-    bounds = Bounds(tests=limits, loading=LOADING_SECONDS, loading_is='cpu')
-    process = sandbox.start(job)
+    heard = Heard(tests={name: HeardTest() for name in run.limits})
+    process = sandbox.start(run.ground.job('run', run.most))
     try:
-        send(process, {**order, 'Nonce': nonce})
-        with watching(process, heard, bounds):
+        send(process, {**run.order, 'Nonce': nonce})
+        with watching(process, heard, run.bounds(run.most)):
             for event in events(process.stdout, nonce):
                 heard.hear(event)
         status = ending(process)
@@ -77,6 +139,4 @@ def _run_once(
         process.close()
     if not process.exceeded and heard.status is not None:
         status = heard.status
-    complete = all(one.verdict is not None for one in heard.tests.values())
-    killed = status in KILLED and heard.late is None and not complete
-    return Done(heard=heard, status=status, cpu_seconds=used, noise=noise), killed
+    return Done(heard=heard, status=status, cpu_seconds=used, noise=noise)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import secrets
-import time
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,6 +30,7 @@ from coevo.languages.python.places import TREE
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import bounds
 from coevo.languages.test_processes import ending
+from coevo.languages.test_processes import noise_between
 from coevo.languages.test_processes import watching
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Process
@@ -40,7 +40,6 @@ from coevo.sandboxes.sandbox import Sandbox
 _MOST_OPEN = 4
 _SECONDS = 30 * 86400.0
 _CPU_MARGIN_SECONDS = 10
-_NOISE_SECONDS = 5.0
 _LEAVING_SECONDS = 2.0
 
 
@@ -146,7 +145,7 @@ class _Session:
             return None, spent
         if not _is_whole(heard, status) and heard.late is None:
             return None, spent
-        noise = self._noise(mark)
+        noise = noise_between(self._process, mark)
         return Done(heard=heard, status=status or '', cpu_seconds=spent, noise=noise), spent
 
     def rest(self) -> None:
@@ -193,16 +192,6 @@ class _Session:
             self._process.stdin.flush()
         except BrokenPipeError:
             return  # it has ended, and says nothing to this
-
-    def _noise(self, mark: str) -> str:
-        """What a run wrote, without what others did."""
-        end = time.monotonic() + _NOISE_SECONDS
-        while (noise := self._process.noise()).count(mark) < 2 and time.monotonic() < end:
-            if self._process.poll() is not None or noise.rstrip().endswith(mark):
-                break  # nothing more comes; or so much was written that its beginning is gone
-            time.sleep(0.002)
-        *_, last = noise.rstrip().removesuffix(mark).rpartition(mark)
-        return last.strip('\n')
 
 
 def _is_whole(heard: Heard, status: str | None) -> bool:

@@ -1,13 +1,14 @@
 // Command inside is what coevo runs of its own in a sandbox, of which it is the first program. It reads one
 // line of JSON, an order, and lays out the tree that the order names. `build`, `compile` and `check` let the Go
 // toolchain read the tree, and run nothing of it: they answer by an archive on standard output. `run` starts a
-// test binary, and says what it heard of it.
+// test binary, and says what it heard of it; `session` does so for one order after the other.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -23,8 +24,12 @@ import (
 //	Edited    files of the code that are other than their revision's
 //	Variants  sources of the file Path, each to be compiled in its place
 //	Profile   whether it is to be told what of Files, and of all others, a test executes
+//	Key       under which a session says that a run is over
+//	Mark      a line that stands on standard error around what the run writes there
 type Order struct {
 	Nonce     string
+	Key       string
+	Mark      string
 	Tree      string
 	Root      string
 	Folder    string
@@ -44,20 +49,32 @@ type Order struct {
 }
 
 func main() {
-	line, err := bufio.NewReaderSize(os.Stdin, 1<<20).ReadBytes('\n')
+	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
+	order := nextOrder(lines)
+	switch os.Args[1] {
+	case "build":
+		buildPackages(order)
+	case "compile":
+		compile(order)
+	case "check":
+		checkVariants(order)
+	case "run":
+		run(order)
+	case "session":
+		session(order, lines)
+	}
+}
+
+// nextOrder is nil at the end.
+func nextOrder(lines *bufio.Reader) *Order {
+	line, err := lines.ReadBytes('\n')
+	if err == io.EOF && len(line) == 0 {
+		return nil
+	}
 	check(err)
 	var order Order
 	check(json.Unmarshal(line, &order))
-	switch os.Args[1] {
-	case "build":
-		buildPackages(&order)
-	case "compile":
-		compile(&order)
-	case "check":
-		checkVariants(&order)
-	case "run":
-		run(&order)
-	}
+	return &order
 }
 
 func check(err error) {

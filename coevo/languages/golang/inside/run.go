@@ -21,21 +21,39 @@ const lastWords = 10 * time.Second
 
 const prSetDumpable = 4
 
-// run starts a test binary and says on standard output, under the nonce, what it says of its tests, and how it
-// ended. The nonce is known to this process alone, into which nobody can look (prctl(2), PR_SET_DUMPABLE).
-func run(order *Order) {
+// profile is where a test binary writes what of the code it has executed.
+const profile = "/tmp/coevo-profile"
+
+// hide makes sure that nobody can look into this process, which alone knows nonces (prctl(2), PR_SET_DUMPABLE).
+func hide() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+}
+
+// run lays out a tree, and runs one test binary in it.
+func run(order *Order) {
+	hide()
+	layOut(order)
+	follow(order)
+}
+
+// layOut makes the tree, with the folder in which tests run.
+func layOut(order *Order) {
 	unpack(order.Tree, order.Root)
 	folder := filepath.Join(order.Root, order.Folder)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		check(os.MkdirAll(folder, 0o755))
 	}
+}
+
+// follow starts a test binary and says on standard output, under the nonce, what it says of its tests, and how it
+// ended.
+func follow(order *Order) {
 	secret := random()
 	theirs, ours := pipe()
 	listening, telling := pipe()
 	check(syscall.Dup3(int(theirs.Fd()), reading, 0))
 	check(syscall.Dup3(int(telling.Fd()), writing, 0))
-	profile := "/tmp/coevo-profile"
+	folder := filepath.Join(order.Root, order.Folder)
 	arguments := order.Arguments
 	if order.Profile {
 		arguments = append(arguments, "-test.coverprofile="+profile)
@@ -66,6 +84,7 @@ func run(order *Order) {
 	case <-closed:
 	case <-time.After(lastWords):
 	}
+	listening.Close()
 	if order.Profile {
 		tellExecuted(order, profile)
 	}

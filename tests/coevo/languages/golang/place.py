@@ -30,9 +30,13 @@ GO_MOD = {'go.mod': 'module example.com/shop\n\ngo 1.21\n'}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPlace:
-    """Both ends of a pair, and where its tests are unless somebody says otherwise."""
+    """Both ends of a pair, and where its tests are unless somebody says otherwise.
+
+    edits  of all cells of which no others are said
+    """
 
     built: GoBuiltPair
+    edits: Edits | None = None
     file: str = 'shop_test.go'
     module: str = '.'
 
@@ -48,7 +52,9 @@ class GoPlace:
         self, tests: str = '', code: str = '', module: str = '', edits: Edits | None = None
     ) -> Compiled:
         new = self.built.new.rev
-        return self.built.compile(tests or new, code or new, module or self.module, edits=edits)
+        return self.built.compile(
+            tests or new, code or new, module or self.module, edits=edits or self.edits
+        )
 
     def verdict(
         self, name: str, cell: Compiled | None = None, conditions: Conditions = PLAIN

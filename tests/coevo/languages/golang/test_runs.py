@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from coevo.languages.cells import Edits
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD
@@ -179,17 +181,21 @@ TOLD = {
 
 
 @pytest.fixture(
-    scope='module', params=['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)]
+    scope='module',
+    params=['bubblewrap', 'apart', pytest.param('docker', marks=pytest.mark.docker)],
 )
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GoPlace]:
-    """Both back ends: what is forged here has to fail in each."""
+    """Both back ends, of bubblewrap also each test in a sandbox of its own, where what is handed in is run:
+    what is forged here has to fail in each."""
     if request.param == 'docker':
         request.getfixturevalue('daemon')
     files = {**GO_MOD, 'shop.go': SHOP, 'shop_test.go': TESTS}
-    with opened(tmp_path_factory.mktemp('runs'), [files], request.param) as found:
-        yield found
+    sandbox = request.param.replace('apart', 'bubblewrap')
+    with opened(tmp_path_factory.mktemp('runs'), [files], sandbox) as found:
+        edits = Edits(tests=(('shop_test.go', TESTS.encode()),))
+        yield replace(found, edits=edits if request.param == 'apart' else None)
 
 
 @pytest.mark.parametrize('name', TOLD)

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// places are what a run may write to; the tree is laid out in the first.
+var places = []string{work, "/tmp", "/tmp/home", "/dev/shm"}
+
+const work = "/w"
+
+// tick is longer than the kernel's clock, of which dates of files are, stands still.
+const tick = 12 * time.Millisecond
+
+// ground is the tree as it was laid out, and folders that are empty when a run begins.
+type ground struct {
+	order  *Order
+	laid   map[string]fileSeen
+	rights []fs.FileMode
+}
+
+// fileSeen is what changes with a file; the last is when the kernel saw a change.
+type fileSeen struct {
+	mode             uint32
+	inode            uint64
+	size             int64
+	written, changed syscall.Timespec
+}
+
+func newGround(order *Order) *ground {
+	made := &ground{order: order, rights: rights()}
+	check(made.lay())
+	return made
+}
+
+func (g *ground) lay() error {
+	layOut(g.order)
+	laid, err := seen(work)
+	g.laid = laid
+	time.Sleep(tick) // what is changed later has another date
+	return err
+}
+
+// restore says whether the next run finds what the first one found.
+func (g *ground) restore() bool {
+	for _, place := range places[1:] {
+		if empty(place) != nil {
+			return false
+		}
+	}
+	now, err := seen(work)
+	if err != nil {
+		return false
+	}
+	if !same(now, g.laid) && (empty(work) != nil || g.lay() != nil) {
+		return false
+	}
+	for i, mode := range rights() {
+		if mode != g.rights[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func rights() []fs.FileMode {
+	var found []fs.FileMode
+	for _, place := range places {
+		info, err := os.Stat(place)
+		check(err)
+		found = append(found, info.Mode())
+	}
+	return found
+}
+
+// empty removes what is in a folder, but for the home.
+func empty(place string) error {
+	entries, err := os.ReadDir(place)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(place, entry.Name())
+		if path == places[2] {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func seen(place string) (map[string]fileSeen, error) {
+	found := map[string]fileSeen{}
+	err := filepath.WalkDir(place, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var about syscall.Stat_t
+		if err := syscall.Lstat(path, &about); err != nil {
+			return err
+		}
+		found[path] = fileSeen{about.Mode, about.Ino, about.Size, about.Mtim, about.Ctim}
+		return nil
+	})
+	return found, err
+}
+
+func same(one, other map[string]fileSeen) bool {
+	if len(one) != len(other) {
+		return false
+	}
+	for path, about := range one {
+		if other[path] != about {
+			return false
+		}
+	}
+	return true
+}
