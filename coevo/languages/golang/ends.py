@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 from collections.abc import Mapping
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.languages.builds import Build
@@ -59,7 +58,13 @@ def made_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
     if refused is not None:
         return GoEnd(build=_build(commit.rev, toolchain, {}, failure=refused))
     project = context.project(commit.rev, told, toolchain, pair.new)
-    modules, spent = _built(cells, commit.rev, project, _packages(context, pair))
+    packages = _packages(context, pair)
+    failures = frozenset(project.failures.items())
+    name = (commit.rev, toolchain.version, project.digest, failures, packages)
+    modules, spent = context.built.get(name), 0.0
+    if modules is None:
+        modules, spent = _built(cells, commit.rev, project, packages)
+        context.built[name] = modules
     build = _build(commit.rev, toolchain, modules, spent=spent)
     context.ends[key] = build, project
     return GoEnd(build=build, project=project)
@@ -130,7 +135,3 @@ def _build(
         runtimes_tried=(toolchain.version,),
         cpu_seconds=spent,
     )
-
-
-def extent(ends: Sequence[GoEnd]) -> int:
-    return sum(end.build.failure is None for end in ends)

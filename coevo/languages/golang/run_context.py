@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -25,6 +26,9 @@ from coevo.sandboxes.workspace import workspace
 EndKey = tuple[str, str, date | None]
 """Revision, toolchain, day."""
 
+BuiltKey = tuple[str, str, str, frozenset[tuple[str, str]], frozenset[str]]
+"""Revision, toolchain, what its project was resolved to, modules that were not, packages."""
+
 
 class GoRunContext:
     """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
@@ -45,6 +49,7 @@ class GoRunContext:
         stack.callback(self.sandbox.close)
         self.root = stack.enter_context(workspace())
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
+        self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
         self._projects: dict[tuple[str, str, date | None], GoProject] = {}
         self._described: dict[tuple[str, date | None], Described] = {}
         self._prepared: dict[GoToolchain, Prepared] = {}
@@ -53,6 +58,8 @@ class GoRunContext:
     def forget(self, rev: str) -> None:
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
+        for name in [name for name in self.built if name[0] == rev]:
+            self.built.pop(name, None)
 
     def prepared(self, toolchain: GoToolchain) -> Prepared:
         with self.lock:

@@ -47,7 +47,8 @@ func compile(order *Order) {
 
 // testBinary compiles and links; the place of the binary, ” where there are no tests.
 func testBinary(folder, overlay string, flags []string) (said, binary string, ok bool) {
-	arguments := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", out + "/", "-overlay=" + overlay}, flags...)
+	// What a debugger would read of the package is not written.
+	arguments := append([]string{"test", "-c", "-vet=off", "-gcflags=-dwarf=0", "-ldflags=-s -w", "-o", out + "/", "-overlay=" + overlay}, flags...)
 	_, complained, status := goTool(folder, append(arguments, ".")...)
 	if status != 0 {
 		return string(complained), "", false
