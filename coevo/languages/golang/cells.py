@@ -135,6 +135,7 @@ class GoCells:
 
     def close(self) -> None:
         self.sessions.close()
+        self.compiler.close()
         self._binaries.clear()
         self._trees.clear()
         shutil.rmtree(self.folder, ignore_errors=True)

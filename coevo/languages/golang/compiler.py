@@ -1,29 +1,35 @@
 """Asks the Go toolchain in the sandbox, and keeps what it has compiled.
 
 It reads the code of strangers and runs none of it. What it writes into its cache, others link: nothing that runs
-their code may write there.
+their code may write there. One sandbox is asked for one cell after the other.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 import secrets
 import shutil
 import tarfile
 from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.golang.launch import COMPILING_DISK_BYTES
+from coevo.languages.golang.launch import COMPILING_SECONDS
 from coevo.languages.golang.launch import compiler_job
 from coevo.languages.golang.places import CACHES
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.places import SOURCES
-from coevo.languages.golang.places import TREE_FILE
 from coevo.languages.golang.standard_library import Prepared
 from coevo.languages.packed_files import pack
+from coevo.languages.test_processes import Bounds
+from coevo.languages.test_processes import watching
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
@@ -33,6 +39,12 @@ from coevo.storage.folders import cache_folder
 _ENTRY = re.compile(r'cache/[0-9a-f]{2}/[0-9a-f]{64}-[ad]')
 _BINARY = re.compile(r'binary/[^/\0]{1,200}')
 _ANSWER = 'answer.json'
+_LENGTH_BYTES = 32
+
+# What was compiled for one order lies in memory for the next.
+_MOST_ORDERS = 40
+_BOUNDS: Bounds[str] = Bounds(tests={}, loading=COMPILING_SECONDS, loading_is='cpu')
+_LEAVING_SECONDS = 2.0
 
 # What most tests import; the rest is compiled when it is asked for, and kept for a run.
 _STANDARD = (
@@ -57,7 +69,7 @@ class Answer:
 
 
 class GoCompiler:
-    """One toolchain in one sandbox; safe from several threads. `folder` is its own."""
+    """One toolchain, for one thread. `folder` may be that of others, too."""
 
     def __init__(self, sandbox: Sandbox, made: Prepared, folder: Path) -> None:
         self._sandbox, self.made, self._folder = sandbox, made, folder
@@ -66,50 +78,55 @@ class GoCompiler:
         folder.chmod(0o755)
         self._own = folder / 'own'
         self._standard = self._standard_library()
+        self._running: _Running | None = None
 
     def ask(self, mode: str, tree: Path, order: Mapping[str, object]) -> Answer:
-        """One job; Transient where it does not come to its end."""
-        whole = {
-            'Tree': TREE_FILE,
-            'Overlay': f'{OVERLAY}/plain.json',
-            'Caches': list(CACHES),
-            **order,
-        }
-        job = compiler_job(self.made, mode, tree, (self._own, self._standard))
-        return self._asked(mode, whole, job, self._own)
+        """Transient where it does not come to its end."""
+        if self._running is not None and self._running.count >= _MOST_ORDERS:
+            self.close()
+        if self._running is None:
+            self._running = self._started((self._own, self._standard))
+        return self._answer(self._running, tree, {**order, 'Mode': mode}, self._own)
 
-    def _asked(self, mode: str, order: Mapping[str, object], job: Any, cache: Path) -> Answer:
-        with self._sandbox.start(job) as process:
-            _send(process, order)
-            told, binary, name = self._received(process, cache)
-            process.wait(timeout=None)
-            spent, noise = process.cpu_seconds(), process.noise()
+    def close(self) -> None:
+        if self._running is not None:
+            self._running.close()
+            self._running = None
+
+    def _started(self, caches: Sequence[Path]) -> _Running:
+        return _Running(self._sandbox.start(compiler_job(self.made, caches)))
+
+    def _answer(
+        self, running: _Running, tree: Path, order: Mapping[str, object], cache: Path
+    ) -> Answer:
+        whole = {'Overlay': f'{OVERLAY}/plain.json', 'Caches': list(CACHES), **order}
+        content, spent = running.ask(whole, tree)
+        told, binary, name = self._received(content, cache)
         if told is None:
-            why = process.exceeded or noise[-300:].strip()
-            raise Transient(f'the Go compiler did not answer ({mode}): {why}')
+            why = running.complaint()
+            self.close()
+            raise Transient(f'the Go compiler did not answer ({order["Mode"]}): {why}')
         return Answer(told=told, cpu_seconds=spent, binary=binary, name=name)
 
     def _received(
-        self, process: Process, cache: Path
+        self, content: bytes, cache: Path
     ) -> tuple[Mapping[str, Any] | None, Path | None, str]:
         told, binary, name = None, None, ''
         try:
-            with tarfile.open(fileobj=process.stdout, mode='r|') as archive:
+            with tarfile.open(fileobj=io.BytesIO(content), mode='r:') as archive:
                 for entry in archive:
-                    content = archive.extractfile(entry) if entry.isreg() else None
-                    if content is None:
+                    file = archive.extractfile(entry) if entry.isreg() else None
+                    if file is None:
                         continue
                     if entry.name == _ANSWER:
-                        told = json.loads(content.read())
+                        told = json.loads(file.read())
                     elif _BINARY.fullmatch(entry.name):
                         name = entry.name.partition('/')[2]
                         binary = self._folder / 'binaries' / secrets.token_hex(16)
-                        _write(binary, content, 0o755)
+                        _write(binary, file, 0o755)
                     elif _ENTRY.fullmatch(entry.name):
-                        _write(cache / entry.name.partition('/')[2], content, 0o644)
+                        _write(cache / entry.name.partition('/')[2], file, 0o644)
         except (tarfile.TarError, ValueError):
-            while process.stdout.read(1 << 16):
-                pass
             return None, binary, name
         return told, binary, name
 
@@ -124,26 +141,72 @@ class GoCompiler:
                 files = {'go.mod': ('100644', b'module coevo.invalid/std\n')}
                 tree = pack(files, self._folder / 'trees')
                 order = {
-                    'Tree': TREE_FILE,
-                    'Overlay': f'{OVERLAY}/plain.json',
+                    'Mode': 'build',
+                    'Caches': [],
                     'Root': f'{SOURCES}/std',
                     'Folder': '.',
                     'Packages': list(_STANDARD),
                 }
-                job = compiler_job(made, 'build', tree, ())
-                answer = self._asked('build', order, job, new)
+                running = self._started(())
+                answer = self._answer(running, tree, order, new)
+                running.close()
                 tree.unlink()
                 if not any(new.glob('*/*-d')):
                     raise Transient(f'the standard library did not compile: {answer.told}')
         return target
 
 
-def _send(process: Process, order: Mapping[str, object]) -> None:
-    try:
-        process.stdin.write(process.inside(json.dumps(order)).encode() + b'\n')
-        process.stdin.close()
-    except BrokenPipeError:
-        return  # its silence is the answer
+class _Running:
+    """Our program in its sandbox.
+
+    count  of the orders that it was given
+    """
+
+    # what `watching` looks at: no test is run
+    running: str | None = None
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._used = 0.0
+        self.count = 0
+        self.late: str | None = None
+
+    def ask(self, order: Mapping[str, object], tree: Path) -> tuple[bytes, float]:
+        """The archive that it answers by, empty if it does not; CPU seconds."""
+        self.count += 1
+        self._process.go_on()
+        with watching(self._process, self, _BOUNDS, self._used):
+            self._send(order, tree.read_bytes())
+            content = self._read()
+        self._process.rest()
+        spent = self._process.cpu_seconds() - self._used
+        self._used += spent
+        return content, spent
+
+    def complaint(self) -> str:
+        """Why it has ended."""
+        self._process.kill()
+        return self._process.exceeded or self._process.noise()[-300:].strip()
+
+    def close(self) -> None:
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.ended_within(_LEAVING_SECONDS)
+        self._process.close()
+
+    def _send(self, order: Mapping[str, object], archive: bytes) -> None:
+        line = self._process.inside(json.dumps({**order, 'Size': len(archive)}))
+        try:
+            self._process.stdin.write(line.encode() + b'\n' + archive)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return  # its silence is the answer
+
+    def _read(self) -> bytes:
+        length = self._process.stdout.readline(_LENGTH_BYTES)
+        if not length.strip().isdigit() or int(length) > COMPILING_DISK_BYTES:
+            return b''
+        return self._process.stdout.read(int(length))
 
 
 def _write(place: Path, content: Any, mode: int) -> None:

@@ -23,7 +23,7 @@ PROCESSES = 1024
 FILE_BYTES = 512 << 20
 DISK_BYTES = 1 << 30
 COMPILING_SECONDS, COMPILING_DISK_BYTES = 1200.0, 6 << 30
-_WALL_PER_CPU = 10
+_SERVING_SECONDS = 30 * 86400.0  # of many orders, each of which has its limit
 
 # A compiler has little garbage to collect, and ends soon.
 _COMPILING = {'GOMAXPROCS': '2', 'GOGC': 'off', 'GOMEMLIMIT': '1GiB'}
@@ -32,15 +32,14 @@ _COMPILING = {'GOMAXPROCS': '2', 'GOGC': 'off', 'GOMEMLIMIT': '1GiB'}
 PROCESSORS, OTHER_PROCESSORS = 4, 1
 
 
-def compiler_job(made: Prepared, mode: str, tree: Path, caches: Sequence[Path]) -> Job:
-    """Reads a tree, runs nothing of it, and answers by an archive on standard output."""
-    mounts = [Mount(source=tree, target=TREE_FILE), *_common(made)]
-    mounts.append(Mount(source=made.overlay, target=OVERLAY))
+def compiler_job(made: Prepared, caches: Sequence[Path]) -> Job:
+    """Reads trees, runs nothing of them, and answers by archives on standard output."""
+    mounts = [*_common(made), Mount(source=made.overlay, target=OVERLAY)]
     for source, target in zip(caches, CACHES, strict=False):
         mounts.append(Mount(source=source, target=target))
     return Job(
-        argv=(PROGRAM, mode),
-        limits=_limits(COMPILING_SECONDS, COMPILING_SECONDS * _WALL_PER_CPU, COMPILING_DISK_BYTES),
+        argv=(PROGRAM, 'compile'),
+        limits=_limits(_SERVING_SECONDS, _SERVING_SECONDS, COMPILING_DISK_BYTES),
         mounts=tuple(mounts),
         environment={**variables(made.toolchain), **_COMPILING},
     )

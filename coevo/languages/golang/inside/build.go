@@ -89,8 +89,6 @@ type Built struct {
 
 // buildPackages compiles packages of a module without their tests.
 func buildPackages(order *Order) {
-	unpack(order.Tree, order.Root)
-	linkCaches(order.Caches)
 	folder := filepath.Join(order.Root, order.Folder)
 	arguments := append([]string{"-export", "-deps"}, order.Flags...)
 	if order.Overlay != "" {

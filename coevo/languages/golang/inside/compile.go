@@ -27,8 +27,6 @@ type Compiled struct {
 // compile makes the test binary of a package. One error breaks a package: what is wrong is then stubbed, so
 // that the others can be run, and what reaches a stub is told.
 func compile(order *Order) {
-	unpack(order.Tree, order.Root)
-	linkCaches(order.Caches)
 	check(os.MkdirAll(out, 0o755))
 	folder := filepath.Join(order.Root, order.Folder)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -85,24 +83,27 @@ func stubbed(order *Order, folder, said string, result *Compiled) string {
 	return binary
 }
 
+// stubbedFiles is the folder of what stands in the place of tests that do not compile.
+const stubbedFiles = "/w/stubs"
+
 // overlay is a file that names the stubs beside what replaces the standard library's.
 func (stubs *stubs) overlay(known string) string {
 	var whole struct{ Replace map[string]string }
 	text, err := os.ReadFile(known)
 	check(err)
 	check(json.Unmarshal(text, &whole))
-	check(os.MkdirAll("/w/stubs", 0o755))
+	check(os.MkdirAll(stubbedFiles, 0o755))
 	for path, content := range stubs.changed {
 		if content == nil {
 			whole.Replace[path] = ""
 			continue
 		}
-		place := "/w/stubs/" + strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "@")
+		place := stubbedFiles + "/" + strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "@")
 		check(os.WriteFile(place, content, 0o644))
 		whole.Replace[path] = place
 	}
 	text, err = json.Marshal(whole)
 	check(err)
-	check(os.WriteFile("/w/stubs/overlay.json", text, 0o644))
-	return "/w/stubs/overlay.json"
+	check(os.WriteFile(stubbedFiles+"/overlay.json", text, 0o644))
+	return stubbedFiles + "/overlay.json"
 }

@@ -1,7 +1,7 @@
-// Command inside is what coevo runs of its own in a sandbox, of which it is the first program. It reads one
-// line of JSON, an order, and lays out the tree that the order names. `build`, `compile` and `check` let the Go
-// toolchain read the tree, and run nothing of it: they answer by an archive on standard output. `run` starts a
-// test binary, and says what it heard of it; `session` does so for one order after the other.
+// Command inside is what coevo runs of its own in a sandbox, of which it is the first program. It reads orders, each a
+// line of JSON, and lays out the trees that they name. `compile` lets the Go toolchain read one tree after the other, and
+// runs nothing of them: each answer is an archive on standard output. `run` starts a test binary, and says what it
+// heard of it; `session` does so for one order after the other.
 package main
 
 import (
@@ -14,7 +14,9 @@ import (
 
 // Order is what the host asks for.
 //
+//	Mode      of `compile`: what is asked of the toolchain
 //	Tree      the archive that is laid out
+//	Size      that of an archive which follows the order instead
 //	Root      where; its last elements are those of the module's path
 //	Folder    the folder of a package, or of a module, below the root
 //	Caches    folders of compiled packages that are read, the first that has one counts
@@ -30,7 +32,9 @@ type Order struct {
 	Nonce     string
 	Key       string
 	Mark      string
+	Mode      string
 	Tree      string
+	Size      int64
 	Root      string
 	Folder    string
 	Caches    []string
@@ -52,12 +56,8 @@ func main() {
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	order := nextOrder(lines)
 	switch os.Args[1] {
-	case "build":
-		buildPackages(order)
 	case "compile":
-		compile(order)
-	case "check":
-		checkVariants(order)
+		serve(order, lines)
 	case "run":
 		run(order)
 	case "session":

@@ -38,7 +38,10 @@ func run(order *Order) {
 
 // layOut makes the tree, with the folder in which tests run.
 func layOut(order *Order) {
-	unpack(order.Tree, order.Root)
+	archive, err := os.Open(order.Tree)
+	check(err)
+	defer archive.Close()
+	unpack(archive, order.Root, asTold)
 	folder := filepath.Join(order.Root, order.Folder)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		check(os.MkdirAll(folder, 0o755))

@@ -26,8 +26,6 @@ type Checked struct {
 
 // checkVariants type-checks a package once for each variant of one of its files.
 func checkVariants(order *Order) {
-	unpack(order.Tree, order.Root)
-	linkCaches(order.Caches)
 	folder := filepath.Join(order.Root, order.Folder)
 	sources := newSources(folder, order.Overlay, order.Flags, false)
 	target := filepath.Join(order.Root, order.Path)

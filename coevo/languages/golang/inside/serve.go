@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+)
+
+// serve answers one order after the other. What was compiled for one is in the cache for the next; nothing else of it
+// is left.
+func serve(order *Order, lines *bufio.Reader) {
+	linkCaches(order.Caches)
+	for ; order != nil; order = nextOrder(lines) {
+		for _, place := range []string{"/w/src", stubbedFiles, out} {
+			check(os.RemoveAll(place))
+		}
+		archive := io.LimitReader(lines, order.Size)
+		unpack(archive, order.Root, young)
+		_, err := io.Copy(io.Discard, archive)
+		check(err)
+		switch order.Mode {
+		case "build":
+			buildPackages(order)
+		case "compile":
+			compile(order)
+		case "check":
+			checkVariants(order)
+		}
+	}
+}
