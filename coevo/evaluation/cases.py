@@ -9,6 +9,7 @@ from dataclasses import field
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.application import accepted
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import replaced
 from coevo.evaluation.judging.application import unacceptable
@@ -35,6 +36,7 @@ from coevo.evaluation.suites.judging import submitted_tests
 from coevo.evaluation.suites.maintenance import judge_maintenance
 from coevo.evaluation.suites.outcomes import JudgedSuite
 from coevo.evaluation.suites.outcomes import SuiteSeen
+from coevo.git.contents import content
 from coevo.git.repository import CorruptObject
 from coevo.languages.conditions import Conditions
 from coevo.languages.engine import Builder
@@ -104,17 +106,19 @@ def _prepared(
         made = replaced(prediction.file, task.test_file, start)
     else:
         made = apply(prediction.patch, task.test_file, start, _production(assignment))
+    gold = content(states.source, task.new_rev, task.test_file)
+    made = accepted(made, task.test_file, (start, gold))
     refusal = None if isinstance(made, Applied) else made
     if refusal is not None and not assignment.is_maintenance:
         return refused(assignment, refusal)
-    content = made.content if isinstance(made, Applied) else start
+    patched = made.content if isinstance(made, Applied) else start
     return Case(
         assignment=assignment,
         prediction=prediction,
         pair=_pair(shared, assignment, states.commit(task, start)),
         start=start,
-        patched=content,
-        tests_rev=states.commit(task, content) if assignment.asks_suite else '',
+        patched=patched,
+        tests_rev=states.commit(task, patched) if assignment.asks_suite else '',
         refusal=refusal,
     )
 

@@ -36,6 +36,7 @@ class Detail(Choice):
     FILE_MODE = 'file_mode', 'the patch changes the mode of a file'
     PRODUCTION_CODE = 'production_code', 'the patch changes production code, or stands in its place'
     OTHER_FILE = 'other_file', 'the patch changes a file that is not of the test tree'
+    NOT_ACCEPTED = 'not_accepted', 'the file brings what no submitted file may'
     LINE_ENDS = 'line_ends', 'the patch has other line ends than the file'
     DOES_NOT_APPLY = 'does_not_apply', 'the patch does not apply to the start state'
     TARGET_MISSING = 'target_missing', 'the target is not in the file'

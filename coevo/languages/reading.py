@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Protocol
 
 from coevo.git.repository import Repository
@@ -118,6 +119,10 @@ class Reading(Protocol):
 
     # by what tests of a file say that they may be left, sorted
     def expected_throws(self, source: bytes) -> tuple[str, ...]: ...
+
+    # one sentence on what a file that somebody hands in may not bring, and the project's own have not;
+    # None where nothing is refused
+    def refused_in(self, source: bytes, own: Sequence[bytes]) -> str | None: ...
 
     # the simple name of the type that a test is named after, whether there is one or not
     def class_under_test(self, test: TestMethod) -> str: ...

@@ -9,6 +9,7 @@ import pytest
 from coevo.evaluation.judging.application import MOST_BYTES
 from coevo.evaluation.judging.application import Applied
 from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.application import accepted
 from coevo.evaluation.judging.application import apply
 from coevo.evaluation.judging.application import replaced
 from coevo.evaluation.judging.application import reverted
@@ -272,3 +273,15 @@ def test_a_whole_file_stands_as_it_is() -> None:
     for file in (b'class A {\r\n}', b'', b'\xff'):
         assert replaced(file, PATH, START.encode()) == Applied(content=file)
     assert replaced(START.encode(), PATH, None) == Applied(content=START.encode())
+
+
+def test_a_file_that_brings_what_its_language_refuses_is_not_accepted() -> None:
+    path, start = 'shop_test.go', b'package shop\n'
+    made = Applied(content=start + b'\nfunc init() {}\n')
+    refusal = accepted(made, path, (start, None))
+    assert isinstance(refusal, Refusal)
+    assert refusal.detail is Detail.NOT_ACCEPTED
+    assert refusal.said == 'a submitted file may not declare init'
+    assert accepted(made, path, (start, made.content)) is made
+    gone = Applied(content=None)
+    assert accepted(gone, path, (start, None)) is gone

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,14 @@ def replaced(file: bytes, path: str, start: bytes | None) -> Applied | Refusal:
     if file == start:
         return Refusal(detail=Detail.EMPTY, said='the file is as it is at the start')
     return Applied(content=file)
+
+
+def accepted(made: Applied | Refusal, path: str, own: Sequence[bytes | None]) -> Applied | Refusal:
+    """The same, but for a file that brings what its language refuses; own: the project's files in its place."""
+    if isinstance(made, Refusal) or made.content is None:
+        return made
+    said = reading_at(path).refused_in(made.content, [one for one in own if one is not None])
+    return made if said is None else Refusal(detail=Detail.NOT_ACCEPTED, said=said)
 
 
 def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:

@@ -12,6 +12,7 @@ from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
 from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.reading import Resolve
+from coevo.languages.submitted_files import all_accepted as refused_in
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
@@ -41,6 +42,7 @@ __all__ = [
     'parse',
     'parse_once',
     'placed',
+    'refused_in',
     'tree',
     'version',
     'words',

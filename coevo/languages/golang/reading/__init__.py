@@ -6,6 +6,7 @@ from coevo.languages.golang.reading.executed import is_part_of
 from coevo.languages.golang.reading.expected_throws import expected_throws
 from coevo.languages.golang.reading.layout import is_build_file
 from coevo.languages.golang.reading.layout import placed
+from coevo.languages.golang.reading.submitted_files import refused_in
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.syntax import parse_once
 from coevo.languages.golang.reading.tests import find_tests
@@ -30,6 +31,7 @@ __all__ = [
     'parse',
     'parse_once',
     'placed',
+    'refused_in',
     'tree',
     'version',
     'words',

@@ -14,6 +14,7 @@ from coevo.languages.python.reading.tests import is_fixture
 from coevo.languages.python.reading.trees import tree
 from coevo.languages.python.reading.version import version
 from coevo.languages.python.reading.words import words
+from coevo.languages.submitted_files import all_accepted as refused_in
 
 SUFFIXES = ('.py',)
 
@@ -30,6 +31,7 @@ __all__ = [
     'parse',
     'parse_once',
     'placed',
+    'refused_in',
     'tree',
     'version',
     'words',

@@ -1,0 +1,55 @@
+"""What a submitted Go file may not bring, unless the project's own has it: what runs before the tests are asked for,
+and ways into the memory of the test process, which says the verdicts.
+
+Files of assembler are other files, which no patch may touch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from collections.abc import Sequence
+
+from tree_sitter import Parser
+
+from coevo.languages.golang.reading.declared import declared
+from coevo.languages.golang.reading.imports import imported
+from coevo.languages.golang.reading.token_walk import GO
+
+_BEFORE = ('TestMain', 'init')
+_IMPORTS = ('C', 'unsafe')
+
+# The compiler obeys it wherever a comment begins with it.
+_DIRECTIVE = re.compile(rb'//go:(linkname|cgo_\w+)')
+
+# For a text that our parser does not read as the compiler does.
+_FUNCTION = re.compile(rb'\bfunc\s+(TestMain|init)\s*[(\[]')
+_PATH = re.compile(rb'["`](C|unsafe)["`]')
+
+
+def refused_in(source: bytes, own: Sequence[bytes]) -> str | None:
+    """One sentence of the first that is more than in each of the project's own."""
+    known: Counter[str] = Counter()
+    for each in own:
+        known |= Counter(_met(each))
+    more = Counter(_met(source)) - known
+    return next((f'a submitted file may not {what}' for what in sorted(more)), None)
+
+
+def _met(source: bytes) -> Iterator[str]:
+    root = Parser(GO).parse(source).root_node
+    for directive in _DIRECTIVE.findall(source):
+        yield f'have //go:{directive.decode()}'
+    if root.has_error:
+        yield from (f'declare {name.decode()}' for name in _FUNCTION.findall(source))
+        yield from (f'import "{path.decode()}"' for path in _PATH.findall(source))
+        return
+    for one in declared(root, source):
+        if one.kind == 'func' and one.receiver is None:
+            yield from (f'declare {name}' for name in one.names if name in _BEFORE)
+    for line in imported(root, source):
+        if line.path in _IMPORTS:
+            yield f'import "{line.path}"'
+        elif '\\' in line.path:
+            yield 'import a path that is written with escapes'
