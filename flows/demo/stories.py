@@ -12,6 +12,8 @@ from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
 from flows.demo.harbour import expected as harbour
 from flows.demo.harbour.steps import STEPS as HARBOUR_STEPS
+from flows.demo.jetty import expected as jetty
+from flows.demo.jetty.steps import STEPS as JETTY_STEPS
 from flows.demo.kiosk import expected as kiosk
 from flows.demo.kiosk.steps import STEPS as KIOSK_STEPS
 from flows.demo.steps import DemoStep
@@ -61,5 +63,15 @@ STORIES = (
         steps=KIOSK_STEPS,
         methods=kiosk.METHODS,
         losses=kiosk.LOSSES,
+    ),
+    Story(
+        name='demo/jetty',
+        folder='go',
+        language='go',
+        start=datetime(2024, 6, 3, 6, tzinfo=UTC),
+        interval=timedelta(minutes=40),
+        steps=JETTY_STEPS,
+        methods=jetty.METHODS,
+        losses=jetty.LOSSES,
     ),
 )

@@ -19,6 +19,7 @@ from coevo.command.main import main
 from coevo.model.labels import contradictions
 from coevo.model.words import Label
 from flows.demo import history
+from flows.demo.__main__ import is_told
 from flows.demo.comparison import differences
 from flows.demo.expected import ExpectedMethod
 from flows.demo.stories import STORIES
@@ -28,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 HEADS = {
     'demo/harbour': '3df648de62ece49d8a25faa05d1446eb92046ceb',
     'demo/kiosk': '951f48aec648e1a317b577abdd40bc8d8f3617c7',
+    'demo/jetty': '590a13ffa4df0f17eb926bad790c6d46a48c813a',
 }
 each_story = pytest.mark.parametrize('story', STORIES, ids=lambda story: story.language)
 
@@ -67,12 +69,21 @@ def test_a_wrong_label_shows_as_a_difference() -> None:
 ALONE = '{}.{}'.format(*sys.version_info[:2])
 
 
-@pytest.fixture(scope='module', params=STORIES, ids=lambda story: story.language)
+@pytest.fixture(
+    scope='module',
+    params=[
+        # That of Go takes a minute of CPU, and shows what the tests of its wing ask in seconds.
+        pytest.param(one, id=one.language, marks=[pytest.mark.slow] if one.language == 'go' else [])
+        for one in STORIES
+    ],
+)
 def demo(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Story, str, Path]:
     """A story, what its demo printed, and the folder that it wrote. Its table is of labels alone."""
     story: Story = request.param
+    if not is_told(story):
+        pytest.skip(f'there is nothing here that runs {story.language}')
     folder = tmp_path_factory.mktemp('demo')
     done = subprocess.run(
         [sys.executable, '-m', 'flows.demo', '--profile', 'quick', '--language', story.language],

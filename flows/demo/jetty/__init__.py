@@ -1,0 +1,1 @@
+"""A small Go project with a history that holds every label and most drops."""

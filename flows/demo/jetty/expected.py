@@ -1,0 +1,140 @@
+"""What mining the Go history has to give, row by row: set down by hand from its sources."""
+
+from __future__ import annotations
+
+from coevo.model.words import Label
+from coevo.model.words import Stage
+from flows.demo.expected import ExpectedMethod
+from flows.demo.expected import Loss
+from flows.demo.expected import dropped
+from flows.demo.expected import labelled
+from flows.demo.jetty import steps
+
+# Drawn from the ids of the commits: an edit of the history draws anew.
+NOT_SAMPLED = ('TestKnowsApril', 'TestKnowsJune')
+MONTHS = (
+    *('January', 'February', 'March', 'April', 'May', 'June'),
+    *('July', 'August', 'September', 'October', 'November', 'December'),
+)
+SAMPLED = tuple(f'TestKnows{name}' for name in MONTHS if f'TestKnows{name}' not in NOT_SAMPLED)
+
+METHODS = (
+    *labelled(
+        steps.CHARGE,
+        'jetty',
+        {
+            Label.UPDATE: ('TestChargesForOneHour', 'TestChargesForManyHours'),
+            Label.REFINEMENT: ('TestIsNeverFree', 'TestIsAffordable'),
+            Label.UNAFFECTED: ('TestGrowsWithTheHours', 'TestIsTheSameEveryTime'),
+            Label.BROKEN_BY_CHANGE: ('TestIsEven', 'TestIsProportional'),
+        },
+    ),
+    *labelled(
+        steps.REFUND,
+        'jetty',
+        {
+            Label.UNAFFECTED: ('TestNothingComesOfNothing',),
+            Label.GENERATION: (
+                'TestHalfIsPaidBackAWeekAhead',
+                'TestDebtsAreNotPaidBack',
+                'TestNothingIsPaidBackTheDayBefore',
+                # In the order of its file it is always the first.
+                'TestLetsTheFirstVisitorIn',
+            ),
+            Label.REDUNDANT: ('TestEverythingIsPaidBack', 'TestLargeSumsArePaidBack'),
+        },
+    ),
+    *dropped(steps.REFUND, 'jetty', {'order_dependent': ('TestStartsFromNothing',)}),
+    *labelled(
+        steps.ROUND,
+        'jetty',
+        {
+            Label.CURED_BY_CODE: ('TestRoundsHalvesUp', 'TestRoundsNinesUp'),
+            Label.UNAFFECTED: ('TestShowsTheCurrencyFirst',),
+            Label.OBSOLETE: ('TestShowsWhatIsLeftOfAEuro', 'TestShowsTheSpace'),
+            Label.RETIRED: ('TestKeepsWholePrices', 'TestShowsSomething'),
+        },
+    ),
+    *labelled(
+        steps.CENTS,
+        'jetty',
+        {
+            Label.FIXTURE_UPDATE: ('TestAddsUpPapers', 'TestOnePaperCostsItsPrice'),
+            Label.FIXTURE_REFINEMENT: ('TestAnEmptyBasketIsFree', 'TestNobodyPaysForNothing'),
+            Label.UNAFFECTED: ('TestSmallOnesFit', 'TestHasACodeOfItsOwn'),
+            Label.UPDATE: ('TestAdultsTakeTwentyKilos',),
+        },
+    ),
+    *labelled(steps.RIGHT, 'jetty', {Label.REPAIR: ('TestMeasuresOneLeg', 'TestMeasuresALongWay')}),
+    *dropped(steps.RIGHT, 'jetty', {'no_source_change': ('TestIsNothingAtHome',)}),
+    *labelled(
+        steps.PLACE,
+        'jetty',
+        {
+            Label.UPDATE: ('TestLabelsTheFirstRow', 'TestLabelsHighRows'),
+            Label.OBSOLETE: ('TestTheFirstColumnIsAtTheWindow',),
+        },
+    ),
+    # A label that only a change of the build explains is no task.
+    *(
+        ExpectedMethod(
+            step=steps.LANGUAGE, test=f'jetty#{name}', label=Label.UPDATE, reason='cause_build'
+        )
+        for name in ('TestWeighsTheFirstBag', 'TestWeighsEachBag')
+    ),
+    *dropped(
+        steps.BREAK,
+        'basket',
+        {
+            'tnew_cnew_unbuildable': ('TestCountsEverybody', 'TestCountsNobody'),
+            'told_cnew_unbuildable': ('TestCountsAdultsAlone',),
+        },
+    ),
+    *dropped(
+        steps.MEND,
+        'basket',
+        {
+            'told_cold_unbuildable': ('TestCountsEverybody', 'TestCountsNobody'),
+            'tnew_cold_unbuildable': ('TestHoldsNineAtMost',),
+        },
+    ),
+    *dropped(
+        steps.WINTER,
+        'season',
+        {
+            'told_cold_skipped': ('TestSkatingStarts',),
+            'told_cold_missing': ('TestMarketsHaveNames',),
+            'told_cold_fail': ('TestWinterHasCome',),
+            'told_cold_error': ('TestFerryIsHourly',),
+            'tnew_cnew_skipped': ('TestSwimmingStarts',),
+            'tnew_cnew_missing': ('TestConcertsHaveNames',),
+            'tnew_cnew_fail': ('TestHasAName',),
+            'tnew_cnew_error': ('TestFerryRuns',),
+            'told_cnew_skipped': ('TestHatsAreWorn',),
+            'told_cnew_missing': ('TestEventsHaveNames',),
+            'tnew_cold_skipped': ('TestSledgesAreFast',),
+            'tnew_cold_missing': ('TestLanternsGlow',),
+        },
+    ),
+    *dropped(steps.WINTER, 'jetty', {'flaky': ('TestDrawsANumber',)}),
+    *labelled(steps.OFFICE, 'jetty', {Label.GENERATION: ('TestIsOpenAtNoon',)}),
+    *dropped(
+        steps.OFFICE,
+        'jetty',
+        {
+            'tnew_cnew_error': ('TestOpensInTheMorning',),
+            'tnew_cnew_compile_error': ('TestClosesInTheEvening',),
+        },
+    ),
+    *labelled(steps.HOURS, 'jetty', {Label.REPAIR: ('TestOpensInTheMorning',)}),
+    *dropped(steps.HOURS, 'jetty', {'told_cold_compile_error': ('TestClosesInTheEvening',)}),
+    *labelled(steps.EXTRACT, 'jetty', {Label.UNAFFECTED: SAMPLED}),
+    *dropped(steps.EXTRACT, 'jetty', {'not_sampled': NOT_SAMPLED}),
+)
+
+LOSSES = (
+    Loss(step=steps.ROOT, stage=Stage.WALK, reason='root_commit'),
+    Loss(step=steps.DOCUMENT, stage=Stage.WALK, reason='no_code_change'),
+    Loss(step=steps.COMMENT, stage=Stage.PAIR, reason='comments_or_formatting_only'),
+    Loss(step=steps.TOOL, stage=Stage.PAIR, reason='no_source_or_test_change'),
+)

@@ -1,0 +1,3 @@
+module example.org/jetty
+
+go 1.21

@@ -1,0 +1,5 @@
+package jetty
+
+func Drawing() bool {
+	return false
+}

@@ -1,0 +1,3 @@
+package jetty
+
+const price = 5
