@@ -3,8 +3,8 @@
     python -m benchmarks.python_cost CLONE OLD NEW FOLDER [--methods 5] [--seed N]
 
 Of the methods that stand at both ends some are drawn by seed. The engine runs them in all four cells: in the given
-order, reversed, and each alone. A is `python -m pytest ID`, once for each cell and method, in an environment
-that is there; B has A's seconds and those of making the environment of each revision. The engine's are those
+order, reversed, and each alone; since version 14 the given order is run where test files are loaded, and counts as `load`. A is
+`python -m pytest ID`, once for each cell and method, in an environment that is there; B has A's seconds and those of making the environment of each revision. The engine's are those
 of its own process and of all that it started; of A and B only those of pytest, `venv` and uv are counted.
 """
 
@@ -26,6 +26,7 @@ from benchmarks.oracles.cell import Place
 from benchmarks.oracles.python_cell import PytestBench
 from benchmarks.tables import append
 from coevo.git.repository import Repository
+from coevo.languages.conditions import Conditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
@@ -147,7 +148,7 @@ def _pass(
     methods: Sequence[TestMethod],
     told: dict[tuple[str, str, TestMethod], Outcome],
 ) -> None:
-    compiled = built.compile(tests, code, '.')
+    compiled = built.compile(tests, code, '.', methods=tuple(methods))
     if name == 'load':
         for method in methods:
             built.compile_verdict(compiled, method)
@@ -157,7 +158,8 @@ def _pass(
             if verdict is not None:
                 told[tests, code, method] = verdict.outcome
     else:
-        built.run(compiled, methods if name == 'given' else methods[::-1])
+        order = methods if name == 'given' else methods[::-1]
+        built.run(compiled, order, Conditions(together=True))
 
 
 def _plain(

@@ -202,7 +202,11 @@ def _fixed_by_settings(
                     runner.built,
                     group.cell,
                     runner.built.compile(
-                        compiled.tests_rev, compiled.code_rev, compiled.module, borrowed
+                        compiled.tests_rev,
+                        compiled.code_rev,
+                        compiled.module,
+                        borrowed,
+                        methods=tuple(methods.values()),
                     ),
                     methods,
                 )

@@ -128,7 +128,9 @@ def form_groups(
         if cell not in settled.get(item.method_id, {}):
             members.setdefault((cell, method.module), {})[item.method_id] = method
     for (cell, module), methods in sorted(members.items()):
-        compiled = built.compile(ends.tests(cell).rev, ends.code(cell).rev, module)
+        compiled = built.compile(
+            ends.tests(cell).rev, ends.code(cell).rev, module, methods=tuple(methods.values())
+        )
         yield compiled_group(built, cell, compiled, methods)
 
 

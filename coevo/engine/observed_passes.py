@@ -86,7 +86,7 @@ def _run(
     method: TestMethod,
     conditions: Conditions,
 ) -> Verdict | None:
-    compiled = evaluation.built.compile(*revs, method.module)
+    compiled = evaluation.built.compile(*revs, method.module, methods=(method,))
     batch = evaluation.built.run(compiled, [method], conditions)
     evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
     return batch.verdicts[0]

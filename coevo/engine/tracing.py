@@ -54,9 +54,9 @@ def trace_cells(
     conditions = Conditions(override=evaluation.override)
     for group in _groups(evaluation, selected, alone):
         tests, code = ends.tests(group.cell), ends.code(group.cell)
-        compiled = built.compile(tests.rev, code.rev, group.module)
-        end = End.NEW if group.cell.code_is_new else End.OLD
         methods = tuple(group.methods.values())
+        compiled = built.compile(tests.rev, code.rev, group.module, methods=methods)
+        end = End.NEW if group.cell.code_is_new else End.OLD
         traced = built.trace(compiled, methods, files[end], conditions, shared=group.shared)
         evaluation.cost.add(Step.TRACE, traced.cpu_seconds)
         for method_id, trace in zip(group.methods, traced.traces, strict=True):

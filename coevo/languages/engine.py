@@ -49,7 +49,10 @@ class BuiltPair(Protocol):
     # no other. Whether tests pass must have no say in it
     def otherwise(self) -> BuiltPair | None: ...
 
-    # compiles a module's tests against code; all revisions named are ends of the pair
+    # compiles a module's tests against code; all revisions named are ends of the pair. `methods` are those for
+    # which that is asked, in the order in which they will be run: where a test file is a unit, other files
+    # need not be looked at; None: the whole module. Of an edited cell it may be left to the run to say what
+    # does not compile
     def compile(
         self,
         tests_rev: str,
@@ -57,6 +60,7 @@ class BuiltPair(Protocol):
         module: str,
         borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
+        methods: Sequence[TestMethod] | None = None,
     ) -> Compiled: ...
 
     # compiles variants of one of a module's main sources, each for itself; none is laid anywhere

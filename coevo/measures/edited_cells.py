@@ -81,16 +81,26 @@ class EditedCellRunner:
         return self.built.new if self.end is End.NEW else self.built.old
 
     def compile(
-        self, module: str, code: tuple[str, bytes | None] | None = None, tests: Files = ()
+        self,
+        module: str,
+        code: tuple[str, bytes | None] | None = None,
+        tests: Files = (),
+        *,
+        whole: bool = False,
     ) -> Compiled:
         """A module's tests against the code, of which one file may be another, or gone.
 
         tests  test files that are other, beside those of the runner
+        whole  whether it is asked which of the module's tests compile, and not only what some do
         """
         files = sorted({**dict(tests), **dict(self.tests)}.items())
         edits = Edits(tests=tuple(files), code=(code,) if code else ())
         compiled = self.built.compile(
-            self.rev, self.rev, module, edits=edits if edits != Edits() else None
+            self.rev,
+            self.rev,
+            module,
+            edits=edits if edits != Edits() else None,
+            methods=None if whole else (),
         )
         self.cpu_seconds += compiled.cpu_seconds
         return compiled

@@ -88,8 +88,23 @@ class IsolatedCellRunner:
     def pair(self) -> Pair:
         return self.built.pair
 
-    def compile(self, tests_rev: str, code_rev: str, module: str, files: Files) -> Compiled:
-        compiled = self.built.compile(tests_rev, code_rev, module, edits=Edits(tests=files))
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        files: Files,
+        *,
+        whole: bool = False,
+    ) -> Compiled:
+        """whole  whether it is asked which of the module's tests compile, and not only what some do"""
+        compiled = self.built.compile(
+            tests_rev,
+            code_rev,
+            module,
+            edits=Edits(tests=files),
+            methods=None if whole else (),
+        )
         self.cpu_seconds += compiled.cpu_seconds
         return compiled
 

@@ -207,7 +207,10 @@ class _Clearing:
         new, built = runner.pair.new.rev, runner.built
         modules = sorted({self._task.module, *(method.module for method in gone)})
         return all(
-            _is_as_good(runner.compile(new, new, module, files), built.compile(new, new, module))
+            _is_as_good(
+                runner.compile(new, new, module, files, whole=True),
+                built.compile(new, new, module),
+            )
             for module in modules
         )
 

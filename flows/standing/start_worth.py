@@ -42,7 +42,7 @@ def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
     """The tests of a text, in one process; Transient."""
     path, module = observed.file.test_file, observed.file.module
     runner = observed.revision.runner(((path, text),))
-    compiled = runner.compile(module)
+    compiled = runner.compile(module, whole=True)
     methods = _tests(observed, text)
     verdicts = runner.run_all(compiled, methods, None)
     return StartRun(

@@ -65,7 +65,8 @@ def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> N
         files = found.tests.get(method_id, ())
         if item.decision.track is None or method is None or not files:
             continue
-        compiled = context.built.compile(new, new, method.module, edits=Edits(tests=files))
+        edits = Edits(tests=files)
+        compiled = context.built.compile(new, new, method.module, edits=edits, methods=(method,))
         sources = new_files(context.change)
         traced = context.built.trace(compiled, [method], sources, conditions)
         context.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)

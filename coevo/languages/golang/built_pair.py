@@ -88,6 +88,7 @@ class GoBuiltPair:
         module: str,
         borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
+        methods: Sequence[TestMethod] | None = None,
     ) -> Compiled:
         key = GoCellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits

@@ -24,8 +24,8 @@ from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.built import nearest
 from coevo.languages.python.c_libraries import OBSERVER
-from coevo.languages.python.cells import PythonCell
-from coevo.languages.python.cells import PythonCellKey
+from coevo.languages.python.cell import PythonCell
+from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import check
 from coevo.languages.python.environments import packages
@@ -59,6 +59,9 @@ from coevo.model.words import Outcome
 
 _MISSING = Verdict(outcome=Outcome.MISSING)
 
+# Those of the engine's first run of a cell.
+_FIRST = Conditions(together=True)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonBuiltPair:
@@ -89,6 +92,7 @@ class PythonBuiltPair:
         module: str,
         borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
+        methods: Sequence[TestMethod] | None = None,
     ) -> Compiled:
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
@@ -106,16 +110,20 @@ class PythonBuiltPair:
             edits=edits,
             code_failure=failure,
         )
-        if failure is not None or (edits is not None and not edits.tests):
-            return compiled  # of edited code alone nobody asks which tests load
+        if failure is not None or (edits is not None and (methods is not None or not edits.tests)):
+            return compiled  # what of an edited cell does not load says so when it is run
         cell = self._cell(compiled)
-        spent += self.cells.load_all(cell)
+        files = None if methods is None else self._files_of(cell, methods)
+        if files and cell.loaded.keys().isdisjoint(files):
+            spent += self._begin(compiled, methods or (), files)
+        spent += self.cells.load_all(cell, files)
+        broken = cell.broken if files is None else cell.broken.intersection(files)
         return replace(
             compiled,
-            unit_ok=not cell.broken,
+            unit_ok=not broken,
             cpu_seconds=spent,
-            broken=tuple(sorted(cell.broken)),
-            torn=tuple(sorted(cell.broken)),
+            broken=tuple(sorted(broken)),
+            torn=tuple(sorted(broken)),
         )
 
     def check_sources(
@@ -134,11 +142,13 @@ class PythonBuiltPair:
         )
 
     def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
-        cell = self._cell(compiled)
-        if not self.cells.has(cell, method.test_file):
+        cell, file = self._cell(compiled), method.test_file
+        if not cell.has(file):
             return None  # it will be missing
-        verdict = self.cells.load(cell, method.test_file)[0]
-        missing = cell.absent.get(target(method)) if method.test_file in cell.stood_in else None
+        if compiled.edits is None:
+            self.cells.load_all(cell, [file])
+        verdict = cell.loaded.get(file)
+        missing = cell.absent.get(target(method)) if file in cell.stood_in else None
         if verdict is None and missing is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
         return verdict
@@ -174,11 +184,13 @@ class PythonBuiltPair:
             unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
             return Batch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
         files = [method.test_file for method in methods]
-        if not any(self.cells.has(cell, file) for file in files):  # pytest would run all others
+        if not any(cell.has(file) for file in files):  # pytest would run all others
             return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
         observed = conditions.observed and self.context.has_library(OBSERVER)
         watched: dict[str, int] | None = {} if observed else None
-        done = self._run(compiled, methods, conditions, 'run', watched=watched)
+        done = self._begun(cell, methods, conditions)
+        if done is None:
+            done = self._run(compiled, methods, conditions, 'run', watched=watched)
         spent = done.cpu_seconds
         loads_now, used = self._loads_now(cell, done)
         spent += used
@@ -242,7 +254,7 @@ class PythonBuiltPair:
         if not self.context.has_library(OBSERVER):
             return [None] * len(methods), 0.0
         cell = self._cell(compiled)
-        counts = self.cells.line_counts(cell, watched.keys())
+        counts = cell.line_counts(watched.keys())
         done = self._run(compiled, methods, conditions, 'run', watched=counts)
         seen, found = done.heard.seen, list[Trace | None]()
         for place, (trace, heard) in enumerate(zip(traces, done.heard.targets, strict=True)):
@@ -262,7 +274,7 @@ class PythonBuiltPair:
     ) -> dict[str, frozenset[int]]:
         """Reached lines; of files in which statements are counted, with the first of each statement."""
         return {
-            path: with_first_lines(lines, self.cells.text(cell, path)) if path in counted else lines
+            path: with_first_lines(lines, cell.text(path)) if path in counted else lines
             for path, lines in reached.items()
         }
 
@@ -327,6 +339,31 @@ class PythonBuiltPair:
 
     # -- runs --------------------------------------------------------------------------------------
 
+    def _begin(
+        self, compiled: Compiled, methods: Sequence[TestMethod], files: Sequence[str]
+    ) -> float:
+        """Run methods in the order in which they will be run first, with all that their files have
+        collected: if a test begins, all files load, and no process is needed to find out. CPU seconds
+        of a run that is of no use.
+        """
+        cell = self._cell(compiled)
+        done = self._run(compiled, methods, _FIRST, 'run', files=files, whole=True)
+        errors = [one for one in done.heard.files.values() if one.outcome is Outcome.COMPILE_ERROR]
+        if errors or not any(target.begun for target in done.heard.targets):
+            return done.cpu_seconds
+        cell.loaded |= dict.fromkeys(files)
+        cell.begun = tuple(methods), done
+        return 0.0
+
+    def _begun(
+        self, cell: PythonCell, methods: Sequence[TestMethod], conditions: Conditions
+    ) -> Done | None:
+        """The run that a cell began with, if it is asked for: once, since each run is one of its own."""
+        if cell.begun is None or conditions != _FIRST or cell.begun[0] != tuple(methods):
+            return None
+        done, cell.begun = cell.begun[1], None
+        return done
+
     def _run(
         self,
         compiled: Compiled,
@@ -337,16 +374,20 @@ class PythonBuiltPair:
         traced: Sequence[str] = (),
         watched: Mapping[str, int] | None = None,
         loads: bool = False,
+        files: Sequence[str] | None = None,
+        whole: bool = False,
     ) -> Done:
         cell = self._cell(compiled)
         clock = self._clock(cell, conditions)
-        files = self._files(cell, methods)
+        files = self._files(cell, methods) if files is None else files
+        self.cells.expect(cell, files)
         request: dict[str, object] = {
             'mode': mode,
             'targets': [target(method) for method in methods],
             'files': self.cells.files(cell, files),
             'absent': self.cells.absent(cell, files),
-            'traced': {path: source_text(self.cells.text(cell, path)) for path in traced},
+            'whole': whole,
+            'traced': {path: source_text(cell.text(path)) for path in traced},
         }
         if traced:
             request['coverage'] = self.context.coverage(cell.module.installed.interpreter)
@@ -369,16 +410,22 @@ class PythonBuiltPair:
         return self.context.clock(cell.module.installed, conditions.clock)
 
     def _files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
-        """Files to collect, in the order of the methods: their own, and those of subclasses."""
+        """Files to collect: those of the methods, be they as they may, and others that load."""
+        files, own = self._files_of(cell, methods), {method.test_file for method in methods}
+        others = [path for path in files if path not in own]
+        if others:
+            self.cells.load_all(cell, others)
+        return [path for path in files if path in own or cell.loaded[path] is None]
+
+    def _files_of(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
+        """Files to collect, in the order of the methods: their own, and where subclasses may be."""
         found: dict[str, None] = {}
         for method in methods:
             _, owner, _ = target(method)
-            if self.cells.has(cell, method.test_file):
+            if cell.has(method.test_file):
                 found[method.test_file] = None
             if owner:
-                for path in self.cells.mentioning(cell, method.test_file, owner):
-                    if path in cell.loaded or self.cells.load(cell, path)[0] is None:
-                        found[path] = None
+                found |= dict.fromkeys(cell.mentioning(method.test_file, owner))
         return list(found)
 
     def _loads_now(self, cell: PythonCell, done: Done) -> tuple[bool, float]:
@@ -388,9 +435,9 @@ class PythonBuiltPair:
         """
         spent, before = 0.0, len(cell.stood_in)
         for path, why in done.heard.files.items():
-            asked = path in cell.loaded or not self.cells.has(cell, path)
+            asked = path in cell.loaded or not cell.has(path)
             if why.outcome is Outcome.COMPILE_ERROR and not asked:
-                spent += self.cells.load(cell, path)[1]
+                spent += self.cells.load_all(cell, [path])
         return len(cell.stood_in) > before, spent
 
     def _limit(self, method: TestMethod) -> float:
@@ -406,7 +453,7 @@ class PythonBuiltPair:
             slowest = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
             self.slowest[method] = slowest
             return verdict
-        hidden = method.test_file in cell.stood_in and self.cells.declares(cell, method)
+        hidden = method.test_file in cell.stood_in and cell.declares(method)
         if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict

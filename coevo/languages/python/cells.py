@@ -7,30 +7,25 @@ a name say so themselves (`inside/absent.py`).
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Edits
 from coevo.languages.conditions import MainSources
 from coevo.languages.packed_files import Files
 from coevo.languages.packed_files import pack
 from coevo.languages.python.built import PythonModule
+from coevo.languages.python.cell import PythonCell
+from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
-from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS
 from coevo.languages.python.runner import Done
@@ -40,12 +35,9 @@ from coevo.languages.python.sessions import SessionKey
 from coevo.languages.python.sessions import Sessions
 from coevo.languages.python.shown_sources import sources_of
 from coevo.languages.python.shown_sources import with_shown
-from coevo.languages.python.sides import is_test_file
-from coevo.languages.python.sides import tests_side
 from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
 # Archives of one pair. Each is as large as its tree, and a test runs several times with the same one.
@@ -54,41 +46,8 @@ _MOST_PACKED = 6
 # Bytes of sources up to which their byte code lies beside them, whether a test needs it or not.
 _MOST_COMPILED = 8 << 20
 
-
 # What is raised where a name is not there, or where somebody took None in its place.
 _OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonCellKey:
-    tests_rev: str
-    code_rev: str
-    module: str
-    borrowed: BorrowedSettings | None
-    edits: Edits | None
-
-
-@dataclass(slots=True, kw_only=True)
-class PythonCell:
-    """A test tree in a tree of code.
-
-    tree      packed, once somebody asks for it
-    loaded    of a test file that was asked for: None where it loads, with stand-ins if need be
-    stood_in  files that load only so, and why they do not load without
-    absent    by file, class and function, a name that it needs and the code lacks
-    """
-
-    key: PythonCellKey
-    module: PythonModule
-    tree: Path | None = None
-    loaded: dict[str, Verdict | None] = field(default_factory=dict)
-    stood_in: dict[str, Verdict] = field(default_factory=dict)
-    absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
-
-    @property
-    def broken(self) -> frozenset[str]:
-        """Files that do not load as they are."""
-        return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
 
 
 class PythonCells:
@@ -108,7 +67,8 @@ class PythonCells:
         if found is None:
             while len(self._cells) >= _MOST_PACKED:
                 _remove(self._cells.pop(next(iter(self._cells))))
-            found = PythonCell(key=key, module=module)
+            files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
+            found = PythonCell(key=key, module=module, files=files)
         self._cells[key] = found  # used last
         return found
 
@@ -118,14 +78,13 @@ class PythonCells:
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def load(self, cell: PythonCell, file: str) -> tuple[Verdict | None, float]:
-        """Why no method of a test file can run, and the CPU seconds that it took to find out."""
-        used = 0.0 if file in cell.loaded else self.load_all(cell, [file])
-        return cell.loaded[file], used
-
     def load_all(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
         """Find out which test files load, all of them if none are named; CPU seconds."""
-        wanted = [path for path in files or self._test_files(cell) if path not in cell.loaded]
+        every = cell.test_files if files is None else files
+        wanted = [path for path in every if path not in cell.loaded]
+        if not wanted:
+            return 0.0
+        self.expect(cell, wanted)
         found, used = self._loading(cell, wanted)
         broken = {path: why for path, why in found.items() if why is not None}
         may_load = [path for path, why in broken.items() if _may_lack_a_name(why)]
@@ -140,6 +99,12 @@ class PythonCells:
                     found[path] = None
         cell.loaded |= found
         return used
+
+    def expect(self, cell: PythonCell, files: Sequence[str]) -> None:
+        """Have the tree packed for some test files; others are left to each process, as pytest has it."""
+        if not cell.asked.issuperset(files):
+            cell.asked.update(files)
+            _remove(cell)
 
     def ask(
         self,
@@ -205,76 +170,14 @@ class PythonCells:
 
     def absent(self, cell: PythonCell, files: Sequence[str]) -> list[list[str]]:
         """Files to find stand-ins for: those that load only so, with the conftests above them."""
-        paths = self._paths(cell.key)
         found: dict[str, None] = {}
         for file in files:
             if file in cell.stood_in:
                 parts = file.split('/')
                 above = ['/'.join((*parts[:end], 'conftest.py')) for end in range(len(parts))]
-                found |= dict.fromkeys(path for path in (*above, file) if path in paths)
+                found |= dict.fromkeys(path for path in (*above, file) if cell.has(path))
         places = self.files(cell, list(found))
         return [[place, _package(path)] for place, path in zip(places, found, strict=True)]
-
-    def mentioning(self, cell: PythonCell, file: str, name: str) -> list[str]:
-        """Other test files that name a class of one: where its subclasses may be."""
-        last = name.rpartition('.')[2].encode()
-        files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
-        theirs = tests_side(files.keys())
-        return [
-            path
-            for path, (_, content) in sorted(files.items())
-            if path != file
-            and path in theirs
-            and is_test_file(path)
-            and last in content
-            and not path.endswith('conftest.py')
-        ]
-
-    def line_counts(self, cell: PythonCell, modules: Collection[str]) -> dict[str, int]:
-        """Of the files of some modules, by path: a number that no line of theirs reaches."""
-        files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
-        return {
-            path: content.count(b'\n') + content.count(b'\r') + 2
-            for path, (_, content) in files.items()
-            if path.endswith('.py') and module_name(path) in modules
-        }
-
-    def text(self, cell: PythonCell, path: str) -> bytes:
-        """Of a file of the code; nothing of one that is not there."""
-        files = self._context.trees.cell(cell.key.tests_rev, cell.key.code_rev, cell.key.edits)
-        return files[path][1] if path in files else b''
-
-    def declares(self, cell: PythonCell, method: TestMethod) -> bool:
-        """Whether the text of a test's file has a function of its name."""
-        key = cell.key
-        found = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
-        _, text = found.get(method.test_file, ('', b''))
-        name = re.escape(method.test_method.encode(errors='surrogateescape'))
-        return re.search(rb'\bdef\s+' + name + rb'\s*\(', text) is not None
-
-    def has(self, cell: PythonCell, file: str) -> bool:
-        return file in self._paths(cell.key)
-
-    def _paths(self, key: PythonCellKey) -> frozenset[str]:
-        trees = self._context.trees
-        tests, code = trees.tests(key.tests_rev), trees.repository.tree(key.code_rev).keys()
-        found = tests | (code - trees.tests(key.code_rev))
-        for path, content in (*key.edits.tests, *key.edits.code) if key.edits else ():
-            found = found - {path} if content is None else found | {path}
-        return found
-
-    def _test_files(self, cell: PythonCell) -> list[str]:
-        """Files of the module that may have tests."""
-        prefix = '' if cell.module.folder == '.' else f'{cell.module.folder}/'
-        others = tuple(f'{one}/' for one in cell.module.others)
-        return sorted(
-            path
-            for path in tests_side(self._paths(cell.key))
-            if is_test_file(path)
-            and path.startswith(prefix)
-            and not path.endswith('conftest.py')
-            and not path.startswith(others)
-        )
 
     def _loading(
         self, cell: PythonCell, files: Sequence[str]
@@ -327,7 +230,7 @@ class PythonCells:
 
     def _tree(self, cell: PythonCell) -> Path:
         if cell.tree is None:
-            cell.tree = self._packed(cell.key, cell.module)
+            cell.tree = self._packed(cell)
         return cell.tree
 
     def _with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
@@ -346,7 +249,7 @@ class PythonCells:
 
     def _packed_with(self, cell: PythonCell, sources: MainSources) -> Path:
         module, trees = cell.module, self._context.trees
-        files = self._files_of(cell.key, module)
+        files = _with_made(cell)
         shown: dict[str, bytes] = {}
         if sources.rev is not None:
             texts = trees.cell(sources.rev, sources.rev, None)
@@ -355,34 +258,38 @@ class PythonCells:
         own = sources_of(files, tests | {path for path, _ in _test_edits(cell.key)})
         compiled = partial(self._context.byte_code.of, installed=module.installed)
         feature = module.installed.interpreter.feature
-        return self._pack(with_shown(files, own, shown, feature, compiled), module)
+        return self._pack(with_shown(files, own, shown, feature, compiled), cell)
 
-    def _packed(self, key: PythonCellKey, module: PythonModule) -> Path:
+    def _packed(self, cell: PythonCell) -> Path:
         """With the byte code of all that is not edited: it is made once, not by each process."""
-        files = self._files_of(key, module)
+        key, module, files = cell.key, cell.module, _with_made(cell)
         edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
         theirs = self._context.trees.tests(key.tests_rev)
         own = sources_of(files, theirs | edited)
         if sum(map(len, own.values())) <= _MOST_COMPILED:
             compiled = partial(self._context.byte_code.of, installed=module.installed)
             files = with_shown(files, own, own, module.installed.interpreter.feature, compiled)
-        files |= self._context.rewritten.beside(files, theirs - edited, module.installed)
-        return self._pack(files, module)
+        return self._pack(files, cell)
 
-    def _files_of(self, key: PythonCellKey, module: PythonModule) -> dict[str, tuple[str, bytes]]:
-        """Of the tree of a cell, with modules that a build would have written."""
-        files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
-        for path, content in (*module.written, *module.compiled):
-            files.setdefault(path, ('100644', content))
-        return files
-
-    def _pack(self, files: Files, module: PythonModule) -> Path:
+    def _pack(self, files: Files, cell: PythonCell) -> Path:
+        module, key = cell.module, cell.key
+        unedited = self._context.trees.tests(key.tests_rev) - {path for path, _ in _test_edits(key)}
+        wanted = unedited & cell.imported_with(cell.asked)
+        rewritten = self._context.rewritten.beside(files, wanted, module.installed)
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'
-        packed = {f'tree/{path}': found for path, found in files.items()}
+        packed = {f'tree/{path}': found for path, found in {**files, **rewritten}.items()}
         for path, content in metadata(module.needs).items():
             packed[f'{site}/{path}'] = ('100644', content)
         return pack(packed, self._folder)
+
+
+def _with_made(cell: PythonCell) -> dict[str, tuple[str, bytes]]:
+    """The files of a cell, with modules that a build would have written."""
+    files = dict(cell.files)
+    for path, content in (*cell.module.written, *cell.module.compiled):
+        files.setdefault(path, ('100644', content))
+    return files
 
 
 def _may_lack_a_name(why: Verdict) -> bool:
@@ -396,6 +303,7 @@ def _may_lack_a_name(why: Verdict) -> bool:
 def _remove(cell: PythonCell) -> None:
     if cell.tree is not None:
         cell.tree.unlink()
+        cell.tree = None
 
 
 def _session_key(module: PythonModule, alone: bool) -> SessionKey:

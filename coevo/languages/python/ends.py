@@ -18,7 +18,7 @@ from coevo.languages.python.built import module_folders
 from coevo.languages.python.built import module_of
 from coevo.languages.python.built import nearest
 from coevo.languages.python.built import project_folders
-from coevo.languages.python.cells import PythonCellKey
+from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.extensions import Extensions
 from coevo.languages.python.extensions import extensions

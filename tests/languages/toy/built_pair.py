@@ -90,6 +90,7 @@ class ToyBuiltPair:
         module: str,
         borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
+        methods: Sequence[TestMethod] | None = None,
     ) -> Compiled:
         key = (tests_rev, code_rev, module, borrowed, edits)
         if key not in self.cells:

@@ -66,6 +66,7 @@ class JavaBuiltPair:
         module: str,
         borrowed: BorrowedSettings | None = None,
         edits: Edits | None = None,
+        methods: Sequence[TestMethod] | None = None,
     ) -> Compiled:
         key = JavaCellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits

@@ -12,6 +12,7 @@ The request has
     files      test files, relative to the folder
     targets    [file, class, name], paths relative to the root, class '' for a function
     options    of pytest
+    whole      for `run`: whether all that the files have is collected, and then selected from
     absent     files whose missing names are stood in for, and the packages of the code
     traced     for `trace`: texts of the files of the code whose lines and branches are wanted; in the
                tree they may be withheld, or others shown
@@ -145,7 +146,7 @@ class Plugin:
         """Nothing for a function that is not asked for: parameters alone may be thousands. Nor for a class that has
         none: to find its line, an old pytest has the whole file parsed once more.
         """
-        if self.request['mode'] == 'load' or name in self.names:
+        if self.request['mode'] == 'load' or self.request.get('whole') or name in self.names:
             return None
         if inspect.isclass(obj):
             return None if self.may_have_targets(obj) else []

@@ -1,0 +1,134 @@
+"""One cell: a test tree in a tree of code, with what has been found out of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from collections.abc import Iterable
+from dataclasses import dataclass
+from dataclasses import field
+from functools import cached_property
+from pathlib import Path
+
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Edits
+from coevo.languages.packed_files import Files
+from coevo.languages.python.built import PythonModule
+from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.runner import Done
+from coevo.languages.python.sides import is_test_file
+from coevo.languages.python.sides import tests_side
+from coevo.languages.verdicts import Verdict
+from coevo.model.records import TestMethod
+
+_WORD = re.compile(rb'\w+')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonCellKey:
+    tests_rev: str
+    code_rev: str
+    module: str
+    borrowed: BorrowedSettings | None
+    edits: Edits | None
+
+
+@dataclass(kw_only=True)
+class PythonCell:
+    """A test tree in a tree of code.
+
+    files     of the tree, with all edits
+    tree      packed, once somebody asks for it
+    asked     test files that somebody has asked for: they are packed as pytest rewrites them
+    loaded    of a test file that was asked for: None where it loads, with stand-ins if need be
+    stood_in  files that load only so, and why they do not load without
+    absent    by file, class and function, a name that it needs and the code lacks
+    begun     a first run, and of which methods, until somebody asks for it
+    """
+
+    key: PythonCellKey
+    module: PythonModule
+    files: Files
+    tree: Path | None = None
+    asked: set[str] = field(default_factory=set)
+    loaded: dict[str, Verdict | None] = field(default_factory=dict)
+    stood_in: dict[str, Verdict] = field(default_factory=dict)
+    absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    begun: tuple[tuple[TestMethod, ...], Done] | None = None
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """Files that do not load as they are."""
+        return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
+
+    @cached_property
+    def _tests(self) -> frozenset[str]:
+        return tests_side(self.files.keys())
+
+    @property
+    def test_files(self) -> list[str]:
+        """Files of the module that may have tests."""
+        folder = self.module.folder
+        prefix = '' if folder == '.' else f'{folder}/'
+        others = tuple(f'{one}/' for one in self.module.others)
+        return [
+            path
+            for path in self._collectable
+            if path.startswith(prefix) and not path.startswith(others)
+        ]
+
+    @cached_property
+    def _collectable(self) -> list[str]:
+        """Files of all modules that may have tests."""
+        theirs = (path for path in self._tests if is_test_file(path))
+        return sorted(path for path in theirs if not path.endswith('conftest.py'))
+
+    def text(self, path: str) -> bytes:
+        """Of a file; nothing of one that is not there."""
+        return self.files[path][1] if path in self.files else b''
+
+    def has(self, path: str) -> bool:
+        return path in self.files
+
+    def declares(self, method: TestMethod) -> bool:
+        """Whether the text of a test's file has a function of its name."""
+        name = re.escape(method.test_method.encode(errors='surrogateescape'))
+        return re.search(rb'\bdef\s+' + name + rb'\s*\(', self.text(method.test_file)) is not None
+
+    def mentioning(self, file: str, name: str) -> list[str]:
+        """Other test files that name a class of one, and have none of that name alone: where its subclasses
+        may be.
+        """
+        last = re.escape(name.rpartition('.')[2].encode(errors='surrogateescape'))
+        named = re.compile(rb'(?<!\bclass )\b' + last + rb'\b')
+        return [
+            path
+            for path in self._collectable
+            if path != file and named.search(self.text(path)) is not None
+        ]
+
+    def line_counts(self, modules: Collection[str]) -> dict[str, int]:
+        """Of the files of some modules, by path: a number that no line of theirs reaches."""
+        return {
+            path: content.count(b'\n') + content.count(b'\r') + 2
+            for path, (_, content) in self.files.items()
+            if path.endswith('.py') and module_name(path) in modules
+        }
+
+    def imported_with(self, files: Iterable[str]) -> frozenset[str]:
+        """Test files, and conftests, that may be imported where some of them are, with these: those whose names the
+        others have anywhere in their texts.
+        """
+        by_name: dict[bytes, list[str]] = {}
+        for path in (one for one in self._tests if is_test_file(one)):
+            name = path.rpartition('/')[2].removesuffix('.py')
+            by_name.setdefault(name.encode(errors='surrogateescape'), []).append(path)
+        left = [*files, *by_name.get(b'conftest', ())]
+        found = set[str]()
+        while left:
+            path = left.pop()
+            if path not in found:
+                found.add(path)
+                names = by_name.keys() & set(_WORD.findall(self.text(path)))
+                left += [other for name in names for other in by_name[name]]
+        return frozenset(found)
