@@ -16,6 +16,17 @@ _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _MOST_BLOCKS = 64
 # What pytest imports later than its plugins: to read words, settings in TOML, and when it starts.
 _LATER = ('_pytest._argcomplete', 'glob', 'tomllib', 'faulthandler', 'pdb')
+# What tests and libraries import so often, and what takes so long, that it is imported for all. None of it keeps
+# anything that two processes must not share.
+_COMMON = (
+    'unittest.mock',
+    'asyncio',
+    'decimal',
+    'email.message',
+    'html.parser',
+    'http.client',
+    'urllib.request',
+)
 _blocks: list = []
 
 
@@ -80,7 +91,7 @@ def _preload(options):
     names = _LATER if _make_ready(options) else _imported_by_pytest(_prepareconfig)
     if sys.version_info < (3, 11) and int(pytest.__version__.partition('.')[0]) >= 7:
         names = (*names, 'tomli')
-    for name in names:
+    for name in (*names, *_COMMON):
         with contextlib.suppress(BaseException):
             __import__(name)
 
@@ -133,6 +144,7 @@ def _make_ready(options):
         return False
     made = make(list(options), None)
     _keep_parser(made)
+    _know_who_has_fixtures(made)
 
     def get_config(args=None, plugins=None, **more):
         config.get_config = make
@@ -148,6 +160,42 @@ def _make_ready(options):
 
     config.get_config = get_config
     return True
+
+
+def _know_who_has_fixtures(made):
+    """In each run pytest looks through all names of each plugin for fixtures: most of its own have none."""
+    from _pytest import fixtures
+
+    marker = getattr(fixtures, 'getfixturemarker', None)
+    kind = getattr(fixtures, 'FixtureFunctionDefinition', None)
+    if marker is None and kind is None:
+        return
+
+    def is_one(value):
+        return isinstance(value, kind) if marker is None else marker(value) is not None
+
+    module = type(os)
+    known = {}
+    for plugin in made.pluginmanager.get_plugins():
+        if isinstance(plugin, module):
+            holder = module(plugin.__name__)
+            vars(holder).update((name, one) for name, one in vars(plugin).items() if is_one(one))
+            known[id(plugin)] = plugin, holder
+    parse = fixtures.FixtureManager.parsefactories
+
+    def parsefactories(self, *args, **more):
+        """Of (node), (plugin, its place), and since 9.1 (holder=plugin, node=its place)."""
+        plugin = args[0] if len(args) > 1 else more.get('holder')
+        if type(plugin).__module__.partition('.')[0] == '_pytest':
+            return  # no class of its plugins has any
+        holder = known.get(id(plugin), (plugin, plugin))[1]
+        if len(args) > 1:
+            args = (holder, *args[1:])
+        elif 'holder' in more:
+            more['holder'] = holder
+        parse(self, *args, **more)
+
+    fixtures.FixtureManager.parsefactories = parsefactories
 
 
 def _keep_parser(made):
