@@ -55,6 +55,7 @@ class PythonCell:
     stood_in: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
     begun: tuple[tuple[TestMethod, ...], Done] | None = None
+    _mentioning: dict[bytes, list[str]] = field(default_factory=dict)
 
     @property
     def broken(self) -> frozenset[str]:
@@ -99,13 +100,13 @@ class PythonCell:
         """Other test files that name a class of one, and have none of that name alone: where its subclasses
         may be.
         """
-        last = re.escape(name.rpartition('.')[2].encode(errors='surrogateescape'))
-        named = re.compile(rb'(?<!\bclass )\b' + last + rb'\b')
-        return [
-            path
-            for path in self._collectable
-            if path != file and named.search(self.text(path)) is not None
-        ]
+        last = name.rpartition('.')[2].encode(errors='surrogateescape')
+        if last not in self._mentioning:
+            named = re.compile(rb'(?<!\bclass )\b' + re.escape(last) + rb'\b')
+            self._mentioning[last] = [
+                path for path in self._collectable if named.search(self.text(path)) is not None
+            ]
+        return [path for path in self._mentioning[last] if path != file]
 
     def line_counts(self, modules: Collection[str]) -> dict[str, int]:
         """Of the files of some modules, by path: a number that no line of theirs reaches."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coevo.languages.conditions import MainSources
+from coevo.languages.packed_files import SECONDS
 from coevo.languages.packed_files import Files
 from coevo.languages.packed_files import pack
 from coevo.languages.python.built import PythonModule
@@ -26,6 +27,7 @@ from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
+from coevo.languages.python.rewritten import Said
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS
 from coevo.languages.python.runner import Done
@@ -45,6 +47,8 @@ _MOST_PACKED = 6
 
 # Bytes of sources up to which their byte code lies beside them, whether a test needs it or not.
 _MOST_COMPILED = 8 << 20
+
+_UNSAID = (None, None)
 
 # What is raised where a name is not there, or where somebody took None in its place.
 _OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'))
@@ -140,8 +144,7 @@ class PythonCells:
         }
         spent = 0.0
         tree = self._tree(cell) if sources is None else self._with_sources(cell, sources)
-        may_share = request['mode'] != 'probe' and self._may_share(cell, sources)
-        if may_share and watched is None and clock is None:
+        if self._may_share(cell, sources) and watched is None and clock is None:
             run = Run(request=whole, tree=tree, limits=limits, cpu_seconds=most)
             done, spent = self._sessions.run(_session_key(module, alone), setup, run)
             if done is not None:
@@ -271,11 +274,26 @@ class PythonCells:
             files = with_shown(files, own, own, module.installed.interpreter.feature, compiled)
         return self._pack(files, cell)
 
+    def _rewritten(
+        self, cell: PythonCell, sources: Sequence[tuple[str, str]]
+    ) -> Sequence[Said] | None:
+        """Of test files, by a process that is forked where the cell's runs are."""
+        if not self._may_share(cell, None):
+            return None
+        request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
+        run = Run(request=request, tree=None, limits=(), cpu_seconds=LOADING_SECONDS)
+        setup = PythonSetup(installed=cell.module.installed, programs=self._context.programs)
+        done, _ = self._sessions.run(_session_key(cell.module, alone=False), setup, run)
+        if done is None:
+            return None
+        return [done.heard.rewritten.get(place, _UNSAID) for place in range(len(sources))]
+
     def _pack(self, files: Files, cell: PythonCell) -> Path:
         module, key = cell.module, cell.key
         unedited = self._context.trees.tests(key.tests_rev) - {path for path, _ in _test_edits(key)}
         wanted = unedited & cell.imported_with(cell.asked)
-        rewritten = self._context.rewritten.beside(files, wanted, module.installed)
+        ask = partial(self._rewritten, cell)
+        rewritten = self._context.rewritten.beside(files, wanted, module.installed, ask)
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'
         packed = {f'tree/{path}': found for path, found in {**files, **rewritten}.items()}

@@ -47,6 +47,7 @@ class Heard:
     status  how the test process ended, as its controller saw it
     over    whether a session has told all; again: whether it is ready for a next run
     refused why it does not take this one on, if so
+    rewritten  of a source, by its place: how the name of its file ends, and what is in it, as it was said
     key     under which the controller tells what the test process must not: what was observed, that a
             run is over; '' where it tells none of it
     seen    what was
@@ -57,6 +58,7 @@ class Heard:
     seen: PythonObservation | None = None
     files: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    rewritten: dict[int, tuple[object, object]] = field(default_factory=dict)
     started: bool = False
     loaded: bool = False
     status: str | None = None
@@ -83,6 +85,8 @@ class Heard:
                 self.started = True
             case 'loaded':
                 self.loaded = True
+            case 'rewritten' if isinstance(event.get('place'), int):
+                self.rewritten[event['place']] = event.get('tail'), event.get('code')
             case 'absent' if isinstance(event.get('file'), str):
                 for owner, name, missing in _users(event.get('users')):
                     self.absent[event['file'], owner, name] = missing

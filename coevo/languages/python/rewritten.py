@@ -10,6 +10,7 @@ import functools
 import json
 import posixpath
 import threading
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,12 @@ _PASS_HOOK = b'enable_assertion_pass_hook'
 
 _Key = tuple[str, str, str, bytes]
 
+Said = tuple[object, object]
+"""How the name of a file ends, and Base64 of what is in it, None where it is left to pytest."""
+
+Ask = Callable[[Sequence[tuple[str, str]]], Sequence[Said] | None]
+"""Of paths and Base64 of texts, what is said of each; None where there is nobody to be asked."""
+
 
 class Rewritten:
     """Kept by interpreter, pytest, path and text. Safe from several threads."""
@@ -44,11 +51,12 @@ class Rewritten:
         self._lock = threading.Lock()
 
     def beside(
-        self, files: Files, tests: frozenset[str], installed: Installed
+        self, files: Files, tests: frozenset[str], installed: Installed, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
         """Files to lie beside test files, as `files` has them.
 
         tests  paths of the tests' side whose texts are nobody's edits
+        ask    what is asked first: a process that is cheaper than one in a sandbox of its own
         """
         if any(
             posixpath.basename(path) in SETTINGS and _PASS_HOOK in text
@@ -61,14 +69,14 @@ class Rewritten:
             if path in tests and is_test_file(path) and mode != LINK
         }
         found = {}
-        for path, (tail, code) in self._of(sources, installed).items():
+        for path, (tail, code) in self._of(sources, installed, ask).items():
             folder, name = posixpath.split(path)
             place = posixpath.join(folder, '__pycache__', name.removesuffix('.py') + tail)
             found[place] = ('100644', code)
         return found
 
     def _of(
-        self, sources: Mapping[str, bytes], installed: Installed
+        self, sources: Mapping[str, bytes], installed: Installed, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
         version, pytest = installed.interpreter.version, _pytest(installed.locked)
         keys = {path: (version, pytest, path, text) for path, text in sources.items()}
@@ -76,7 +84,11 @@ class Rewritten:
             known = {path: self._kept[key] for path, key in keys.items() if key in self._kept}
         lacking = sorted(sources.keys() - known.keys())
         if lacking:
-            made = self._asked([(path, sources[path]) for path in lacking], installed)
+            rows = [
+                (f'{TREE}/{path}', base64.b64encode(sources[path]).decode()) for path in lacking
+            ]
+            said = ask(rows)
+            made = _checked(said) if said is not None else self._asked(rows, installed)
             known |= dict(zip(lacking, made, strict=True))
         with self._lock:
             for path, key in keys.items():
@@ -86,11 +98,10 @@ class Rewritten:
         return {path: one for path, one in known.items() if one is not None}
 
     def _asked(
-        self, sources: Sequence[tuple[str, bytes]], installed: Installed
+        self, rows: Sequence[tuple[str, str]], installed: Installed
     ) -> list[tuple[str, bytes] | None]:
         """Where there is no answer nothing is kept: each process does it again, as pytest has it."""
         setup = PythonSetup(installed=installed, programs=self._programs)
-        rows = [[f'{TREE}/{path}', base64.b64encode(text).decode()] for path, text in sources]
         with self._sandbox.start(rewriter_job(setup)) as process:
             try:
                 process.stdin.write(process.inside(json.dumps([SECONDS, rows])).encode())
@@ -99,7 +110,7 @@ class Rewritten:
                 pass  # its silence is the answer
             said = process.stdout.read(_BYTES)
             process.wait(timeout=None)
-        return _parsed(said, len(sources))
+        return _parsed(said, len(rows))
 
 
 @functools.lru_cache(maxsize=64)
@@ -112,10 +123,20 @@ def _parsed(said: bytes, count: int) -> list[tuple[str, bytes] | None]:
     nothing: list[tuple[str, bytes] | None] = [None] * count
     try:
         tail, rows = json.loads(said)
-        found = [None if row is None else base64.b64decode(row, validate=True) for row in rows]
+        found = _checked([(tail, row) for row in rows])
     except (ValueError, TypeError):
         return nothing
-    good = isinstance(tail, str) and tail.endswith('.pyc') and '/' not in tail
-    if not good or len(found) != count:
-        return nothing
-    return [None if code is None else (tail, code) for code in found]
+    return found if len(found) == count else nothing
+
+
+def _checked(said: Sequence[Said]) -> list[tuple[str, bytes] | None]:
+    return [_file(tail, code) for tail, code in said]
+
+
+def _file(tail: object, code: object) -> tuple[str, bytes] | None:
+    if not (isinstance(tail, str) and tail.endswith('.pyc') and '/' not in tail):
+        return None
+    try:
+        return (tail, base64.b64decode(code, validate=True)) if isinstance(code, str) else None
+    except ValueError:
+        return None

@@ -32,6 +32,7 @@ from coevo.languages.python.runner import bounds
 from coevo.languages.test_processes import ending
 from coevo.languages.test_processes import noise_between
 from coevo.languages.test_processes import watching
+from coevo.sandboxes.job import HOME
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
@@ -56,14 +57,14 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A request, and the archive of the tree that it is run in.
+    """A request, and the archive of the tree that it is run in; None where it needs none.
 
     limits       CPU seconds for each target
     cpu_seconds  for all of them
     """
 
     request: Mapping[str, Any]
-    tree: Path
+    tree: Path | None
     limits: Sequence[float]
     cpu_seconds: float
 
@@ -160,16 +161,17 @@ class _Session:
 
     def _order(self, run: Run, nonce: str, key: str, mark: str) -> tuple[bytes, ...]:
         """With the archive where the session has another one."""
-        archive = run.tree.read_bytes() if run.tree != self._tree else None
-        self._tree = run.tree
+        archive = None
+        if run.tree is not None and run.tree != self._tree:
+            archive, self._tree = run.tree.read_bytes(), run.tree
         order = {
             'nonce': nonce,
             'key': key,
             'mark': mark,
             'request': run.request,
             'cpu_seconds': math.ceil(run.cpu_seconds) + _CPU_MARGIN_SECONDS,
-            'folder': f'{TREE}/{self._key.folder}',
-            'roots': [f'{TREE}/{root}' for root in self._key.roots],
+            'folder': f'{TREE}/{self._key.folder}' if run.tree else HOME,
+            'roots': [f'{TREE}/{root}' for root in self._key.roots] if run.tree else [],
             'archive': None if archive is None else len(archive),
             'layout': self._script,
         }

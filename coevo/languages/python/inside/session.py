@@ -240,7 +240,7 @@ class Ground:
         try:
             for place in (HOME, TEMPORARY, SHARED):
                 empty(place, HOME)
-            if seen(WORK) != self.laid:
+            if self.laid is not None and seen(WORK) != self.laid:
                 self.lay_again()
             rights = [os.stat(place).st_mode for place in (WORK, TEMPORARY, SHARED, HOME)]
         except (OSError, RecursionError, subprocess.SubprocessError):

@@ -6,7 +6,8 @@ a whole sequence: begin, its tests, end.
 
 The request has
     mode       `run`, `load` (import the files and say which cannot be), `trace`, `probe` (import
-               packages of the code, which stand in the place of files)
+               packages of the code, which stand in the place of files), `rewrite` (texts of test files,
+               which are not run)
     root       the tree; it is also where paths that are told are relative to
     folder     of the module, in which pytest runs
     files      test files, relative to the folder
@@ -20,6 +21,7 @@ The request has
     loads      for `trace`: whether lines that run while files are loaded are told, too
     observed   where the observer counts, as the controller adds it; else nothing is there
     packages   the folder of libraries
+    sources    for `rewrite`: [path, Base64 of a text]; date: as `rewriter.py` has it
 """
 
 import inspect
@@ -355,6 +357,8 @@ def run(request, teller):
     sys.argv[:] = ['pytest']
     if request['mode'] == 'probe':
         return probe(request, teller)
+    if request['mode'] == 'rewrite':
+        return rewrite(request, teller, here)
     if request.get('observed'):
         _beside(here, 'observing').watch(request, here, [request['packages']])
         sys.modules.pop('coevo_observing')
@@ -417,6 +421,19 @@ def probe(request, teller):
             detail = _imported(error) if isinstance(error, ImportError) else ''
             event = Failure(error, root).event(e='file', file=name, detail=detail)
             teller.tell(dict(event, outcome='compile_error'))
+    teller.tell({'e': 'loaded'})
+
+
+def rewrite(request, teller, here):
+    import base64
+
+    from _pytest.assertion import rewrite
+
+    rewriter = _beside(here, 'rewriter')
+    for place, (path, text) in enumerate(request['sources']):
+        code = rewriter.rewritten(rewrite, request['date'], path, base64.b64decode(text))
+        teller.tell({'e': 'rewritten', 'place': place, 'tail': rewrite.PYC_TAIL, 'code': code})
+    teller.tell({'e': 'loaded'})
 
 
 def _beside(folder, name):

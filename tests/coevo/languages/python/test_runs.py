@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from coevo.languages.cells import BorrowedSettings
 from coevo.languages.cells import Edits
+from coevo.languages.cells import Scope
+from coevo.languages.conditions import Conditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
@@ -304,6 +307,42 @@ def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> 
         (Outcome.PASS, None),
         (Outcome.COMPILE_ERROR, 'missing:till.discount'),
     ]
+
+
+def test_of_a_cell_only_the_files_of_its_methods_are_loaded(place: Shop) -> None:
+    sells, any_ = method('test_sells'), method('test_any', file='tests/test_syntax.py')
+    # Another key than those of the other tests: what they have loaded is of no use here.
+    borrowed = BorrowedSettings(rev=place.old, scope=Scope.ALL_SETTINGS)
+    for methods, broken in (((sells,), ()), ((sells, any_), ('tests/test_syntax.py',))):
+        cell = place.built.compile(place.new, place.new, '.', borrowed, methods=methods)
+        assert (cell.broken, cell.unit_ok) == (broken, not broken)
+        assert cell.is_whole(sells)
+    assert place.verdict(sells, cell).outcome is Outcome.PASS
+
+
+def test_the_run_that_loads_the_files_is_the_first_one_and_is_given_once(place: Shop) -> None:
+    tests = method('test_sells'), method('test_errs')
+    borrowed = BorrowedSettings(rev=place.old, scope=Scope.TEST_LIBRARIES)
+    cell = place.built.compile(place.old, place.new, '.', borrowed, methods=tests)
+    together = Conditions(together=True)
+    runs = [place.built.run(cell, order, together) for order in (tests, tests[::-1], tests)]
+    outcomes = [[one.outcome if one else None for one in batch.verdicts] for batch in runs]
+    assert outcomes[0] == outcomes[1][::-1] == outcomes[2] == [Outcome.FAIL, Outcome.ERROR]
+    assert cell.cpu_seconds == 0.0  # it is a run's
+    assert len({batch.cpu_seconds for batch in runs}) == 3
+
+
+def test_an_edited_file_that_does_not_load_says_so_when_it_is_run(place: Shop) -> None:
+    test = method('test_new', file='tests/test_new.py')
+    text = b'from till import nothing_such\n\ndef test_new():\n    assert nothing_such\n'
+    edits = Edits(tests=(('tests/test_new.py', text),))
+    cell = place.built.compile(place.new, place.new, '.', edits=edits, methods=())
+    assert place.built.compile_verdict(cell, test) is None
+    found = place.verdict(test, cell)
+    assert (found.outcome, found.signature) == (
+        Outcome.COMPILE_ERROR,
+        'missing:till.nothing_such',
+    )
 
 
 def test_only_a_missing_name_is_stood_in_for(place: Shop) -> None:
