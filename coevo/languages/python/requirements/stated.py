@@ -24,7 +24,10 @@ _NOT_FOR_TESTS = re.compile(
     r'|readme-renderer|types-.*|pytest-xdist|pytest-randomly|pytest-cov|pytest-flake8|pytest-sugar'
     r'|pytest-codspeed|pytest-mypy-plugins|zest-releaser|ipython|jupyter|mkdocs.*|pip-tools|uv|hatch'
     r'|poetry|pyupgrade|interrogate|bandit|safety|pydocstyle|pycodestyle|codespell|coverage|pip'
-    r'|ipdb|gitlint|invoke|autopep8|yapf|autoflake|pyflakes|pytest-black|pytest-isort|pytest-pep8)'
+    r'|ipdb|gitlint|invoke|autopep8|yapf|autoflake|pyflakes|pytest-black|pytest-isort|pytest-pep8'
+    r'|pytest-mypy|pytest-ruff|pytest-pylint|pytest-flakes|pytest-pycodestyle|pytest-pydocstyle'
+    r'|pytest-checkdocs|pytest-enabler|pytest-html|pytest-instafail|pytest-clarity'
+    r'|pytest-github-actions-annotate-failures)'
 )
 
 # A plain requirement: a name, extras, versions, a marker; neither a place nor an option.
