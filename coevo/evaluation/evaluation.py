@@ -160,7 +160,7 @@ def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) 
     runtimes = [one for name in sorted(languages) for one in LANGUAGES[name].runtimes().known]
     measured = header.snapshot_sha256 if options.adequacy else 'verdicts'
     return Ledger(
-        folder=options.kept / 'judged',
+        folder=options.judged,
         settings=(
             options.sandbox,
             str(options.test_seconds),
@@ -177,7 +177,7 @@ def _measures(options: Options, opened: Opened) -> AdequacySettings | None:
         return None
     return AdequacySettings(
         snapshot=opened,
-        kept=options.kept / 'oracles',
+        kept=options.oracles,
         pit=options.pit,
-        kept_pit=options.kept / 'pit',
+        kept_pit=options.pit_answers,
     )

@@ -57,3 +57,20 @@ class Options:
     def kept(self) -> Path:
         """The folder for what was judged, and for what is the same for all answers to a task."""
         return self.cache or cache_folder() / 'evaluations'
+
+    @property
+    def judged(self) -> Path:
+        return self.kept / 'judged'
+
+    @property
+    def oracles(self) -> Path:
+        return self.kept / 'oracles'
+
+    @property
+    def pit_answers(self) -> Path:
+        return self.kept / 'pit'
+
+    @property
+    def caches(self) -> tuple[Path, ...]:
+        """What has to be writable before anything is run; another user may have made it."""
+        return (self.judged, self.oracles, self.pit_answers)

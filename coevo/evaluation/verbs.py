@@ -205,9 +205,10 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     submission = submission_of(arguments.predictions)
     claimed = claimed_by(submission, arguments.out) if submission else None
     check(arguments.out, '--out')
-    if arguments.cache is not None:
-        check(arguments.cache, '--cache')
-    return score(_options(arguments, submission), arguments.out, claimed)
+    options = _options(arguments, submission)
+    for folder in options.caches:
+        check(folder, '--cache')
+    return score(options, arguments.out, claimed)
 
 
 def score(options: Options, out: Path, claimed: Claim | None = None) -> int:

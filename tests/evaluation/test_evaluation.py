@@ -240,6 +240,18 @@ def test_bad_words_are_refused(
     assert complaint in capsys.readouterr().err
 
 
+def test_so_is_a_cache_a_part_of_which_cannot_be_written(
+    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache, file = tmp_path / 'cache', tmp_path / 'p.jsonl'
+    cache.mkdir()
+    (cache / 'judged').symlink_to('/dev/null/judged')
+    file.write_text('')
+    words = ('evaluate', str(snapshot), str(file), '--out', str(tmp_path / 'out'))
+    assert main((*words, '--cache', str(cache))) == 2
+    assert 'judged cannot be written to' in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
