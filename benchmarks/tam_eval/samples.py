@@ -1,4 +1,4 @@
-"""Samples as TAM-Eval publishes them: one file of TOML each, below `tameval/benchmark/v2` of its repository."""
+"""Samples as TAM-Eval publishes them: one file of TOML each, below `tameval/benchmark` of its repository."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from coevo.git.repository import Repository
 
-FOLDER = 'tameval/benchmark/v2/'
+FOLDER = 'tameval/benchmark'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,7 @@ class Sample:
     language         as in the `language` columns
     start            the text of the test file at the start
     start_coverage, coverage  whole percents, None where unknown; the latter is that of the project's own file
+    start_percent, percent    the same as they are published
     covered, missed  lines of the start, from 1
     """
 
@@ -34,16 +35,19 @@ class Sample:
     start: bytes
     start_coverage: int | None
     coverage: int | None
+    start_percent: float | None
+    percent: float | None
     covered: frozenset[int]
     missed: frozenset[int]
 
 
-def samples(data: Repository, rev: str = 'HEAD') -> Iterator[Sample]:
-    """All that are published, by name; ValueError where one is of another format."""
+def samples(data: Repository, rev: str = 'HEAD', version: str = 'v2') -> Iterator[Sample]:
+    """All that are published in a version, by name; ValueError where one is of another format."""
+    folder = f'{FOLDER}/{version}/'
     tree = data.tree(data.commit(rev).rev)
     for path in sorted(tree):
-        if path.startswith(FOLDER) and path.endswith('.toml'):
-            name = path.removeprefix(FOLDER).removesuffix('.toml')
+        if path.startswith(folder) and path.endswith('.toml'):
+            name = path.removeprefix(folder).removesuffix('.toml')
             yield sample(name, data.blob(tree[path].oid))
 
 
@@ -68,6 +72,8 @@ def _sample(name: str, raw: dict[str, Any]) -> Sample:
         start=files['test_file_content'].encode(),
         start_coverage=_percent(numbers['coverage']),
         coverage=_percent(numbers['original_coverage']),
+        start_percent=_known(numbers['coverage']),
+        percent=_known(numbers['original_coverage']),
         covered=_from_one(numbers['covered_lines']),
         missed=_from_one(numbers['missed_lines']),
     )
@@ -75,6 +81,10 @@ def _sample(name: str, raw: dict[str, Any]) -> Sample:
 
 def _percent(value: float) -> int | None:
     return None if math.isnan(value) else round(value)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _from_one(lines: list[int]) -> frozenset[int]:

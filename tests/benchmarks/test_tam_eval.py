@@ -76,7 +76,7 @@ def row_of(found: Covered, text: str = 'start') -> Row:
 
 def test_lines_are_published_from_0(tmp_path: Path) -> None:
     repo = init(tmp_path / 'data')
-    commit(repo, 'data', {f'{FOLDER}create_till.toml': TEXT, 'tameval/benchmark/v1/x.toml': ''})
+    commit(repo, 'data', {f'{FOLDER}/v2/create_till.toml': TEXT, 'tameval/benchmark/v1/x.toml': ''})
     (found,) = samples(Repository(repo / '.git'))
     assert (found.name, found.repo, found.language) == ('create_till', 'shop/till', 'python')
     assert sorted(found.covered) == [1, 4]
