@@ -148,6 +148,10 @@ func lines(set *token.FileSet, file *ast.File, blocks []block) [][3]int {
 			list = one.Body
 		case *ast.CommClause:
 			list = one.Body
+		case *ast.IfStmt:
+			if other, ok := one.Else.(*ast.IfStmt); ok {
+				list = []ast.Stmt{other} // as if it stood in braces, which is what the cover tool makes of it
+			}
 		}
 		for _, each := range list {
 			at := set.Position(each.Pos())

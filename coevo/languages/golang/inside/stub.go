@@ -314,11 +314,17 @@ func (s *stubs) dropImport(file *ast.File, spec *ast.ImportSpec, message string)
 	s.edit(file, spec.Pos(), spec.End(), "")
 }
 
+// edit keeps the lines of what stands below: tests know in which they are called.
 func (s *stubs) edit(file *ast.File, start, end token.Pos, text string) {
 	fset := s.sources.fset
 	path := fset.Position(start).Filename
 	base := fset.File(file.FileStart)
-	s.edits[path] = append(s.edits[path], edit{base.Offset(start), base.Offset(end), text})
+	from, to := base.Offset(start), base.Offset(end)
+	if content := s.content[path]; to <= len(content) {
+		lost := strings.Count(string(content[from:to]), "\n") - strings.Count(text, "\n")
+		text += strings.Repeat("\n", max(0, lost))
+	}
+	s.edits[path] = append(s.edits[path], edit{from, to, text})
 }
 
 // apply makes the edits of a round; of two in one place the larger one counts, of equal ones the first.

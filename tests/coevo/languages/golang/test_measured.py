@@ -30,6 +30,8 @@ type Till struct{ sum int }
 func (t *Till) Add(n int) int {
 	if n < 0 {
 		return t.refuse()
+	} else if n > 99 {
+		return t.refuse()
 	}
 	t.sum += n; t.sum += coins.None()
 	return t.sum
@@ -90,13 +92,21 @@ def test_what_a_test_executes_is_told_by_function_and_line(place: GoPlace) -> No
     (trace,) = traced.traces
     assert trace is not None
     executed = {(one.file, one.method, one.first_line, one.last_line) for one in trace.executed}
-    assert executed == {('shop.go', '(*Till).Add', 7, 13), ('coins/coins.go', 'None', 3, 3)}
+    assert executed == {('shop.go', '(*Till).Add', 7, 15), ('coins/coins.go', 'None', 3, 3)}
     assert {one.type for one in trace.executed} == {'shop$Till', 'coins'}
     lines = {
         one.line: (one.missed_instructions, one.covered_instructions)
         for one in trace.lines['shop.go']
     }
-    assert lines == {8: (0, 1), 9: (1, 0), 11: (0, 2), 12: (0, 1), 15: (1, 0)}
+    assert lines == {
+        8: (0, 1),
+        9: (1, 0),
+        10: (0, 1),
+        11: (1, 0),
+        13: (0, 2),
+        14: (0, 1),
+        17: (1, 0),
+    }
 
 
 def test_a_test_that_fails_is_not_traced(place: GoPlace) -> None:

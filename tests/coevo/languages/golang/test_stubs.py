@@ -39,13 +39,16 @@ TESTS = """\
 package shop
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
 
 var table = []int{1, 2}
 
-var broken = []int{Gone()}
+var broken = []int{
+	Gone(),
+}
 
 type bag struct{ till Till }
 
@@ -69,7 +72,16 @@ func TestUsesAMethod(t *testing.T) { bag{}.sum() }
 
 func TestUsesATypeAlone(t *testing.T) { _ = bag{} }
 
-func TestUsesAField(t *testing.T) { t.Log(strings.ToUpper("x"), Till{}.Old) }
+func TestUsesAField(t *testing.T) {
+	t.Log(strings.ToUpper("x"))
+	t.Log(Till{}.Old)
+}
+
+func TestIsInItsLine(t *testing.T) {
+	if _, _, line, _ := runtime.Caller(0); line != 43 {
+		t.Fatal(line)
+	}
+}
 """
 EXTERNAL = """\
 package shop_test
@@ -136,7 +148,9 @@ def test_each_test_has_a_verdict_of_its_own(place: GoPlace) -> None:
     assert verdict.syntax
 
 
-@pytest.mark.parametrize('name', ['TestIsFine', 'TestUsesATypeAlone', 'TestFromOutside'])
+@pytest.mark.parametrize(
+    'name', ['TestIsFine', 'TestUsesATypeAlone', 'TestIsInItsLine', 'TestFromOutside']
+)
 def test_what_compiles_is_run(place: GoPlace, name: str) -> None:
     assert place.verdict(name).outcome is Outcome.PASS
 
