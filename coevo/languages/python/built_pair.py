@@ -344,16 +344,20 @@ class PythonBuiltPair:
     ) -> float:
         """Run methods in the order in which they will be run first, with all that their files have
         collected: if a test begins, all files load, and no process is needed to find out. CPU seconds
-        of a run that is of no use.
+        of what is of no use to that run.
         """
         cell = self._cell(compiled)
         done = self._run(compiled, methods, _FIRST, 'run', files=files, whole=True)
-        errors = [one for one in done.heard.files.values() if one.outcome is Outcome.COMPILE_ERROR]
-        if errors or not any(target.begun for target in done.heard.targets):
-            return done.cpu_seconds
-        cell.loaded |= dict.fromkeys(files)
-        cell.begun = tuple(methods), done
-        return 0.0
+        said = done.heard.files
+        errors = {p: why for p, why in said.items() if why.outcome is Outcome.COMPILE_ERROR}
+        if not errors and any(target.begun for target in done.heard.targets):
+            cell.loaded |= dict.fromkeys(files)
+            cell.begun = tuple(methods), done
+            return 0.0
+        spent = done.cpu_seconds
+        if done.heard.loaded and errors.keys() <= set(files):  # what was said of each is its own
+            spent += self.cells.settle(cell, {path: errors.get(path) for path in files})
+        return spent
 
     def _begun(
         self, cell: PythonCell, methods: Sequence[TestMethod], conditions: Conditions

@@ -90,12 +90,16 @@ class PythonCells:
             return 0.0
         self.expect(cell, wanted)
         found, used = self._loading(cell, wanted)
+        return used + self.settle(cell, found)
+
+    def settle(self, cell: PythonCell, found: dict[str, Verdict | None]) -> float:
+        """Keep which of some files load, those that do not after another try with stand-ins; CPU seconds."""
+        used = 0.0
         broken = {path: why for path, why in found.items() if why is not None}
         may_load = [path for path, why in broken.items() if _may_lack_a_name(why)]
         if may_load:
             cell.stood_in |= {path: broken[path] for path in may_load}
-            again, more = self._loading(cell, may_load)
-            used += more
+            again, used = self._loading(cell, may_load)
             for path in may_load:
                 if again[path] is not None:
                     del cell.stood_in[path]

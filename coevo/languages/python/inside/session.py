@@ -29,6 +29,7 @@ controller = importlib.import_module('controller')
 WORK, TEMPORARY, SHARED = '/w', '/tmp', '/dev/shm'
 HOME = '/tmp/home'
 COARSE_CLOCK = 5  # clock_gettime(2), CLOCK_REALTIME_COARSE: the one that dates of files are of
+CLOCK_ROUNDING = 1e3  # ns, of seconds as a float; 3.6 has them in no other way
 LEAVING_SECONDS = 0.5
 _TABLES = ('net/udp', 'net/udp6', 'net/raw', 'net/unix', 'net/packet')
 # How many sockets there are, and how many of TCP, with those that only wait for their port to be free. To list
@@ -45,8 +46,8 @@ def main() -> None:
     ground = Ground()
     zygote = Zygote(head['command'], [head['packages'], *head['options']])
     surroundings = Surroundings()
-    while line := sys.stdin.buffer.readline():
-        order = json.loads(line)
+    for line in iter(sys.stdin.buffer.readline, b''):
+        order = json.loads(line.decode())
         if order['archive'] is not None:
             ground.lay(sys.stdin.buffer.read(order['archive']), order['layout'])
         nonce = order['nonce'].encode() + b'\t'
@@ -181,7 +182,7 @@ class Surroundings:
 
     def seen(self) -> tuple:
         rows = (self.rows(name) for name in (*_TABLES, *_QUEUES))
-        return self.processes(), *rows, *self.sockets()
+        return (self.processes(), *rows, *self.sockets())
 
     def are_as_before(self) -> bool:
         """Some seconds are left to processes that are about to end."""
@@ -229,10 +230,10 @@ class Ground:
 
     def lay_again(self) -> None:
         empty(WORK)
-        subprocess.run(['/bin/sh', '-c', self.script], input=self.archive, check=True)
+        subprocess.run(['/bin/sh', '-c', self.script], input=self.archive, check=True, cwd='/')
         self.laid = seen(WORK)
         latest = max(entry[-1] for entry in self.laid.values())
-        while time.clock_gettime_ns(COARSE_CLOCK) <= latest:
+        while time.clock_gettime(COARSE_CLOCK) * 1e9 <= latest + CLOCK_ROUNDING:
             time.sleep(0.001)  # what is changed later has another date
 
     def restore(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,9 @@ from coevo.languages.cells import Edits
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
+from coevo.languages.python import inside
+from coevo.languages.python.interpreters import OLDEST
+from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import SHORTLY
 from tests.coevo.languages.python.shops import Shop
@@ -251,3 +256,15 @@ def test_elsewhere_each_run_is_a_process_of_its_own(
 ) -> None:
     monkeypatch.setattr('coevo.languages.python.sessions.BUBBLEWRAP', 'another')
     assert place.verdict(method('test_is_not_forked')).outcome is Outcome.PASS
+
+
+def test_what_runs_in_the_sandbox_is_written_for_the_oldest_interpreter() -> None:
+    """`session.py` was not, so that runs of 3.6 and 3.7 had a sandbox each, and nobody noticed."""
+    here = find_interpreters()
+    ask = 'import ast, sys; [ast.parse(open(one).read()) for one in sys.argv[1:]]'
+    files = sorted(Path(str(inside.__file__)).parent.glob('*.py'))
+    assert len(files) > 10
+    subprocess.run([here[0].program, '-I', '-S', '-c', ask, *files], check=True)
+    for file in files:
+        ast.parse(file.read_text(), feature_version=OLDEST)
+        assert '_ns(' not in file.read_text()  # functions of 3.7
