@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -56,8 +57,9 @@ def readable_programs(root: Path) -> Path:
 def ask(sandbox: Sandbox, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
     """What the driver says to a request; Transient if that is nothing."""
     with sandbox.start(job) as process:
-        process.stdin.write(json.dumps(request).encode())
-        process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it ended before it read, and has said nothing
+            process.stdin.write(json.dumps(request).encode())
+            process.stdin.close()
         text = process.stdout.read(_ANSWER_BYTES)
         process.wait()
         if not text:
