@@ -24,9 +24,9 @@ from coevo.agents.summary import network
 from coevo.agents.turns import Series
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
+from coevo.evaluation.folders import check
 from coevo.evaluation.options import Options
 from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.output import check
 from coevo.evaluation.verbs import existing_store
 from coevo.evaluation.verbs import more_than_zero
 from coevo.evaluation.verbs import named_tasks

@@ -132,7 +132,7 @@ def _attempt(arguments: argparse.Namespace) -> int:
     from coevo.agents.planning import plan
     from coevo.agents.planning import results_of
     from coevo.agents.summary import told
-    from coevo.evaluation.output import check
+    from coevo.evaluation.folders import check
 
     if arguments.estimate:
         print(estimate_of(arguments).sentence)

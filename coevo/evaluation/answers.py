@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.folders import check
 from coevo.evaluation.options import Options
-from coevo.evaluation.output import check
 from coevo.evaluation.output import write
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.reporting.report import Report

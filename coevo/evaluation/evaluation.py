@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Collection
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.assignments import known_tasks
 from coevo.evaluation.examination import Examination
 from coevo.evaluation.examination import answers_of
+from coevo.evaluation.folders import check
 from coevo.evaluation.gold_patches import GOLD
 from coevo.evaluation.gold_patches import gold_patches
 from coevo.evaluation.ledger import Ledger
@@ -69,6 +71,7 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         raise Fatal(f'--attempts is 1 or more, and not {options.attempts}')
     if options.pit and not options.adequacy:
         raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
+    _check_caches(options)
     snapshot_sha256 = verified(options.snapshot)
     wanted = assignments(
         options.snapshot,
@@ -153,6 +156,13 @@ def _predictions(
     if isinstance(options.predictions, Path):
         return read_predictions(options.predictions, known, options.attempts)
     return checked('the list', options.predictions, known, options.attempts)
+
+
+def _check_caches(options: Options) -> None:
+    """Fatal where one cannot be written to; another user may have made it."""
+    parts = (options.judged, options.oracles, options.pit_answers)
+    for folder in (options.kept, *filter(os.path.lexists, parts)):
+        check(folder, '--cache')
 
 
 def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) -> Ledger:

@@ -69,8 +69,3 @@ class Options:
     @property
     def pit_answers(self) -> Path:
         return self.kept / 'pit'
-
-    @property
-    def caches(self) -> tuple[Path, ...]:
-        """What has to be writable before anything is run; another user may have made it."""
-        return (self.judged, self.oracles, self.pit_answers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -21,18 +20,6 @@ from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import write_suites
-from coevo.model.errors import Fatal
-
-
-def check(folder: Path, option: str) -> None:
-    """Make the folder; Fatal where nothing can be written, before anything is run for it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise Fatal(
-            f'{folder} cannot be written to ({error.strerror}); name another {option}'
-        ) from None
 
 
 def write(out: Path, evaluation: Evaluation) -> Report:

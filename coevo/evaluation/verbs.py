@@ -198,17 +198,14 @@ def add_store_of_clones(verb: Parser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.output import check
+    from coevo.evaluation.folders import check
     from coevo.evaluation.submission.agreement import claimed_by
     from coevo.evaluation.submission.folder import submission_of
 
     submission = submission_of(arguments.predictions)
     claimed = claimed_by(submission, arguments.out) if submission else None
     check(arguments.out, '--out')
-    options = _options(arguments, submission)
-    for folder in options.caches:
-        check(folder, '--cache')
-    return score(options, arguments.out, claimed)
+    return score(_options(arguments, submission), arguments.out, claimed)
 
 
 def score(options: Options, out: Path, claimed: Claim | None = None) -> int:

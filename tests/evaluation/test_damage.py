@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.output import check
+from coevo.evaluation.folders import check
 from coevo.evaluation.predictions import read_predictions
 from coevo.evaluation.reporting.report import read_report
 from coevo.evaluation.reporting.report import write_report

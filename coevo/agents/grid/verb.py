@@ -20,9 +20,9 @@ from coevo.agents.summary import told
 from coevo.display.console import open_console
 from coevo.display.console import showing
 from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.folders import check
 from coevo.evaluation.gold_patches import GOLD
 from coevo.evaluation.options import Options
-from coevo.evaluation.output import check
 from coevo.evaluation.output import write
 from coevo.model.errors import Transient
 
