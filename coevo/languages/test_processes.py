@@ -6,10 +6,13 @@ import json
 import math
 import threading
 import time
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 from typing import Generic
 from typing import Protocol
 from typing import TypeVar
@@ -25,6 +28,7 @@ MOST_KILLS = 5
 _POLL_SECONDS = 0.25
 _LAST_WORDS_SECONDS = 30.0
 _NOISE_SECONDS = 5.0
+_LEAVING_SECONDS = 2.0
 
 Name = TypeVar('Name')
 
@@ -40,6 +44,14 @@ class Hearing(Protocol[Name]):
     def running(self) -> Name | None: ...
 
     late: Name | None
+
+
+class Listening(Hearing[Name], Protocol[Name]):
+    """over  whether a session has told all of a run"""
+
+    over: bool
+
+    def hear(self, event: dict[str, Any]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +79,24 @@ def send(process: Process, order: Mapping[str, object]) -> None:
         return  # it ended before it read: its silence is what the verdicts are made from
 
 
+def tell(process: Process, *parts: bytes) -> None:
+    """One order of several; what has ended says nothing to it."""
+    try:
+        for part in parts:
+            process.stdin.write(part)
+        process.stdin.flush()
+    except BrokenPipeError:
+        return
+
+
+def dismiss(process: Process) -> None:
+    """End what waits for orders, by itself if it will: of what is killed nobody knows all costs."""
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    process.ended_within(_LEAVING_SECONDS)
+    process.close()
+
+
 def ending(process: Process) -> str:
     """Its exit status, or the limit for which it was killed."""
     if not process.ended_within(_LAST_WORDS_SECONDS):
@@ -84,6 +114,22 @@ def noise_between(process: Process, mark: str) -> str:
         time.sleep(0.002)
     *_, last = noise.rstrip().removesuffix(mark).rpartition(mark)
     return last.strip('\n')
+
+
+def listen(
+    process: Process,
+    told: Iterable[dict[str, Any]],
+    heard: Listening[Name],
+    bounds: Bounds[Name],
+    begun: float,
+) -> bool:
+    """Whether a session told all of a run; else the process has ended, or was killed. `begun` as `watching` has it."""
+    with watching(process, heard, bounds, begun):
+        for event in told:
+            heard.hear(event)
+            if heard.over:
+                return True
+    return False
 
 
 @contextmanager

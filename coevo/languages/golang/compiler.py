@@ -15,7 +15,7 @@ import shutil
 import tarfile
 from collections.abc import Mapping
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from coevo.languages.golang.places import SOURCES
 from coevo.languages.golang.standard_library import Prepared
 from coevo.languages.packed_files import pack
 from coevo.languages.test_processes import Bounds
+from coevo.languages.test_processes import dismiss
+from coevo.languages.test_processes import tell
 from coevo.languages.test_processes import watching
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process
@@ -44,7 +46,6 @@ _LENGTH_BYTES = 32
 # What was compiled for one order lies in memory for the next.
 _MOST_ORDERS = 40
 _BOUNDS: Bounds[str] = Bounds(tests={}, loading=COMPILING_SECONDS, loading_is='cpu')
-_LEAVING_SECONDS = 2.0
 
 # What most tests import; the rest is compiled when it is asked for, and kept for a run.
 _STANDARD = (
@@ -86,7 +87,11 @@ class GoCompiler:
             self.close()
         if self._running is None:
             self._running = self._started((self._own, self._standard))
-        return self._answer(self._running, tree, {**order, 'Mode': mode}, self._own)
+        try:
+            return self._answer(self._running, tree, {**order, 'Mode': mode}, self._own)
+        except Transient:
+            self.close()
+            raise
 
     def close(self) -> None:
         if self._running is not None:
@@ -104,7 +109,6 @@ class GoCompiler:
         told, binary, name = self._received(content, cache)
         if told is None:
             why = running.complaint()
-            self.close()
             raise Transient(f'the Go compiler did not answer ({order["Mode"]}): {why}')
         return Answer(told=told, cpu_seconds=spent, binary=binary, name=name)
 
@@ -147,9 +151,8 @@ class GoCompiler:
                     'Folder': '.',
                     'Packages': list(_STANDARD),
                 }
-                running = self._started(())
-                answer = self._answer(running, tree, order, new)
-                running.close()
+                with closing(self._started(())) as running:
+                    answer = self._answer(running, tree, order, new)
                 tree.unlink()
                 if not any(new.glob('*/*-d')):
                     raise Transient(f'the standard library did not compile: {answer.told}')
@@ -189,18 +192,11 @@ class _Running:
         return self._process.exceeded or self._process.noise()[-300:].strip()
 
     def close(self) -> None:
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.ended_within(_LEAVING_SECONDS)
-        self._process.close()
+        dismiss(self._process)
 
     def _send(self, order: Mapping[str, object], archive: bytes) -> None:
         line = self._process.inside(json.dumps({**order, 'Size': len(archive)}))
-        try:
-            self._process.stdin.write(line.encode() + b'\n' + archive)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            return  # its silence is the answer
+        tell(self._process, line.encode() + b'\n', archive)
 
     def _read(self) -> bytes:
         length = self._process.stdout.readline(_LENGTH_BYTES)

@@ -87,8 +87,9 @@ class TestRun:
             'Files': list(self.files or ()),
         }
 
-    def bounds(self, whole: float) -> Bounds[str]:
-        return Bounds(tests=self.limits, loading=LOADING_SECONDS, whole=whole, loading_is='cpu')
+    @property
+    def bounds(self) -> Bounds[str]:
+        return Bounds(tests=self.limits, loading=LOADING_SECONDS, whole=self.most, loading_is='cpu')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ def _run_once(sandbox: Sandbox, run: TestRun) -> Done:
     process = sandbox.start(run.ground.job('run', run.most))
     try:
         send(process, {**run.order, 'Nonce': nonce})
-        with watching(process, heard, run.bounds(run.most)):
+        with watching(process, heard, run.bounds):
             for event in events(process.stdout, nonce):
                 heard.hear(event)
         status = ending(process)

@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 import math
 import secrets
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.open_sessions import OpenSessions
 from coevo.languages.python.events import Heard
 from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.events import events
@@ -29,9 +31,11 @@ from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
 from coevo.languages.python.runner import Done
 from coevo.languages.python.runner import bounds
+from coevo.languages.test_processes import dismiss
 from coevo.languages.test_processes import ending
+from coevo.languages.test_processes import listen
 from coevo.languages.test_processes import noise_between
-from coevo.languages.test_processes import watching
+from coevo.languages.test_processes import tell
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Process
@@ -41,7 +45,6 @@ from coevo.sandboxes.sandbox import Sandbox
 _MOST_OPEN = 4
 _SECONDS = 30 * 86400.0
 _CPU_MARGIN_SECONDS = 10
-_LEAVING_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,71 +77,53 @@ class Sessions:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._open: dict[SessionKey, _Session] = {}
+        self._open = OpenSessions[SessionKey, Run, Done](_MOST_OPEN)
         self._refused: set[SessionKey] = set()
 
     def run(self, key: SessionKey, setup: PythonSetup, run: Run) -> tuple[Done | None, float]:
         """None where it has to be asked of a process of its own; the CPU seconds that were spent."""
         if key in self._refused or self._sandbox.name != BUBBLEWRAP:
             return None, 0.0
-        spent = 0.0
-        session = self._open.pop(key, None)
-        if session is not None:
-            done, spent = session.run(run)
-            if session.started:
-                return self._kept(key, session, done), spent
-            session.close()  # what the run before left has ended it
-        session = self._new(key, setup)
-        done, more = session.run(run)
-        return self._kept(key, session, done), spent + more
+        return self._open.run(key, run, partial(self._started, key, setup))
 
     def close(self) -> None:
-        while self._open:
-            self._open.popitem()[1].close()
+        self._open.close()
 
-    def _new(self, key: SessionKey, setup: PythonSetup) -> _Session:
-        while len(self._open) >= _MOST_OPEN:
-            self._open.pop(next(iter(self._open))).close()
+    def _started(self, key: SessionKey, setup: PythonSetup) -> _Session:
         job = session_job(setup, key.folder, key.roots, alone=key.alone, seconds=_SECONDS)
-        return _Session(self._sandbox.start(job), key, setup)
-
-    def _kept(self, key: SessionKey, session: _Session, done: Done | None) -> Done | None:
-        if session.goes_on:
-            session.rest()
-            self._open[key] = session  # used last
-        else:
-            session.close()
-        if session.refuses:
-            self._refused.add(key)
-        return done
+        return _Session(self._sandbox.start(job), key, setup, partial(self._refused.add, key))
 
 
 class _Session:
-    """An open one.
+    """Fulfils `coevo.languages.open_sessions.Session`.
 
-    started  whether it took the last run on; goes_on: whether it may take another one
-    refuses  whether it cannot fork at all
+    refuse  what is called when it could never fork
     """
 
-    def __init__(self, process: Process, key: SessionKey, setup: PythonSetup) -> None:
-        self._process, self._key = process, key
+    def __init__(
+        self, process: Process, key: SessionKey, setup: PythonSetup, refuse: Callable[[], None]
+    ) -> None:
+        self._process, self._key, self._refuse = process, key, refuse
         self._script = layout_script(setup, key.folder, key.roots)
         self._tree: Path | None = None
         self._used = 0.0
-        self.started = self.goes_on = self.refuses = False
+        self.started = self.goes_on = False
         head = {'command': worker_command(), 'packages': PACKAGES, 'options': BLOCKED}
-        self._send(json.dumps(head).encode() + b'\n')
+        tell(process, json.dumps(head).encode() + b'\n')
 
     def run(self, run: Run) -> tuple[Done | None, float]:
         """None if it did not go to its end; the CPU seconds since the last one."""
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
         heard = Heard(targets=[HeardTarget() for _ in run.limits], key=key)
         self._process.go_on()
-        self._send(*self._order(run, nonce, key, mark))
-        over = self._heard(heard, run, nonce)
-        self.started = heard.started
-        self.refuses = heard.refused == 'zygote'
-        self.goes_on = heard.again and not self.refuses
+        tell(self._process, *self._order(run, nonce, key, mark))
+        told = events(self._process.stdout, nonce)
+        limits = bounds(run.limits, run.cpu_seconds)
+        over = listen(self._process, told, heard, limits, self._used)
+        refuses = heard.refused == 'zygote'
+        if refuses and not self.started:  # from its first run on
+            self._refuse()
+        self.started, self.goes_on = heard.started, heard.again and not refuses
         status = heard.status if over else ending(self._process)
         spent = self._process.cpu_seconds() - self._used
         self._used += spent
@@ -150,14 +135,10 @@ class _Session:
         return Done(heard=heard, status=status or '', cpu_seconds=spent, noise=noise), spent
 
     def rest(self) -> None:
-        """Until the next run."""
         self._process.rest()
 
     def close(self) -> None:
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.ended_within(_LEAVING_SECONDS)  # of what is killed nobody knows all costs
-        self._process.close()
+        dismiss(self._process)
 
     def _order(self, run: Run, nonce: str, key: str, mark: str) -> tuple[bytes, ...]:
         """With the archive where the session has another one."""
@@ -176,24 +157,6 @@ class _Session:
             'layout': self._script,
         }
         return json.dumps(order).encode() + b'\n', archive or b''
-
-    def _heard(self, heard: Heard, run: Run, nonce: str) -> bool:
-        """Whether all was said; else the process has ended, or was killed."""
-        limits = bounds(run.limits, run.cpu_seconds)
-        with watching(self._process, heard, limits, self._used):
-            for event in events(self._process.stdout, nonce):
-                heard.hear(event)
-                if heard.over:
-                    return True
-        return False
-
-    def _send(self, *parts: bytes) -> None:
-        try:
-            for part in parts:
-                self._process.stdin.write(part)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            return  # it has ended, and says nothing to this
 
 
 def _is_whole(heard: Heard, status: str | None) -> bool:
