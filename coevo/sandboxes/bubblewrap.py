@@ -15,6 +15,7 @@ import select
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,6 +45,7 @@ _LISTS_CHILDREN = Path('/proc/thread-self/children').exists()
 
 _IN_MEMORY = (WORK_FOLDER, TEMPORARY_FOLDER, '/dev/shm')
 _TICKS_A_SECOND, _PAGE_BYTES = os.sysconf('SC_CLK_TCK'), os.sysconf('SC_PAGE_SIZE')
+_OF_A_PROCESS = 2  # of the kernel's clocks of a process, that of all its threads
 _FILE_BYTES = 1024  # what the kernel keeps of a file beside its content
 # What forbids user name spaces to ordinary users: the setting, its forbidding value, the remedy.
 _KERNEL_SETTINGS = (
@@ -95,12 +97,11 @@ class PidNamespace:
                 self._first = os.pidfd_open(first)
 
     def usage(self) -> ProcessUsage:
-        ticks, pages = 0, 0
+        cpu_seconds, memory_bytes = 0.0, self._files() * _FILE_BYTES
         for pid in (self._outer, *descendants(self._outer)):
             used, resident = _counted(pid)
-            ticks, pages = ticks + used, pages + resident
-        memory_bytes = pages * _PAGE_BYTES + self._files() * _FILE_BYTES
-        return ProcessUsage(ticks / _TICKS_A_SECOND, memory_bytes)
+            cpu_seconds, memory_bytes = cpu_seconds + used, memory_bytes + resident
+        return ProcessUsage(cpu_seconds, memory_bytes)
 
     def _files(self) -> int:
         """Files on the job's own file systems: those without content have no other bound."""
@@ -130,18 +131,20 @@ class PidNamespace:
                 self._first = None
 
 
-def _counted(pid: int) -> tuple[int, int]:
-    """CPU ticks of a process, with those of its reaped children, and its resident pages: proc_pid_stat(5). Nothing
-    of one that has ended.
+def _counted(pid: int) -> tuple[float, int]:
+    """CPU seconds of a process, with those of its reaped children, and its resident bytes. Nothing of one that has ended.
 
-    psutil reads three files for that, and it is asked several times a run.
+    Its own seconds are of clock_getcpuclockid(3): the ticks of proc_pid_stat(5) are as long as many a run. psutil reads
+    three files for that, and it is asked several times a run.
     """
     try:
         text = Path('/proc', str(pid), 'stat').read_bytes()
+        own = time.clock_gettime(~pid << 3 | _OF_A_PROCESS)
     except OSError:
-        return 0, 0
+        return 0.0, 0
     fields = text.rpartition(b')')[2].split()
-    return sum(map(int, fields[11:15])), int(fields[21])
+    of_children = sum(map(int, fields[13:15])) / _TICKS_A_SECOND
+    return own + of_children, int(fields[21]) * _PAGE_BYTES
 
 
 def descendants(pid: int) -> Iterator[int]:
