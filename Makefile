@@ -20,7 +20,10 @@ endif
 # nor keep it from keeping what it has compiled, which each of hundreds of processes would do again.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo live-demo test test-all lint format docs lock clean
+# Only `lint` and `collect` have something to do beside each other.
+MAKEFLAGS += --jobs=2
+
+.PHONY: help setup demo live-demo collect test test-all lint format docs lock clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,13 +37,17 @@ demo: setup ## mine a small repository that the demo writes, into ./demo; minute
 live-demo: setup $(OPENAPI) ## crawl, validate, mine and release twice under a real server; minutes
 	@$(BIN)/python -m tests.live_demo
 
-test: lint $(OPENAPI) ## what CI runs: lint, then every test but those marked docker, live or slow
+# What tests import is compiled once while lint runs, not by each of the processes that test.
+collect: $(OPENAPI)
+	@said=$$($(BIN)/python -m pytest --collect-only -qq) || { echo "$$said"; exit 1; }
+
+test: lint collect $(OPENAPI) ## what CI runs: lint, then every test but those marked docker, live or slow
 	@$(BIN)/python -m pytest -n 4 $(SPREAD) -m 'not ($(NOT_HERE))'
 
-test-all: lint $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
+test-all: lint collect $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
 	@$(BIN)/python -m pytest -n 2 $(SPREAD)
 
-$(OPENAPI): tests/github_server/package-lock.json
+$(OPENAPI): tests/github_server/package-lock.json | setup
 	@bash infra/setup.sh npm
 
 lint: setup ## style, types and the direction of imports

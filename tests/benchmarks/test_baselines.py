@@ -32,6 +32,7 @@ NEW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures('toy')
 def test_baselines_are_submissions_that_are_judged(tmp_path: Path) -> None:
     found = toys.mined(

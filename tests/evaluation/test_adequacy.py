@@ -155,6 +155,7 @@ def equal(row: MethodResult) -> MethodResult:
     return replace(row, adequacy=adequacy, cpu_seconds=0.0, seconds=0.0, output='')
 
 
+@pytest.mark.slow
 def test_a_call_without_an_assertion_is_no_test_of_the_change(till: Till) -> None:
     row, found = judged(till, 'fees', 'new Till().fee(2, false);')
 
@@ -169,6 +170,7 @@ def test_a_call_without_an_assertion_is_no_test_of_the_change(till: Till) -> Non
     assert row.vacuous is True
 
 
+@pytest.mark.slow
 def test_who_calls_what_is_new_and_asserts_nothing_of_it_is_no_strict_success(till: Till) -> None:
     """Without the change it does not compile, which says only that the change has that name."""
     row, found = judged(till, 'fees', 'new Till().fee(2, false); assertTrue(true);')
@@ -239,6 +241,7 @@ def test_an_assertion_that_is_never_reached_is_none(till: Till) -> None:
     assert counted.reaches_assertion is False
 
 
+@pytest.mark.slow
 def test_where_edited_code_would_lie_nothing_tells_of_it(till: Till) -> None:
     row, found = judged(till, 'prices', LOOKS)
 
@@ -248,6 +251,7 @@ def test_where_edited_code_would_lie_nothing_tells_of_it(till: Till) -> None:
     assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', TESTS)
 def test_who_fails_because_the_class_is_another_one_sees_edits(till: Till, name: str) -> None:
     """An update gains by mutants and reversals, a generated test by the old code, too."""
@@ -262,6 +266,7 @@ def test_who_fails_because_the_class_is_another_one_sees_edits(till: Till, name:
     assert (row.new, row.adequacy, row.success_strict) == ('pass', None, False)
 
 
+@pytest.mark.slow
 def test_an_old_run_that_does_not_fail_the_same_way_twice_proves_nothing(till: Till) -> None:
     row = till.judged('fees', submitted(fees=ANOTHER_EACH_TIME))
 

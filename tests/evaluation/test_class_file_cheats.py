@@ -14,7 +14,7 @@ from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 OLD = '    public int price(int n) { return Math.negateExact(n); }\n'
 NEW = '    public int price(int n) { return Math.abs(n); }\n'
@@ -60,7 +60,6 @@ def test_a_name_that_was_added_is_there_with_all_edits(till: Till) -> None:
     assert found.reversals.both == 0 < found.reversals.gold
 
 
-@pytest.mark.slow
 def test_a_name_that_was_removed_is_there_with_a_placebo(till: Till) -> None:
     cheat = 'new Till().price(2); ' + NAMES + ' assertFalse(names.contains("negateExact"));'
     row = till.judged('prices', submitted(cheat))

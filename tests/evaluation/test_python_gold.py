@@ -74,6 +74,9 @@ STEPS: list[Mapping[str, str | bytes | None]] = [
 ]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('gold')

@@ -45,10 +45,10 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2)
 
 
-@pytest.fixture
-def folder(snapshot: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope='module')
+def good(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good submission; its results are rows that nobody had to run."""
-    folder = tmp_path / 'mine'
+    folder = tmp_path_factory.mktemp('good') / 'mine'
     (folder / 'logs').mkdir(parents=True)
     sha256 = verified(snapshot)
     metadata = {
@@ -97,6 +97,12 @@ def folder(snapshot: Path, tmp_path: Path) -> Path:
     (folder / 'predictions.jsonl').write_text('\n'.join(lines) + '\n')
     _judge(folder, rows)
     return folder
+
+
+@pytest.fixture
+def folder(good: Path, tmp_path: Path) -> Path:
+    """A copy of the good one, for a test to change."""
+    return Path(shutil.copytree(good, tmp_path / 'mine'))
 
 
 def _judge(folder: Path, rows: list[MethodResult]) -> None:

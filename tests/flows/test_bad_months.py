@@ -66,7 +66,8 @@ def test_a_bucket_that_loses_its_rights(
         assert len(names) == len(files)
 
 
-@pytest.mark.parametrize('jump', [pytest.param(-HOUR, marks=pytest.mark.slow), HOUR])
+@pytest.mark.slow
+@pytest.mark.parametrize('jump', [-HOUR, HOUR])
 def test_a_clock_an_hour_off(shop: Shop, jump: int) -> None:
     """Of the machine that mines, and of the one that releases."""
     wrong = Shop(folder=shop.folder.with_name('wrong'))

@@ -72,8 +72,10 @@ ALONE = '{}.{}'.format(*sys.version_info[:2])
 @pytest.fixture(
     scope='module',
     params=[
-        # That of Go takes a minute of CPU, and shows what the tests of its wing ask in seconds.
-        pytest.param(one, id=one.language, marks=[pytest.mark.slow] if one.language == 'go' else [])
+        # The others take minutes of CPU, and show what the tests of their wings ask in seconds.
+        pytest.param(
+            one, id=one.language, marks=[] if one.language == 'python' else [pytest.mark.slow]
+        )
         for one in STORIES
     ],
 )

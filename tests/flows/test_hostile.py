@@ -28,7 +28,7 @@ from tests.projects import running
 from tests.projects import source
 from tests.projects import write
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 ONE = '    public static int one() { return 1; }\n'
 TWO = '    public static int two() { return 2; }\n'
@@ -182,7 +182,6 @@ def built(found: Mined) -> list[str | None]:
     return [row.build_new for row in rows]
 
 
-@pytest.mark.slow
 def test_builds_that_hang_fill_the_disk_or_fork_are_unbuildable(builds: Mined) -> None:
     hangs, fills, forks, spoils = built(builds)[::2]
     assert (hangs, fills) == ('builder_time', 'maven-antrun-plugin:run')
@@ -191,7 +190,6 @@ def test_builds_that_hang_fill_the_disk_or_fork_are_unbuildable(builds: Mined) -
     assert not builds.report.failures
 
 
-@pytest.mark.slow
 def test_a_build_after_one_that_misbehaved_is_as_good_as_ever(builds: Mined) -> None:
     """Also where a full disk and a process were left behind, as far as a builder lives on."""
     assert built(builds)[1::2] == ['built'] * 4
@@ -199,7 +197,6 @@ def test_a_build_after_one_that_misbehaved_is_as_good_as_ever(builds: Mined) -> 
     assert not [text for text in signatures if 'No space left' in text]
 
 
-@pytest.mark.slow
 def test_nothing_of_the_builds_stays(builds: Mined, work: Path) -> None:
     assert not processes_that_see(work)
     assert not list(work.iterdir())

@@ -14,7 +14,7 @@ from coevo.model.words import Track
 from coevo.storage.store import Store
 from tests import projects
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
 def till(rate: int, extra: str = '') -> dict[str, str]:

@@ -96,6 +96,7 @@ def asked(model: ModelServer, name: str) -> list[Json]:
     return [body for _, _, body in model.requests if body['model'] == name]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures('keys')
 def test_each_model_is_asked_with_each_prompt_and_one_report_comes_of_it(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -67,6 +67,7 @@ print(json.dumps(rows))
 """
 
 
+@pytest.mark.slow
 def test_datasets_loads_every_table_and_track_offline(snapshot: Path, tmp_path: Path) -> None:
     copy = tmp_path / 'dataset'
     shutil.copytree(snapshot, copy)

@@ -33,7 +33,7 @@ from tests.projects import source
 from tests.projects import write
 from tests.repos import git
 
-pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 TESTS = 'src/test/java/shop'
 LOOKS = 'Class.forName("shop.HelpedTest").getDeclaredMethod("seven");'

@@ -75,7 +75,13 @@ _HERE = {one.release for one in find_interpreters()}
 RELEASES = sorted(_HERE & {'3.6', '3.11', '3.12'})
 
 
-@pytest.fixture(scope='module', params=RELEASES)
+@pytest.fixture(
+    scope='module',
+    params=[
+        pytest.param(one, marks=[] if one == RELEASES[-1] else [pytest.mark.slow])
+        for one in RELEASES
+    ],
+)
 def place(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Shop]:

@@ -23,7 +23,7 @@ from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
 
-pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1500)]
 
 # `Pack200` left the JDK with 14, and javac 17 compiles nothing that names it without `--release`.
 STEP = {

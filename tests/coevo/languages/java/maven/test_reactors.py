@@ -19,7 +19,7 @@ from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import write
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 MODULES = ('core', 'app', 'latin', 'grammar')
 ROOT = f"""<project><modelVersion>4.0.0</modelVersion>{PLACE}

@@ -17,9 +17,8 @@ from tests.repos import git
 pytestmark = pytest.mark.jvm
 
 
-@pytest.mark.parametrize(
-    'options', [pytest.param('-Xmx1k', marks=pytest.mark.slow), '-Djava.security.manager']
-)
+@pytest.mark.slow
+@pytest.mark.parametrize('options', ['-Xmx1k', '-Djava.security.manager'])
 def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path, options: str) -> None:
     """The second lets our worker read nothing, or is refused by a newer JVM: trouble for ever."""
     plugin = '<artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>'

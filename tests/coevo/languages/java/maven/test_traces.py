@@ -296,7 +296,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield found
 
 
-@pytest.fixture(scope='module', params=[False, True], ids=['alone', 'shared'])
+@pytest.fixture(
+    scope='module',
+    params=[pytest.param(False, marks=pytest.mark.slow), True],
+    ids=['alone', 'shared'],
+)
 def traces(request: pytest.FixtureRequest, place: Place) -> dict[str, Trace | None]:
     built, rev = place.built, place.rev
     compiled = built.compile(rev, rev, 'app')

@@ -228,7 +228,12 @@ with RefactoringMiner() as miner:
 
 
 @pytest.mark.parametrize(
-    'number', [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+    'number',
+    [
+        signal.SIGKILL,
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    ],
 )
 def test_the_worker_ends_with_its_parent_though_java_is_at_work(number: signal.Signals) -> None:
     with subprocess.Popen(

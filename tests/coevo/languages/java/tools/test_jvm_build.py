@@ -50,7 +50,9 @@ TEST = """package p; public class ATest {
     @org.junit.Test public void a() { org.junit.Assert.assertEquals(1, A.one()); } }"""
 
 
-@pytest.fixture(scope='module', params=[None, 8], ids=['usual', '8'])
+@pytest.fixture(
+    scope='module', params=[None, pytest.param(8, marks=pytest.mark.slow)], ids=['usual', '8']
+)
 def builder(request: pytest.FixtureRequest) -> Iterator[Builder]:
     with Builder(jdk=jdk_of(request.param)) as running:
         yield running

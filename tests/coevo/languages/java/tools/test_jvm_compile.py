@@ -25,7 +25,9 @@ pytestmark = pytest.mark.jvm
 HEAD = 'package p; import org.junit.*; import java.util.*;\n'
 
 
-@pytest.fixture(scope='module', params=[None, 8], ids=['usual', '8'])
+@pytest.fixture(
+    scope='module', params=[None, pytest.param(8, marks=pytest.mark.slow)], ids=['usual', '8']
+)
 def builder(request: pytest.FixtureRequest) -> Iterator[Builder]:
     with Builder(jdk=jdk_of(request.param)) as running:
         yield running
