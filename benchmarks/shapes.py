@@ -1,6 +1,6 @@
 """What became of the pairs of mined stores, as one long table: funnel, reasons, labels, outcomes, CPU seconds.
 
-    python -m benchmarks.python_shapes OUT.csv END=STORE ...
+    python -m benchmarks.shapes OUT.csv END=STORE ...
 
 A row is a repository, an end of its history (`new`, `old`) or another word for a store, what is counted, and the count. Drops of the label stage
 have their detail up to the first colon or `@`, since what follows names things of the repository.
