@@ -77,6 +77,7 @@ def repository(tmp_path: Path) -> Path:
     return write(tmp_path.with_name(f'{tmp_path.name}-source'), list(steps(0, 3)))
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: Path) -> None:
     asked = job(repository, tmp_path / 'store')

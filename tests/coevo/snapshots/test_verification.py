@@ -44,7 +44,17 @@ from tests import segments
 from tests import snapshots
 
 Edit = Callable[[Rows], Rows]
+# Each is a snapshot that is written, sealed and verified: a CPU second.
+EVERY = 3
 ABOUT = About(month='2024-01', parameters={}, unmined={})
+
+
+def some(names: Iterable[str]) -> list[object]:
+    """One of three by place, where only what is not slow is run."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if place % EVERY else [])
+        for place, name in enumerate(names)
+    ]
 
 
 @pytest.fixture(scope='module')
@@ -373,7 +383,7 @@ def test_a_row_is_held_to_the_table_of_its_engine(
     assert {one for one in about if one[1] in ('label', 'label_by_module')} == found
 
 
-@pytest.mark.parametrize('name', WRONG_METHODS)
+@pytest.mark.parametrize('name', some(WRONG_METHODS))
 def test_a_method_that_is_wrong_is_found(tmp_path: Path, rows: Rows, name: str) -> None:
     label, values, rule = WRONG_METHODS[name]
     findings = verify(sealed(tmp_path, method(label, **values)(rows)))
@@ -664,7 +674,7 @@ def test_a_task_that_lacks_its_sibling_is_good(tmp_path: Path, rows: Rows) -> No
     assert verify(sealed(tmp_path, undone()(rows))) == []
 
 
-@pytest.mark.parametrize('name', WRONG_TABLES)
+@pytest.mark.parametrize('name', some(WRONG_TABLES))
 def test_tables_that_disagree_are_found(tmp_path: Path, rows: Rows, name: str) -> None:
     edit, table, rule = WRONG_TABLES[name]
     assert (table, rule) in rules(verify(sealed(tmp_path, edit(rows))))
