@@ -175,9 +175,9 @@ class JavaCutPlan:
         """What targets use, one through the other, and nothing that stays does."""
         free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
         covered = [p.span for p in (*free, *self.targets)]
-        alive = _reached(self.file.names_outside(covered), free)
         used = _reached({name for piece in self.targets for name in piece.uses}, free)
-        return used - alive
+        unused = {name for piece in free if piece not in used for name in piece.uses}
+        return used - _reached(self.file.names_outside(covered) | unused, free)
 
     def _may_go(self, piece: JavaPiece) -> bool:
         if piece.kind == 'import':

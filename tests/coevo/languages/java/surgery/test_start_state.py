@@ -108,6 +108,16 @@ def test_what_others_use_or_the_framework_runs_stays() -> None:
     assert generation(new, 'sells') == kept.replace('    void help() { }\n', '')
 
 
+def test_what_nobody_calls_stays_with_what_it_uses() -> None:
+    rest = (
+        '    private Shop another(int n) { return new Shop(n); }\n'
+        '    private Shop forgotten() { return another(1); }\n'
+        f'{SIBLING}'
+    )
+    new = java(f'{rest}    @Test public void sells() {{ another(2).sell(); }}\n')
+    assert generation(new, 'sells') == java(rest)
+
+
 def test_a_rule_and_a_named_source_go_with_the_target_that_uses_them() -> None:
     new = java(
         '    @Rule public TemporaryFolder folder = new TemporaryFolder();\n'
