@@ -42,7 +42,7 @@ def doubts(
     found = {}
     ends = Ends(old=evaluation.old, new=evaluation.new)
     for item in selected:
-        if not offers(language_at(item.candidate.method.test_file), Capability.WATCH):
+        if not offers(language_at(item.candidate.method.test_file), Capability.OBSERVE):
             continue
         for cell, method in _passes(evaluation, item):
             tests, code = ends.tests(cell).rev, ends.code(cell).rev

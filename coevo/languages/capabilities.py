@@ -19,9 +19,8 @@ class Capability(StrEnum):
     """Named by what a pair of a language that has it can do."""
 
     TRACE = 'trace'  # tell what a test executes: `trace`
-    WATCH = (
-        'watch'  # see a pass from outside of the process: `Conditions.observed`, `trace(watched=)`
-    )
+    OBSERVE = 'observe'  # see a pass from outside of the process: `Conditions.observed`
+    WATCH = 'watch'  # and which lines it reaches: `trace(watched=)`
     BORROW = 'borrow'  # compile and run with settings of another revision: `compile(borrowed=)`, `differs`
     CHECK_SOURCES = (
         'check_sources'  # compile variants of a source, each for itself: `check_sources`

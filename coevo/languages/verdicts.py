@@ -13,6 +13,9 @@ KILLED = ('exit:137', 'exit:-9')
 # The signature of a test whose process refuses the options that the project has for it.
 OPTIONS_REFUSED = 'jvm_options'
 
+# Says of a pass that nobody watched it though somebody should have, see `Verdict.tampered`.
+UNOBSERVED = 'unobserved'
+
 # The signature of tests that were to run under a clock that cannot be set here.
 NO_CLOCK = 'no_clock'
 

@@ -115,7 +115,7 @@ def test_a_release_is_sound_and_gold_succeeds_in_all(
         table = pq.read_table(out / 'results.parquet').to_pylist()
         # No pass counts that nobody could observe.
         assert {row['task_id']: row['outcome'] == 'success' for row in table} == {
-            task: patched and (language == 'toy' or offers(language, Capability.WATCH))
+            task: patched and (language == 'toy' or offers(language, Capability.OBSERVE))
             for task, language in tasks.items()
         }
 

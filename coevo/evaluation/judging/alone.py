@@ -7,14 +7,12 @@ from dataclasses import replace
 from coevo.languages.cells import Compiled
 from coevo.languages.conditions import Conditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.verdicts import UNOBSERVED
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-
-# What an observer that was in trouble says. It may have been ours: asked once more.
-_UNOBSERVED = 'unobserved'
 
 
 def run_alone(
@@ -25,7 +23,8 @@ def run_alone(
     if told is not None:
         return told, Batch(verdicts=(told,), cpu_seconds=0.0)
     verdict, batch = _once(built, cell, method, conditions)
-    if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == _UNOBSERVED:
+    # An observer that was in trouble may have been ours to blame.
+    if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == UNOBSERVED:
         used = batch.cpu_seconds
         verdict, batch = _once(built, cell, method, conditions)
         batch = replace(batch, cpu_seconds=batch.cpu_seconds + used)

@@ -66,7 +66,7 @@ def with_adequacy(
         methods=judgement.methods,
         conditions=replace(
             task_context.conditions,
-            observed=offers(task_context.pair.language, Capability.WATCH),
+            observed=offers(task_context.pair.language, Capability.OBSERVE),
             expects=reading(task_context.pair.language).expected_throws(patched),
             sources=judgement.sources,
         ),

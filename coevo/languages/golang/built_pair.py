@@ -31,6 +31,7 @@ from coevo.languages.golang.clock import shift
 from coevo.languages.golang.ends import GoEnd
 from coevo.languages.golang.launch import OTHER_PROCESSORS
 from coevo.languages.golang.launch import PROCESSORS
+from coevo.languages.golang.observation import doubted
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import Done
@@ -166,8 +167,8 @@ class GoBuiltPair:
             done = self._run(compiled, batch, conditions)
             names = [method.test_method for method in batch]
             found = verdicts(done.heard, names, done.status, done.noise)
-            told += found
             self._note(batch, found)
+            told += doubted(found, names, done.heard.seen) if conditions.observed else found
             spent += done.cpu_seconds
             output += done.noise
         return Batch(verdicts=tuple(told), cpu_seconds=spent, output=output)
@@ -266,6 +267,11 @@ class GoBuiltPair:
         folder = project.module_of(key.module)
         return project.paths[folder]
 
+    def _import_path(self, key: GoCellKey) -> str:
+        """Of the package in a cell's folder."""
+        below = posixpath.relpath(key.module, self._project(key).module_of(key.module))
+        return posixpath.normpath(f'{self._module_path(key)}/{below}')
+
     def _binary(self, compiled: Compiled, variant: Variant | None = None) -> GoBinary:
         key = _key(compiled)
         return self._cells.binary(key, self._project(key), variant or Variant())
@@ -313,9 +319,11 @@ class GoBuiltPair:
             cpu_seconds=conditions.process_cpu_limit,
             variables={**clock, 'GOMAXPROCS': str(self._processors(key, methods))},
             files=files,
+            watched=self._import_path(key) if conditions.observed else None,
         )
         may_share = key.edits is None and conditions.sources is None
-        return self._cells.run(run, shared=may_share or self.context.own_edits)
+        shared = (may_share or self.context.own_edits) and not conditions.observed
+        return self._cells.run(run, shared=shared)
 
     def _processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
         """Every other time that a test is run alone its runtime is told of another number of them.

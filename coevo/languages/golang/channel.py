@@ -10,6 +10,8 @@ from dataclasses import field
 from typing import Any
 from typing import BinaryIO
 
+from coevo.languages.golang.observation import GoObservation
+from coevo.languages.golang.observation import observation
 from coevo.languages.golang.withheld import withheld
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
@@ -37,12 +39,14 @@ class Heard:
     status    how the test process ended, as our program saw it
     late      the test for which it was killed
     executed  rows of `inside/executed.go`
-    key       under which a session tells that a run is over; '' where there is none
+    key       under which our program tells what no test process may: that a run is over, what was seen
+    seen      by an observer; None where nobody watched
     over      whether it has told all; again: whether it is ready for a next run
     """
 
     tests: dict[str, HeardTest]
-    key: str = ''
+    key: str
+    seen: GoObservation | None = None
     started: bool = False
     status: str | None = None
     late: str | None = None
@@ -58,8 +62,10 @@ class Heard:
                 self.started = True
             case 'status' if isinstance(event.get('status'), str):
                 self.status = str(event['status'])[:40]
-            case 'over' if self.key and event.get('key') == self.key:
+            case 'over' if event.get('key') == self.key:
                 self.over, self.again = True, event.get('again') is True
+            case 'observed' if event.get('key') == self.key:
+                self.seen = observation(event)
             case 'executed' if len(self.executed) < _MOST_EVENTS:
                 self.executed.append(event)
             case 'begin' if one is not None:

@@ -36,7 +36,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'go'
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 RUNTIME = 'Go'
 BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
 NEEDS = 'a go.mod, or a Go package, at its root'
@@ -45,7 +45,7 @@ WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(assertions=assertions, mutation=UniversalMutator(suffix='.go'))
-OFFERS = frozenset({Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES})
+OFFERS = frozenset(Capability) - {Capability.WATCH, Capability.MUTATE}
 mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [

@@ -62,6 +62,7 @@ class TestRun:
     cpu_seconds  for all of them together; None is what these may use together
     variables    of its environment, beside those of all
     files        those of which it is to be told what is executed; None where nothing is
+    watched      the import path of the package whose tests an observer watches; None where nobody does
     """
 
     ground: Ground
@@ -69,6 +70,7 @@ class TestRun:
     cpu_seconds: float | None
     variables: Mapping[str, str]
     files: tuple[str, ...] | None = None
+    watched: str | None = None
 
     @property
     def most(self) -> float:
@@ -85,6 +87,7 @@ class TestRun:
             'Variables': dict(self.variables),
             'Profile': self.files is not None,
             'Files': list(self.files or ()),
+            'Watch': self.watched and {'Package': self.watched, 'Tests': list(self.limits)},
         }
 
     @property
@@ -126,11 +129,11 @@ def _arguments(names: Sequence[str]) -> list[str]:
 
 
 def _run_once(sandbox: Sandbox, run: TestRun) -> Done:
-    nonce = secrets.token_hex(16)
-    heard = Heard(tests={name: HeardTest() for name in run.limits})
+    nonce, key = (secrets.token_hex(16) for _ in range(2))
+    heard = Heard(tests={name: HeardTest() for name in run.limits}, key=key)
     process = sandbox.start(run.ground.job('run', run.most))
     try:
-        send(process, {**run.order, 'Nonce': nonce})
+        send(process, {**run.order, 'Nonce': nonce, 'Key': key})
         with watching(process, heard, run.bounds):
             for event in events(process.stdout, nonce):
                 heard.hear(event)

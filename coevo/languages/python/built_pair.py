@@ -32,7 +32,6 @@ from coevo.languages.python.environments import packages
 from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.events import verdicts
 from coevo.languages.python.names import target
-from coevo.languages.python.observation import UNOBSERVED
 from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.source_text import source_text
@@ -49,6 +48,7 @@ from coevo.languages.traces import Trace
 from coevo.languages.traces import Traced
 from coevo.languages.traces import reached_by_any
 from coevo.languages.verdicts import NO_CLOCK
+from coevo.languages.verdicts import UNOBSERVED
 from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment

@@ -58,8 +58,8 @@ MEASURES = Measures(
 )
 mutation_tool = not_offered(Capability.MUTATE)
 # Without a compiler nobody can watch; doctor says so.
-_WATCH = frozenset({Capability.WATCH} if c_libraries.compiler() else ())
-OFFERS = _WATCH | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES}
+_OBSERVER = frozenset({Capability.OBSERVE, Capability.WATCH} if c_libraries.compiler() else ())
+OFFERS = _OBSERVER | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES}
 
 __all__ = [
     'WORKAROUNDS',

@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# Says that nobody watched, see `Verdict.tampered`.
-UNOBSERVED = 'unobserved'
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:

@@ -26,7 +26,8 @@ import (
 //	Edited    files of the code that are other than their revision's
 //	Variants  sources of the file Path, each to be compiled in its place
 //	Profile   whether it is to be told what of Files, and of all others, a test executes
-//	Key       under which a session says that a run is over
+//	Key       under which a session says that a run is over, and an observer what it has seen
+//	Watch     tests that an observer watches; nil for none
 //	Mark      a line that stands on standard error around what the run writes there
 type Order struct {
 	Nonce     string
@@ -49,6 +50,7 @@ type Order struct {
 	Arguments []string
 	Profile   bool
 	Files     []string
+	Watch     *Watch
 	Variables map[string]string
 }
 

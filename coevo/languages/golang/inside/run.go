@@ -69,7 +69,7 @@ func follow(order *Order) {
 	}
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	check(command.Start())
+	seen := start(command, order.Watch)
 	say(order.Nonce, `{"e":"started"}`)
 	theirs.Close()
 	telling.Close()
@@ -82,12 +82,15 @@ func follow(order *Order) {
 		relay(listening, secret, order.Nonce)
 		close(closed)
 	}()
-	status := end(command)
+	status := end(command, seen)
 	select {
 	case <-closed:
 	case <-time.After(lastWords):
 	}
 	listening.Close()
+	if seen != nil {
+		seen.tell(order)
+	}
 	if order.Profile {
 		tellExecuted(order, profile)
 	}
@@ -123,9 +126,25 @@ func relay(from *os.File, secret, nonce string) {
 	}
 }
 
-func end(command *exec.Cmd) string {
-	_ = command.Wait()
-	state := command.ProcessState.Sys().(syscall.WaitStatus)
+// start is nil where nobody watches.
+func start(command *exec.Cmd, watch *Watch) *observer {
+	if watch == nil {
+		check(command.Start())
+		return nil
+	}
+	seen, err := observe(command, watch)
+	check(err)
+	return seen
+}
+
+func end(command *exec.Cmd, seen *observer) string {
+	var state syscall.WaitStatus
+	if seen != nil {
+		state = seen.wait()
+	} else {
+		_ = command.Wait()
+		state = command.ProcessState.Sys().(syscall.WaitStatus)
+	}
 	if state.Signaled() {
 		return fmt.Sprintf("exit:-%d", int(state.Signal()))
 	}

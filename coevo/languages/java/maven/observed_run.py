@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from coevo.languages.java.maven.observer import Observer
 from coevo.languages.java.maven.observer import Watched
 from coevo.languages.java.maven.observer import disagreement
+from coevo.languages.verdicts import UNOBSERVED
 from coevo.sandboxes.sandbox import Process
 
 _ACCEPT_SECONDS = 0.5
@@ -46,7 +47,7 @@ class ObservedRun:
         self._thread.join()
         seen = self._observer.seen
         if seen.trouble is not None:
-            return ['unobserved'] * len(seen.invocations)
+            return [UNOBSERVED] * len(seen.invocations)
         return [
             disagreement(invocations, names, ended=seen.ended > place)
             for place, (invocations, names) in enumerate(

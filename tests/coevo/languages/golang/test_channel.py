@@ -19,7 +19,7 @@ STARTED = {'e': 'started'}
 
 
 def told(*said: dict[str, Any], status: str = 'exit:0', names: tuple[str, ...] = ('TestA',)) -> Any:
-    heard = Heard(tests={name: HeardTest() for name in names})
+    heard = Heard(tests={name: HeardTest() for name in names}, key='k')
     for event in said:
         heard.hear(event)
     heard.status = heard.status or status

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"debug/elf"
+	"debug/gosym"
+	"errors"
+	"net/url"
+)
+
+// image is the code of a binary as its file has it, and where functions begin.
+type image struct {
+	start  uint64
+	text   []byte
+	places map[string]uint64
+}
+
+func readImage(path string) (*image, error) {
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, lines := file.Section(".text"), file.Section(".gopclntab")
+	if text == nil || lines == nil || file.Type != elf.ET_EXEC {
+		return nil, errors.New("no program of Go at a fixed place")
+	}
+	code, err := text.Data()
+	if err != nil {
+		return nil, err
+	}
+	table, err := lines.Data()
+	if err != nil {
+		return nil, err
+	}
+	known, err := gosym.NewTable(nil, gosym.NewLineTable(table, text.Addr))
+	if err != nil {
+		return nil, err
+	}
+	made := &image{start: text.Addr, text: code, places: map[string]uint64{}}
+	for _, one := range known.Funcs {
+		made.places[one.Name] = one.Entry
+	}
+	return made, nil
+}
+
+// functions are where a function of a package begins, and that of its external tests. Of the last element of a path
+// the linker escapes dots.
+func (made *image) functions(path, name string) []uint64 {
+	var found []uint64
+	for full, place := range made.places {
+		plain, err := url.PathUnescape(full)
+		if err == nil && (plain == path+"."+name || plain == path+"_test."+name) {
+			found = append(found, place)
+		}
+	}
+	return found
+}
+
+func (made *image) code(place uint64) []byte {
+	offset := place - made.start
+	return made.text[offset : offset+uint64(len(breakpoint))]
+}
