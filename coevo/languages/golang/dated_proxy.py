@@ -64,21 +64,26 @@ class Dates:
 
     def versions(self, module: str) -> list[str]:
         """Those of a list up to one that was there, whose successor was not: dates are taken to rise."""
-        found = sorted(_fetched(f'{self._upstream}/{module}/@v/list').decode().split(), key=_order)
+        found = self._listed(module)
         first_new = bisect.bisect_left(
             found, True, key=lambda one: not self._is_old(f'{module}/@v/{one}.info')
         )
         return found[:first_new]
 
     def latest(self, module: str) -> bytes | None:
-        """What a module without versions is at; of those that have some, only if it is no newer.
+        """What a module is at of which no version was there: its oldest one, or its newest commit if it has none.
 
-        Which commits there were on a day no proxy tells.
+        Which commits there were on a day no proxy tells. Of a module that had versions, the newest one
+        only if it is no newer.
         """
+        listed = self._listed(module)
+        if listed and not self._is_old(f'{module}/@v/{listed[0]}.info'):
+            return _fetched(f'{self._upstream}/{module}/@v/{listed[0]}.info')
         info = _fetched(f'{self._upstream}/{module}/@latest')
-        if _is_before(info, self._when) or not self.versions(module):
-            return info
-        return None
+        return info if not listed or _is_before(info, self._when) else None
+
+    def _listed(self, module: str) -> list[str]:
+        return sorted(_fetched(f'{self._upstream}/{module}/@v/list').decode().split(), key=_order)
 
     def _is_old(self, path: str) -> bool:
         return _is_before(_fetched(f'{self._upstream}/{path}'), self._when)

@@ -29,7 +29,9 @@ class Proxy(BaseHTTPRequestHandler):
         if name == 'list':
             return '\n'.join(VERSIONS) if 'a.example' in self.path else ''
         year = {'@latest': 2024}.get(name) or VERSIONS.get(name.removesuffix('.info'))
-        return year and json.dumps({'Version': 'v', 'Time': f'{year}-01-01T00:00:00Z'})
+        return year and json.dumps(
+            {'Version': name.removesuffix('.info'), 'Time': f'{year}-01-01T00:00:00Z'}
+        )
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -62,3 +64,9 @@ def test_the_newest_of_all_is_offered_where_it_is_old_enough_or_the_only_one(ups
     assert then.latest('a.example/one') is None
     assert then.latest('b.example/without-versions') is not None
     assert Dates(upstream, datetime(2025, 1, 1, tzinfo=UTC)).latest('a.example/one') is not None
+
+
+def test_of_a_module_that_is_younger_the_oldest_is_offered(upstream: str) -> None:
+    then = Dates(upstream, datetime(2012, 6, 1, tzinfo=UTC))
+    assert then.versions('a.example/one') == []
+    assert json.loads(then.latest('a.example/one') or b'{}')['Version'] == 'v0.9.0'
