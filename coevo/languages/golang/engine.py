@@ -15,7 +15,9 @@ from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.sessions import Sessions
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
+from coevo.model.errors import Fatal
 from coevo.model.records import Pair
+from coevo.sandboxes.names import CONFINING
 
 
 class GoBuilder:
@@ -60,6 +62,8 @@ class GoEngine:
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         supply = run.runtimes
         assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
+        if run.sandbox not in CONFINING:
+            raise Fatal('Go tests lie at fixed places of a sandbox: choose bubblewrap or docker')
         self._context = GoRunContext(
             run.repository,
             supply or GoSupply(),

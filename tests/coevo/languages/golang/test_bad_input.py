@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
+from coevo.model.errors import Fatal
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD
 from tests.coevo.languages.golang.place import GoPlace
@@ -96,3 +97,11 @@ def test_a_toolchain_that_is_not_here_is_named(tmp_path: Path) -> None:
             'runtime_missing',
             '1.99',
         )
+
+
+def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
+    with (
+        pytest.raises(Fatal, match='choose bubblewrap or docker'),
+        opened(tmp_path, [FILES], 'none'),
+    ):
+        pass
