@@ -1,8 +1,9 @@
 """A store's rows with a track as the scoring program for published tasks reads them.
 
-    python -m benchmarks.predictions STORE WALK... [--also STORE ...] > PREDICTIONS.jsonl
+    python -m benchmarks.predictions STORE WALK... [--also STORE ...] [--column track] > PREDICTIONS.jsonl
 
-One JSON line for each method row with `track_by_module`: published tasks follow Maven's verdict.
+One JSON line for each method row with `track_by_module`, since published tasks follow Maven's verdict; with
+`track`, which released tasks have, on demand.
 """
 
 from __future__ import annotations
@@ -15,17 +16,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.stores import segments
+from coevo.model.words import Track
 from coevo.model.words import Walk
 from coevo.storage.store import Store
 
+COLUMNS = ('track_by_module', 'track')
 
-def predictions(stores: Sequence[Store], walks: Collection[Walk]) -> Iterator[dict[str, str]]:
+
+def predictions(
+    stores: Sequence[Store], walks: Collection[Walk], column: str
+) -> Iterator[dict[str, str]]:
+    """column  the track that counts, of `COLUMNS`"""
     for segment in segments(stores, walks):
         for row in segment.methods:
-            if row.track_by_module is not None:
+            track: Track | None = getattr(row, column)
+            if track is not None:
                 yield {
                     'repo': row.repo,
-                    'track': row.track_by_module,
+                    'track': track,
                     'old_rev': row.old_rev,
                     'new_rev': row.new_rev,
                     'test_file': row.test_file,
@@ -38,9 +46,10 @@ def main() -> None:
     parser.add_argument('store', type=Path)
     parser.add_argument('walks', type=Walk, nargs='+')
     parser.add_argument('--also', type=Path, action='append', default=[], metavar='STORE')
+    parser.add_argument('--column', choices=COLUMNS, default=COLUMNS[0])
     arguments = parser.parse_args()
     stores = [Store(path) for path in (arguments.store, *arguments.also)]
-    for row in predictions(stores, arguments.walks):
+    for row in predictions(stores, arguments.walks, arguments.column):
         print(json.dumps(row))
 
 

@@ -12,6 +12,7 @@ from benchmarks.explain_misses import Cause
 from benchmarks.explain_misses import Mined
 from benchmarks.explain_misses import key_of
 from benchmarks.explain_misses import misses
+from benchmarks.predictions import COLUMNS
 from benchmarks.predictions import predictions
 from benchmarks.published import Published
 from benchmarks.published import open_clone
@@ -79,7 +80,7 @@ def explained(folder: Path, track: str, *methods: str, ends: tuple[int, int] = (
 
 def test_what_has_the_track_is_no_miss(folder: Path) -> None:
     assert explained(folder, 'update', 'sells') == ['']
-    (row,) = predictions([Store(folder / 'store')], [Walk.STATES])
+    (row,) = predictions([Store(folder / 'store')], [Walk.STATES], COLUMNS[0])
     assert (row['track'], row['test_file'], row['test_method']) == ('update', FILE, 'sells')
 
 
