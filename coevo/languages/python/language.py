@@ -32,6 +32,7 @@ from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.supply import alike
+from coevo.languages.python.surgery import placebos
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
@@ -43,7 +44,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 14
+ENGINE_VERSION = 15
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
@@ -54,6 +55,7 @@ MEASURES = Measures(
     assertions=assertions,
     smells=smells,
     mutation=UniversalMutator(suffix='.py'),
+    placebos=placebos,
     errors=load_errors,
 )
 mutation_tool = not_offered(Capability.MUTATE)

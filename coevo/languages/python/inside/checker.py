@@ -36,10 +36,12 @@ def checked(path, source):
 
 
 def forget_docstrings(tree):
+    """Nothing stands in their place: `from __future__` has to be first."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            if ast.get_docstring(node, clean=False) is not None:
-                node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+            while ast.get_docstring(node, clean=False) is not None:
+                rest = node.body[1:]
+                node.body = rest or [ast.copy_location(ast.Pass(), node.body[0])]
 
 
 def put(digest, code):

@@ -381,6 +381,18 @@ def test_equal_programs_have_equal_digests(place: Shop) -> None:
     assert torn.signature is not None
 
 
+def test_what_has_to_stand_first_may_follow_a_docstring(place: Shop) -> None:
+    text = "'One.'\nfrom __future__ import annotations\n\n\nclass Till:\n    'All.'\n"
+    torn = f"'None.'\n{text}"
+    found = place.built.check_sources(
+        place.new, '.', 'till/__init__.py', [text.encode(), torn.encode()]
+    )
+    assert [one.signature for one in found] == [
+        None,
+        'SyntaxError:from __future__ imports must occur at the beginning of the file',
+    ]
+
+
 def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     tests = [method('test_sells'), method('test_errs')]

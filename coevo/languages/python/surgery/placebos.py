@@ -1,0 +1,108 @@
+"""Statements and comments of no effect, in Python. Fulfils `coevo.languages.placebos.PlaceboInsertion`.
+
+A statement is a call of a text's method: it binds no name, so that whoever lists names sees none, and it is not
+folded away, so that code and constants of its function are others.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from random import Random
+
+from tree_sitter import Node
+from tree_sitter import Parser
+
+from coevo.languages.placebos import PlaceboKind
+from coevo.languages.python.reading.tokens import PYTHON
+from coevo.languages.text_edits import indentation
+from coevo.languages.undoing import LocatedDeclaration
+
+_BLOCKS = ('block', 'module')
+_DEFINITIONS = ('class_definition', 'function_definition')
+_STRINGS = ('string', 'concatenated_string')
+_MOST_LINES = 3
+
+# A compound statement cannot stand behind another one on its line.
+_SIMPLE = frozenset(
+    {
+        'assert_statement',
+        'break_statement',
+        'continue_statement',
+        'delete_statement',
+        'expression_statement',
+        'import_from_statement',
+        'import_statement',
+        'pass_statement',
+        'raise_statement',
+        'return_statement',
+    }
+)
+
+_CALLS = (b'count', b'endswith', b'find', b'partition', b'rfind', b'split', b'startswith', b'strip')
+
+
+def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
+    node = _node(declared)
+    lines = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''
+    if places := list(_places(node, is_whole=declared.member is not None)):
+        return draw.choice(places), _statement(draw, lines)
+    if lines:
+        margin = indentation(declared.source, node.start_byte)
+        return node.start_byte, b'# %b%b%b' % (_word(draw), lines, margin)
+    return node.end_byte, b'  # %b' % _word(draw)
+
+
+def _node(declared: LocatedDeclaration) -> Node:
+    """The outermost one of its span: a statement, not what it consists of."""
+    root = Parser(PYTHON).parse(declared.source).root_node
+    what = declared.member if declared.member is not None else declared.type
+    node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
+    assert node is not None, 'a declaration of this very source'
+    while (around := node.parent) is not None and _span(around) == _span(node):
+        node = around
+    return node
+
+
+def _span(node: Node) -> tuple[int, int]:
+    return node.start_byte, node.end_byte
+
+
+def _places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
+    """Where a statement can stand: before a simple one, unless that is first for a reason.
+
+    is_whole  whether what it holds belongs to it; of a class or module only what is no definition of its own
+    """
+    for node in _inside(declaration, is_whole=is_whole):
+        if node.type in _SIMPLE and not _is_first_for_a_reason(node):
+            yield node.start_byte
+
+
+def _inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
+    decorated = declaration.child_by_field_name('definition')
+    waiting = [decorated if decorated is not None else declaration]
+    own = waiting[0]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        outside = not is_whole and node != own and node.type in _DEFINITIONS
+        if not outside:
+            waiting += reversed(node.named_children)
+
+
+def _is_first_for_a_reason(node: Node) -> bool:
+    """A text is the documentation of what it begins."""
+    parent = node.parent
+    if node.type != 'expression_statement' or parent is None or parent.type not in _BLOCKS:
+        return False
+    first = next((one for one in parent.named_children if one.type != 'comment'), None)
+    return first == node and len(node.children) == 1 and node.children[0].type in _STRINGS
+
+
+def _statement(draw: Random, lines: bytes) -> bytes:
+    words = (_word(draw), draw.choice(_CALLS), lines, _word(draw))
+    return b"'%b'.%b(%b'%b'); " % words
+
+
+def _word(draw: Random) -> bytes:
+    return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()
