@@ -20,6 +20,7 @@ from coevo.languages.golang.findings import findings
 from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.names import run_pattern
 from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.surgery import placebos
 from coevo.languages.golang.toolchains import LIMIT
 from coevo.languages.golang.toolchains import alike
 from coevo.languages.golang.toolchains import find_toolchains
@@ -44,7 +45,9 @@ NEEDS = 'a go.mod, or a Go package, at its root'
 WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
-MEASURES = Measures(assertions=assertions, mutation=UniversalMutator(suffix='.go'))
+MEASURES = Measures(
+    assertions=assertions, mutation=UniversalMutator(suffix='.go'), placebos=placebos
+)
 OFFERS = frozenset(Capability) - {Capability.WATCH, Capability.MUTATE}
 mutation_tool = not_offered(Capability.MUTATE)
 

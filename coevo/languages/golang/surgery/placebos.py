@@ -1,0 +1,65 @@
+"""Statements and comments of no effect, in Go. Fulfils `coevo.languages.placebos.PlaceboInsertion`.
+
+A statement looks a word up in a map of its own and drops what it finds: that needs no import and declares nothing, and the
+compiler does not leave it out.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from random import Random
+
+from tree_sitter import Node
+from tree_sitter import Parser
+
+from coevo.languages.golang.reading.token_walk import GO
+from coevo.languages.placebos import PlaceboKind
+from coevo.languages.undoing import LocatedDeclaration
+
+# What statements stand in: a block or a case.
+_LISTS = ('statement_list', 'block')
+_OTHER = ('statement_list', 'comment', 'empty_statement')
+_MOST_LINES = 3
+_MOST_NUMBER = 1_000_000_000
+
+
+def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
+    root = Parser(GO).parse(declared.source).root_node
+    what = declared.member if declared.member is not None else declared.type
+    node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
+    assert node is not None, 'a declaration of this very source'
+    moved = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''
+    is_function = declared.member is not None and declared.member.kind == 'method'
+    if is_function and (places := list(_places(node))):
+        return draw.choice(places), _statement(draw) + (moved or b'; ')
+    return _outside(node).start_byte, b'/* %b */%b' % (_word(draw), moved or b' ')
+
+
+def _places(declaration: Node) -> Iterator[int]:
+    """Before a statement, or in a body that has none."""
+    waiting = [declaration]
+    while waiting:
+        node = waiting.pop()
+        waiting += reversed(node.named_children)
+        if node.type in _LISTS:
+            statements = [one for one in node.named_children if one.type not in _OTHER]
+            yield from (one.start_byte for one in statements)
+            if node.type == 'block' and not node.named_children:
+                yield node.end_byte - 1
+
+
+def _outside(node: Node) -> Node:
+    """The declaration at the top of the file: what stands before it belongs to nothing."""
+    while node.parent is not None and node.parent.parent is not None:
+        node = node.parent
+    return node
+
+
+def _statement(draw: Random) -> bytes:
+    words = (_word(draw), draw.randint(100_000, _MOST_NUMBER), _word(draw))
+    return b'_ = map[string]int{"%b": %d}["%b"]' % words
+
+
+def _word(draw: Random) -> bytes:
+    return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()
