@@ -31,13 +31,14 @@ from coevo.languages.golang.clock import shift
 from coevo.languages.golang.ends import GoEnd
 from coevo.languages.golang.launch import OTHER_PROCESSORS
 from coevo.languages.golang.launch import PROCESSORS
-from coevo.languages.golang.observation import doubted
+from coevo.languages.golang.observation import doubt
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import Done
 from coevo.languages.golang.runner import Ground
 from coevo.languages.golang.runner import TestRun
 from coevo.languages.golang.tracing import read_trace
+from coevo.languages.observation import doubted
 from coevo.languages.test_processes import LEAST_CPU_LIMIT
 from coevo.languages.test_processes import SLOWER_THAN_PASSING
 from coevo.languages.traces import Trace
@@ -168,7 +169,12 @@ class GoBuiltPair:
             names = [method.test_method for method in batch]
             found = verdicts(done.heard, names, done.status, done.noise)
             self._note(batch, found)
-            told += doubted(found, names, done.heard.seen) if conditions.observed else found
+            if conditions.observed:
+                found = [
+                    doubted(verdict, doubt(done.heard.seen, name))
+                    for name, verdict in zip(names, found, strict=True)
+                ]
+            told += found
             spent += done.cpu_seconds
             output += done.noise
         return Batch(verdicts=tuple(told), cpu_seconds=spent, output=output)

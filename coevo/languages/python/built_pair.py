@@ -20,6 +20,7 @@ from coevo.languages.cells import Edits
 from coevo.languages.cells import Scope
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
+from coevo.languages.observation import doubted
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.built import nearest
@@ -32,7 +33,6 @@ from coevo.languages.python.environments import packages
 from coevo.languages.python.events import HeardTarget
 from coevo.languages.python.events import verdicts
 from coevo.languages.python.names import target
-from coevo.languages.python.observation import PythonObservation
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.source_text import source_text
 from coevo.languages.python.reading.statement_lines import with_first_lines
@@ -200,7 +200,11 @@ class PythonBuiltPair:
         found = [*verdicts(done.heard, files, done.status, done.noise)]
         told = [self._told(cell, *one) for one in zip(methods, found, strict=True)]
         if conditions.observed:
-            told = [_doubted(verdict, done.heard.seen, i) for i, verdict in enumerate(told)]
+            seen = done.heard.seen
+            told = [
+                doubted(verdict, UNOBSERVED if seen is None else seen.disagreement(i))
+                for i, verdict in enumerate(told)
+            ]
         return Batch(verdicts=tuple(told), cpu_seconds=spent, output=done.noise)
 
     def trace(
@@ -461,13 +465,6 @@ class PythonBuiltPair:
         if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict
-
-
-def _doubted(verdict: Verdict | None, seen: PythonObservation | None, place: int) -> Verdict | None:
-    """Only passes are questioned."""
-    if verdict is None or verdict.outcome is not Outcome.PASS:
-        return verdict
-    return replace(verdict, tampered=UNOBSERVED if seen is None else seen.disagreement(place))
 
 
 def _reached(

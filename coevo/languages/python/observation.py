@@ -9,14 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calls:
-    """How often a target's function was entered from outside of itself, and how it was left."""
-
-    entered: int
-    returned: int
-    thrown: int
+from coevo.languages.observation import Sight
+from coevo.languages.observation import disagreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,27 +21,20 @@ class PythonObservation:
                 code under a test's name, the observer's own eyes
     """
 
-    calls: tuple[Calls, ...]
+    calls: tuple[Sight, ...]
     reached: Mapping[str, frozenset[int]]
     interferes: bool
 
     def disagreement(self, target: int) -> str | None:
         """Why a pass that a worker tells is not to be believed; None if it is."""
-        found = self.calls[target]
-        if not found.entered:
-            return 'not_entered'
-        if found.returned + found.thrown < found.entered:
-            return 'not_left'
-        if found.thrown:
-            return 'thrown'
-        return 'interferes' if self.interferes else None
+        return disagreement(self.calls[target], interferes=self.interferes)
 
 
 def observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
     """From the controller's event; None where the observer was not in its place."""
     if event.get('ready') is not True:
         return None
-    calls = tuple(Calls(entered=e, returned=r, thrown=t) for e, r, t in event['counts'])
+    calls = tuple(Sight(entered=e, left=r + t, failed=t > 0) for e, r, t in event['counts'])
     if len(calls) != targets:
         return None
     return PythonObservation(
