@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import string
 from enum import StrEnum
 from random import Random
 from typing import Protocol
 
 from coevo.languages.undoing import LocatedDeclaration
+
+_MOST_LINES = 3
 
 
 class PlaceboKind(StrEnum):
@@ -25,3 +28,13 @@ class PlaceboInsertion(Protocol):
     def insertion(
         self, declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
     ) -> tuple[int, bytes]: ...
+
+
+def word(draw: Random) -> bytes:
+    """One that nobody has written."""
+    return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()
+
+
+def line_breaks(kind: PlaceboKind, draw: Random) -> bytes:
+    """Those that move what stands behind; none where nothing is to be moved."""
+    return b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''

@@ -6,7 +6,6 @@ compiler does not leave it out.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator
 from random import Random
 
@@ -15,12 +14,13 @@ from tree_sitter import Parser
 
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.placebos import PlaceboKind
+from coevo.languages.placebos import line_breaks
+from coevo.languages.placebos import word
 from coevo.languages.undoing import LocatedDeclaration
 
 # What statements stand in: a block or a case.
 _LISTS = ('statement_list', 'block')
 _OTHER = ('statement_list', 'comment', 'empty_statement')
-_MOST_LINES = 3
 _MOST_NUMBER = 1_000_000_000
 
 
@@ -29,11 +29,11 @@ def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> 
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
     assert node is not None, 'a declaration of this very source'
-    moved = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''
+    moved = line_breaks(kind, draw)
     is_function = declared.member is not None and declared.member.kind == 'method'
     if is_function and (places := list(_places(node))):
         return draw.choice(places), _statement(draw) + (moved or b'; ')
-    return _outside(node).start_byte, b'/* %b */%b' % (_word(draw), moved or b' ')
+    return _outside(node).start_byte, b'/* %b */%b' % (word(draw), moved or b' ')
 
 
 def _places(declaration: Node) -> Iterator[int]:
@@ -57,9 +57,5 @@ def _outside(node: Node) -> Node:
 
 
 def _statement(draw: Random) -> bytes:
-    words = (_word(draw), draw.randint(100_000, _MOST_NUMBER), _word(draw))
+    words = (word(draw), draw.randint(100_000, _MOST_NUMBER), word(draw))
     return b'_ = map[string]int{"%b": %d}["%b"]' % words
-
-
-def _word(draw: Random) -> bytes:
-    return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()

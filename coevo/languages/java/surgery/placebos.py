@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator
 from random import Random
 
@@ -12,11 +11,12 @@ from coevo.languages.java.reading.calls import inside
 from coevo.languages.java.reading.calls import named
 from coevo.languages.java.reading.source import read_source
 from coevo.languages.placebos import PlaceboKind
+from coevo.languages.placebos import line_breaks
+from coevo.languages.placebos import word
 from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'constructor_body')
 _CALLS_ANOTHER_CONSTRUCTOR = 'explicit_constructor_invocation'
-_MOST_LINES = 3
 
 # Of a word: whole numbers below the count.
 _CALLS = (b'length()', b"indexOf('_')", b"lastIndexOf('.')", b'compareTo("")', b'codePointAt(0)')
@@ -25,7 +25,7 @@ _MOST_COUNTED = 130
 
 def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
     at, text = _drawn(declared, draw)
-    lines = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b' '
+    lines = line_breaks(kind, draw) or b' '
     return at, text + lines
 
 
@@ -35,7 +35,7 @@ def _drawn(declared: LocatedDeclaration, draw: Random) -> tuple[int, bytes]:
     if places:
         return draw.choice(places), _statement(draw)
     declaration = source.node(member if member is not None else declared.type)
-    return declaration.start_byte, b'/* %b */' % _word(draw)
+    return declaration.start_byte, b'/* %b */' % word(draw)
 
 
 def _places(declaration: Node) -> Iterator[int]:
@@ -56,8 +56,8 @@ def _places(declaration: Node) -> Iterator[int]:
 def _statement(draw: Random) -> bytes:
     """A number in a variable of its own. A call and a text go into the class's constants with it: who
     compares these, as those of a change or of a mutant that calls something else, sees them, too."""
-    name, number = _word(draw), draw.randint(100_000, 1_000_000_000)
-    value = b'"%b".%b' % (_word(draw), draw.choice(_CALLS))
+    name, number = word(draw), draw.randint(100_000, 1_000_000_000)
+    value = b'"%b".%b' % (word(draw), draw.choice(_CALLS))
     forms = (
         b' int %b = %b;' % (name, value),
         b' long %b = %dL + %b;' % (name, number, value),
@@ -66,7 +66,3 @@ def _statement(draw: Random) -> bytes:
         b' for (int %b = %b; %b < %d; %b++) { }' % (name, value, name, _MOST_COUNTED, name),
     )
     return draw.choice(forms)
-
-
-def _word(draw: Random) -> bytes:
-    return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()

@@ -6,7 +6,6 @@ folded away, so that code and constants of its function are others.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator
 from random import Random
 
@@ -14,6 +13,8 @@ from tree_sitter import Node
 from tree_sitter import Parser
 
 from coevo.languages.placebos import PlaceboKind
+from coevo.languages.placebos import line_breaks
+from coevo.languages.placebos import word
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import indentation
 from coevo.languages.undoing import LocatedDeclaration
@@ -21,7 +22,6 @@ from coevo.languages.undoing import LocatedDeclaration
 _BLOCKS = ('block', 'module')
 _DEFINITIONS = ('class_definition', 'function_definition')
 _STRINGS = ('string', 'concatenated_string')
-_MOST_LINES = 3
 
 # A compound statement cannot stand behind another one on its line.
 _SIMPLE = frozenset(
@@ -44,13 +44,13 @@ _CALLS = (b'count', b'endswith', b'find', b'partition', b'rfind', b'split', b'st
 
 def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
     node = _node(declared)
-    lines = b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''
+    lines = line_breaks(kind, draw)
     if places := list(_places(node, is_whole=declared.member is not None)):
         return draw.choice(places), _statement(draw, lines)
     if lines:
         margin = indentation(declared.source, node.start_byte)
-        return node.start_byte, b'# %b%b%b' % (_word(draw), lines, margin)
-    return node.end_byte, b'  # %b' % _word(draw)
+        return node.start_byte, b'# %b%b%b' % (word(draw), lines, margin)
+    return node.end_byte, b'  # %b' % word(draw)
 
 
 def _node(declared: LocatedDeclaration) -> Node:
@@ -79,14 +79,12 @@ def _places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
 
 
 def _inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
-    decorated = declaration.child_by_field_name('definition')
-    waiting = [decorated if decorated is not None else declaration]
-    own = waiting[0]
+    own = declaration.child_by_field_name('definition') or declaration  # of a decorated one
+    waiting = [own]
     while waiting:
         node = waiting.pop()
         yield node
-        outside = not is_whole and node != own and node.type in _DEFINITIONS
-        if not outside:
+        if is_whole or node == own or node.type not in _DEFINITIONS:
             waiting += reversed(node.named_children)
 
 
@@ -100,9 +98,5 @@ def _is_first_for_a_reason(node: Node) -> bool:
 
 
 def _statement(draw: Random, lines: bytes) -> bytes:
-    words = (_word(draw), draw.choice(_CALLS), lines, _word(draw))
+    words = (word(draw), draw.choice(_CALLS), lines, word(draw))
     return b"'%b'.%b(%b'%b'); " % words
-
-
-def _word(draw: Random) -> bytes:
-    return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()
