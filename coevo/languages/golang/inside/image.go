@@ -38,18 +38,19 @@ func readImage(path string) (*image, error) {
 	}
 	made := &image{start: text.Addr, text: code, places: map[string]uint64{}}
 	for _, one := range known.Funcs {
-		made.places[one.Name] = one.Entry
+		// Of the last element of a path the linker escapes dots.
+		if name, err := url.PathUnescape(one.Name); err == nil {
+			made.places[name] = one.Entry
+		}
 	}
 	return made, nil
 }
 
-// functions are where a function of a package begins, and that of its external tests. Of the last element of a path
-// the linker escapes dots.
+// functions are where a function of a package begins, and that of its external tests.
 func (made *image) functions(path, name string) []uint64 {
 	var found []uint64
-	for full, place := range made.places {
-		plain, err := url.PathUnescape(full)
-		if err == nil && (plain == path+"."+name || plain == path+"_test."+name) {
+	for _, full := range []string{path + "." + name, path + "_test." + name} {
+		if place := made.places[full]; place != 0 {
 			found = append(found, place)
 		}
 	}

@@ -174,35 +174,37 @@ func (seen *observer) hear(thread int, status syscall.WaitStatus) {
 	case status.StopSignal() == syscall.SIGSTOP && !seen.threads[thread]:
 		seen.threads[thread] = true
 		signal = 0
-	case status.StopSignal() == syscall.SIGTRAP && seen.passes(thread, &signal):
+	case status.StopSignal() == syscall.SIGTRAP:
+		signal = seen.pass(thread)
 	}
 	goOn(syscall.PtraceCont(thread, signal))
 }
 
-// passes lets a thread pass the trap at which it stands; false where it stands at none.
-func (seen *observer) passes(thread int, signal *int) bool {
+// pass lets a thread pass the trap at which it stands. What it is to be sent: what came meanwhile, or what stopped it
+// where it stands at none.
+func (seen *observer) pass(thread int) int {
 	at, err := registersOf(thread)
 	if err != nil {
-		return false
+		return int(syscall.SIGTRAP)
 	}
 	place := at.trapped()
 	one := seen.traps[place]
 	if one == nil {
-		return false
+		return int(syscall.SIGTRAP)
 	}
-	*signal = 0
 	at.goTo(place)
 	goOn(at.write(thread))
 	if !one.isSet {
-		return true // another thread has removed it in the meantime
+		return 0 // another thread has removed it in the meantime
 	}
 	one.hit(at)
 	seen.set(place, one, false)
-	if one.stays {
-		*signal = seen.step(thread)
-		seen.set(place, one, true)
+	if !one.stays {
+		return 0
 	}
-	return true
+	later := seen.step(thread)
+	seen.set(place, one, true)
+	return later
 }
 
 // step executes one instruction; what was sent to the thread meanwhile is for later.
