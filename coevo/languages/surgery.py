@@ -79,6 +79,10 @@ class Surgery(Protocol):
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes: ...
 
+    # the old file with the helpers that the new one adds to it, the old one where it adds none; tests
+    # and what runs by itself are no helpers. StartStateInvalid
+    def extended(self, old: bytes, new: bytes) -> bytes: ...
+
     # the tests of a file that are none of some; where the file alone tells none, what looks alike.
     # path: where the file stands, by which some languages name what owns its members
     def other_tests(

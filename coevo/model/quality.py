@@ -56,7 +56,12 @@ class Isolated:
     agrees: Annotated[
         bool, Column('Whether these cells say what the cells of whole test trees say.')
     ]
-    detail: Annotated[str, Column("Where they differ; `''` if they do not.")] = ''
+    detail: Annotated[
+        str,
+        Column(
+            'Where they differ, or `with helpers that the pair adds` where they agree with those alone.'
+        ),
+    ] = ''
 
 
 class Undone(Choice):

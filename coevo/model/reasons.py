@@ -192,7 +192,8 @@ _TRACK = {
         'Watched from outside of its process, a pass that decides the label is not what it is told.'
     ),
     Reason.NOT_ISOLATED: (
-        'With the tests of the task alone swapped, instead of the whole test tree, it is otherwise.'
+        'With the tests of the task alone swapped, and what the pair adds for them, instead of the whole '
+        'test tree, it is otherwise.'
     ),
     Reason.TEST_REFACTORED_ONLY: 'The change of the test is a refactoring and nothing more.',
     Reason.SOURCE_REFACTORED_ONLY: (

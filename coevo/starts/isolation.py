@@ -1,9 +1,9 @@
 """Isolated cells and executed start states of the methods with a track.
 
 An isolated cell is a whole-tree one with only the targets of one test file and track, and what
-they alone use, of the other revision; data that the pair adds beside its tests goes along
-(`added_data`, docs/tasks.md). Where it says something else,
-the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
+they alone use, of the other revision; data that the pair adds beside its tests goes along, and the
+helpers that it adds where a target does not pass without (`added_data`, `added_helpers`, docs/tasks.md).
+Where it says something else, the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
 the new tree with its targets reverted or removed.
 """
 
@@ -13,24 +13,25 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 
-from coevo.git.contents import content
-from coevo.git.contents import path_at_old
 from coevo.git.repository import Repository
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.engine import BuiltPair
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.table import surgery
+from coevo.languages.verdicts import Verdict
 from coevo.model.quality import Isolated
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import StartRow
 from coevo.model.words import Track
 from coevo.starts.added_data import added_data
 from coevo.starts.added_data import with_data
+from coevo.starts.added_helpers import TestSources
+from coevo.starts.added_helpers import added_helpers
 from coevo.starts.executed_start import StartState
 from coevo.starts.executed_start import start_state
+from coevo.starts.grafted_files import grafted
+from coevo.starts.grafted_files import whole_file
 from coevo.starts.isolated_cells import Demand
 from coevo.starts.isolated_cells import Files
 from coevo.starts.isolated_cells import IsolatedCellRunner
@@ -44,6 +45,8 @@ from coevo.starts.siblings import SiblingEdits
 from coevo.starts.siblings import Siblings
 from coevo.starts.siblings import sibling_patch
 from coevo.starts.source_readers import reads_sources
+
+HELPED = 'with helpers that the pair adds'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +130,7 @@ class _Cell:
     name: str
     code_rev: str
     demand: Demand
-    verdicts: Verdicts = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
     passes_with_file: frozenset[str] = frozenset()  # by the rest of their test file
 
     def disagreeing(self) -> list[str]:
@@ -140,20 +143,45 @@ class _Cell:
 
 def _isolated(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> dict[str, Isolated]:
     start = start_state(runner, task, around)
-    files, note = _grafted(runner, task)
-    cells = [
-        _Cell(name='tnew_cnew_isolated', code_rev=runner.pair.new.rev, demand=is_pass),
-        _Cell(name='tnew_cold_isolated', code_rev=runner.pair.old.rev, demand=is_broken),
-    ]
-    for cell in cells if task.is_generation else cells[:1]:
-        _run(runner, task, cell, files)
-    return {name: _row(name, start, cells, note) for name in task.methods}
+    files, note = grafted(runner, task)
+    new = _Cell(name='tnew_cnew_isolated', code_rev=runner.pair.new.rev, demand=is_pass)
+    cold = _Cell(name='tnew_cold_isolated', code_rev=runner.pair.old.rev, demand=is_broken)
+    new.verdicts |= _ask(runner, task, new, files, task.methods)
+    helpers = _helpers(runner, task, around) if new.disagreeing() else ()
+    helped = _helped(runner, task, new, with_data(files, helpers)) if helpers else {}
+    if task.is_generation:
+        alone = {name: one for name, one in task.methods.items() if name not in helped}
+        cold.verdicts |= _ask(runner, task, cold, files, alone)
+        cold.verdicts |= _ask(runner, task, cold, with_data(files, helpers), helped)
+    cells = (new, cold)
+    for cell in cells:
+        _ask_with_whole_file(runner, task, cell, files)
+    notes = {name: HELPED if name in helped else note for name in task.methods}
+    return {name: _row(name, start, cells, notes[name]) for name in task.methods}
 
 
-def _run(runner: IsolatedCellRunner, task: Task, cell: _Cell, files: Files) -> None:
-    """Ask of a cell; who disagrees is asked with the whole file, too, to tell why."""
-    cell.verdicts = _ask(runner, task, cell, files, task.methods)
-    whole = _whole_file(runner, task)
+def _helpers(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> Files:
+    """What the pair adds to other sources of the tests and the start state has."""
+    repository, pair = runner.repository, runner.pair
+    old = TestSources(repository=repository, language=pair.language, rev=pair.old.rev)
+    start = replace(old, rev=pair.new.rev, edits=dict(around.files))
+    return added_helpers(old, start, task.test_file)
+
+
+def _helped(
+    runner: IsolatedCellRunner, task: Task, new: _Cell, files: Files
+) -> dict[str, TestMethod]:
+    """Who passes with helpers alone: its verdict is the one with them."""
+    asked = {name: task.methods[name] for name in new.disagreeing()}
+    again = _ask(runner, task, new, files, asked)
+    helped = {name: one for name, one in asked.items() if is_pass(again[name].outcome)}
+    new.verdicts |= {name: again[name] for name in helped}
+    return helped
+
+
+def _ask_with_whole_file(runner: IsolatedCellRunner, task: Task, cell: _Cell, files: Files) -> None:
+    """Who disagrees, with the whole file, to tell why."""
+    whole = whole_file(runner, task)
     disagreeing = {name: task.methods[name] for name in cell.disagreeing()}
     if disagreeing and whole != files:
         again = _ask(runner, task, cell, whole, disagreeing)
@@ -167,6 +195,8 @@ def _ask(
     files: Files,
     methods: Mapping[str, TestMethod],
 ) -> Verdicts:
+    if not methods:
+        return {}
     pair = runner.pair
     data = added_data(runner.repository, pair.language, pair.old.rev, pair.new.rev)
     whole = with_data(files, data)
@@ -174,7 +204,7 @@ def _ask(
     return runner.verdicts(compiled, methods, cell.demand)
 
 
-def _row(name: str, start: StartState, cells: Sequence[_Cell], note: str) -> Isolated:
+def _row(name: str, start: StartState, cells: tuple[_Cell, _Cell], note: str) -> Isolated:
     told = start.told_cnew.get(name)
     complaints = [cell.complaint(name) for cell in cells if name in cell.disagreeing()]
     if told is not None and not told.outcome.broken:
@@ -188,38 +218,3 @@ def _row(name: str, start: StartState, cells: Sequence[_Cell], note: str) -> Iso
         agrees=not complaints,
         detail='; '.join(filter(None, (*complaints, note))),
     )
-
-
-def _grafted(runner: IsolatedCellRunner, task: Task) -> tuple[Files, str]:
-    """The old file with the targets of the new one; else the new file as a whole, and why."""
-    repository, old = runner.repository, runner.pair.old.rev
-    before = content(repository, old, task.test_file)
-    if before is None:
-        return _whole_file(runner, task), ''
-    cut = surgery(runner.pair.language)
-    try:
-        text = cut.transplant(
-            before,
-            task.source(runner),
-            [_graft(subject) for subject in task.subjects],
-            used_elsewhere=cut.names_used_elsewhere(repository, old, task.test_file),
-        )
-    except StartStateInvalid as error:
-        return _whole_file(runner, task), f'whole file: {error}'
-    return ((task.test_file, text),), ''
-
-
-def _graft(subject: IsolatedSubject) -> Graft:
-    old = subject.old
-    here = old is not None and old.test_file == subject.new.test_file
-    return Graft(new=subject.new, old=old if here else None)
-
-
-def _whole_file(runner: IsolatedCellRunner, task: Task) -> Files:
-    """The new file as it is, and those gone from which it or its targets have moved."""
-    repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
-    left = {path_at_old(repository, old, new, task.test_file)}
-    left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
-    there = repository.tree(new)
-    gone = [(path, None) for path in left if path is not None and path not in there]
-    return tuple(sorted([*gone, (task.test_file, task.source(runner))], key=lambda f: f[0]))

@@ -41,6 +41,27 @@ def test_fee():
     with open('{DATA}') as file:
         assert till.fee() == int(file.read())
 """
+HELPERS = 'tests/conftest.py', 'tests/tolls.py'
+FIXTURE = """import pytest
+
+
+@pytest.fixture
+def {name}():
+    return 4
+"""
+WITH_HELPERS = """
+
+def test_toll(four):
+    import tolls
+    assert till.toll() == tolls.twice(four)
+"""
+# It uses what the pair adds to its tests, and nothing of the code.
+WITHOUT_CODE = """
+
+def test_toll(four):
+    import tolls
+    assert tolls.twice(four) == 8
+"""
 # On the old code there is no such test.
 ASIDE = """
 
@@ -64,12 +85,19 @@ STEPS: list[Mapping[str, str | bytes | None]] = [
         'LICENSE': 'Licensed under the Apache License, Version 2.0\n',
         'till.py': code(price=1),
         'tests/test_till.py': OLD_TESTS,
+        HELPERS[0]: FIXTURE.format(name='three'),
     },
     {'till.py': code(price=1, tax=2), 'tests/test_till.py': OLD_TESTS + MIXIN},
     {
         'till.py': code(price=1, tax=2, fee=3),
         'tests/test_till.py': OLD_TESTS + MIXIN + WITH_DATA,
         DATA: '3\n',
+    },
+    {
+        'till.py': code(price=1, tax=2, fee=3, toll=8),
+        'tests/test_till.py': OLD_TESTS + MIXIN + WITH_DATA + WITH_HELPERS,
+        HELPERS[0]: FIXTURE.format(name='three') + FIXTURE.format(name='four').partition('\n')[2],
+        HELPERS[1]: 'def twice(number):\n    return 2 * number\n',
     },
 ]
 
@@ -102,20 +130,35 @@ def gold(task: Assignment) -> Prediction:
     return Prediction(task_id=task.task.task_id, patch=task.task.test_patch.encode())
 
 
-def test_gold_of_a_mixin_and_of_a_test_with_new_data_succeeds(folder: Path, tmp_path: Path) -> None:
+def test_gold_of_a_mixin_and_of_tests_with_new_data_and_helpers_succeeds(
+    folder: Path, tmp_path: Path
+) -> None:
     tasks = assignments(folder / 'snapshot')
     rows = judged(folder, [gold(one) for one in tasks], tmp_path)
     found = {name.rpartition('#')[2]: row for name, row in rows.items()}
-    assert found.keys() == {'test_tax', 'test_fee'}
+    assert found.keys() == {'test_tax', 'test_fee', 'test_toll'}
     assert {row.outcome for row in found.values()} == {TaskOutcome.SUCCESS}, found
 
 
 def test_what_is_not_there_with_the_old_tests_is_neither_redundant_nor_a_success(
     folder: Path, tmp_path: Path
 ) -> None:
-    (task,) = (one for one in assignments(folder / 'snapshot') if 'fee' in one.task.test_patch)
+    (task,) = (
+        one for one in assignments(folder / 'snapshot') if '+def test_fee' in one.task.test_patch
+    )
     start, text = OLD_TESTS + MIXIN, OLD_TESTS + MIXIN + ASIDE
     patch = file_patch('tests/test_till.py', start, text).encode()
     (row,) = judged(folder, [Prediction(task_id=task.task.task_id, patch=patch)], tmp_path).values()
     assert (row.new, row.old) == ('pass', 'missing')
     assert (row.outcome, row.detail) == (TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD)
+
+
+def test_what_uses_new_helpers_and_no_new_code_is_redundant(folder: Path, tmp_path: Path) -> None:
+    (task,) = (
+        one for one in assignments(folder / 'snapshot') if '+def test_toll' in one.task.test_patch
+    )
+    start = OLD_TESTS + MIXIN + WITH_DATA
+    patch = file_patch('tests/test_till.py', start, start + WITHOUT_CODE).encode()
+    (row,) = judged(folder, [Prediction(task_id=task.task.task_id, patch=patch)], tmp_path).values()
+    assert (row.new, row.old) == ('pass', 'pass')
+    assert row.detail is Detail.PASSES_ON_OLD

@@ -21,12 +21,12 @@ from coevo.evaluation.judging.judgement import refused
 from coevo.evaluation.judging.matching import matched
 from coevo.evaluation.judging.neighbours import Neighbours
 from coevo.evaluation.judging.neighbours import neighbours
+from coevo.evaluation.judging.old_cells import old_cells_of
 from coevo.evaluation.judging.outcomes import Seen
 from coevo.evaluation.judging.placebos import Placebos
 from coevo.evaluation.judging.placebos import with_sight
 from coevo.evaluation.judging.preconditions import Held
 from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.runs import old_cell_of
 from coevo.evaluation.judging.runs import on_new
 from coevo.evaluation.judging.runs import on_old
 from coevo.evaluation.judging.runs import passes
@@ -161,12 +161,14 @@ def _run_on_old(run: _Run) -> list[str]:
     """What passes on the new code, on the old; nothing if classes of the patch are in its place, which
     are named."""
     passing = {n: m for n, m in run.methods.items() if passes(run.seen[n])}
-    cell, note = old_cell_of(run.context, run.patched, list(passing.values()))
-    shadows = code_shadows(run.context, cell) if cell else []
-    if cell and not shadows:
-        run.old_cell = cell
-        run.cpu_seconds += cell.cpu_seconds
-        on_old(run.context, cell, note, passing, run.seen)
+    cells = old_cells_of(run.context, run.patched, list(passing.values()))
+    if cells is None:
+        return []
+    shadows = code_shadows(run.context, cells.alone)
+    if not shadows:
+        run.old_cell = cells.alone
+        run.cpu_seconds += cells.cpu_seconds
+        on_old(run.context, cells, passing, run.seen)
     return shadows
 
 

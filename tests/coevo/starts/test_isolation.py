@@ -33,7 +33,7 @@ from tests.repos import git
 
 Tree = dict[str, str | None]
 
-GENERATED = ('grows', 'fresh', 'needs', 'counted', 'more', 'reads', 'marked')
+GENERATED = ('grows', 'fresh', 'needs', 'asks', 'leans', 'counted', 'more', 'reads', 'marked')
 STAYS = 'stays: is Price.stays 3'
 
 
@@ -59,6 +59,8 @@ def count(number: int, *more: str) -> Tree:
     return toys.tests('Count', f'counts: sh test $(grep -c : test_count.toy) -eq {number}', *more)
 
 
+LEANS = 'leans: use DepotTest._there then sh test -e /tmp/depot then is Price.tax 5'
+
 # In the old tree, and there alone, the first spoils the second.
 SPOILS = (
     'first: is Price.of 2 then sh touch /tmp/sold',
@@ -71,6 +73,9 @@ OLD: Tree = {
     **toys.tests('Update', STAYS, 'updates: is Price.of 1'),
     **toys.tests('Grow', STAYS, '_used: is Price.stays 3'),
     **toys.tests('Needy', STAYS),
+    **toys.tests('Ask', STAYS),
+    **toys.tests('Lean', STAYS),
+    **toys.tests('Depot', '_there: is Price.stays 3'),
     **count(1),
     **moved('a', 'moves: is Price.of 1'),
     **fixture(1, ''),
@@ -93,6 +98,13 @@ NEW: Tree = {
     **toys.tests('Fresh', 'fresh: is Price.tax 5'),
     **toys.tests('Needy', STAYS, 'needs: use KitTest._tax'),
     **toys.tests('Kit', '_tax: is Price.tax 5'),
+    **toys.tests('Ask', STAYS, 'asks: use DepotTest._rate'),
+    **toys.tests('Lean', STAYS, LEANS),
+    **toys.tests(
+        'Depot',
+        '_there: is Price.stays 3 then sh touch /tmp/depot',
+        '_rate: is Price.tax 5',
+    ),
     **count(2, 'counted: is Price.tax 5'),
     **toys.tests('Data', 'reads: is Price.tax 5 then sh grep -q 5 test_rates.txt'),
     'test_rates.txt': '5',
@@ -166,13 +178,26 @@ def test_a_new_test_agrees_in_a_file_that_was_there_in_a_new_one_in_a_new_type_a
     )
 
 
-def test_a_new_test_that_needs_another_new_file_of_the_tests_is_not_isolated(
+@pytest.mark.parametrize('name', ['needs', 'asks'])
+def test_a_new_test_comes_with_a_new_helper_in_a_file_that_is_new_or_was_there(
+    isolation: tuple[Isolation, Mapping[str, str]], name: str
+) -> None:
+    assert found(isolation, name) == Isolated(
+        told_cnew=None,
+        tnew_cold='compile_error',
+        tnew_cnew='pass',
+        start='valid',
+        agrees=True,
+        detail='with helpers that the pair adds',
+    )
+
+
+def test_a_new_test_that_needs_a_helper_to_be_changed_is_not_isolated(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
-    one = found(isolation, 'needs')
-    assert (one.tnew_cnew, one.tnew_cold) == ('compile_error', 'compile_error')
-    assert (one.start, one.agrees) == ('valid', False)
-    assert one.detail == ('tnew_cnew_isolated is compile_error unknown _tax')
+    one = found(isolation, 'leans')
+    assert (one.tnew_cnew, one.start, one.agrees) == ('fail', 'valid', False)
+    assert one.detail.startswith('tnew_cnew_isolated is fail status 1')
 
 
 def test_a_new_test_that_needs_data_to_be_changed_is_not_isolated(

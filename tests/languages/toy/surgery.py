@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
+from coevo.languages.helper_grafts import helper_grafts
 from coevo.languages.layout import Side
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
@@ -72,9 +73,16 @@ def transplant(
     return edits.result()
 
 
+def extended(old: bytes, new: bytes) -> bytes:
+    """With helpers of types that stand at old."""
+    grafts = helper_grafts(parse(old), parse(new), _is_test, is_fixture)
+    methods = [graft for graft in grafts if graft.new.test_method]
+    return transplant(old, new, methods) if methods else old
+
+
 def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     chosen = {member.start_byte for member in targets}
-    tests = (member for _, member in _members(source) if not member.name.startswith('_'))
+    tests = (member for _, member in _members(source) if _is_test(member))
     return [member for member in tests if member.start_byte not in chosen]
 
 
@@ -111,6 +119,10 @@ class ToyNamers:
 
 def namers(repository: Repository, rev: str) -> ToyNamers:
     return ToyNamers(repository, rev)
+
+
+def _is_test(member: Member) -> bool:
+    return not member.name.startswith('_')
 
 
 def _members(source: bytes) -> Iterator[tuple[DeclaredType, Member]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery import start_state
+from coevo.languages.golang.surgery.extension import extended
 from coevo.languages.golang.surgery.namers import namers
 from coevo.languages.golang.surgery.reach import derived
 from coevo.languages.golang.surgery.reach import names_used_elsewhere
@@ -15,6 +16,7 @@ from coevo.languages.golang.surgery.transplant import transplant
 
 __all__ = [
     'derived',
+    'extended',
     'namers',
     'names_used_elsewhere',
     'other_tests',

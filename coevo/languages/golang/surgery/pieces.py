@@ -142,9 +142,10 @@ class GoOutline:
         return self.source[part.text[0] : part.text[1]]
 
     def find(self, method: TestMethod, when: str) -> GoPiece:
-        """The declaration of a test function; StartStateInvalid."""
+        """The declaration of a test, or of a helper of whatever kind; StartStateInvalid."""
+        wanted = method.test_method or method.test_class.rpartition('$')[2]
         for piece in self.pieces:
-            if piece.kind == 'func' and piece.names == (method.test_method,):
+            if piece.kind != 'method' and wanted in piece.names:
                 return piece
         raise StartStateInvalid(
             f'{method.test_class}#{method.test_method} is not in the file at {when}'

@@ -33,7 +33,7 @@ from coevo.model.listener import silent
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
-ENGINE_VERSION = 10
+ENGINE_VERSION = 11
 BUILD_FILES = ('pom.xml',)
 NEEDS = f'a {BUILD_FILES[0]} at its root'
 RUNTIME = 'JDK'

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.surgery import start_state
+from coevo.languages.java.surgery.extension import extended
 from coevo.languages.java.surgery.namers import namers
 from coevo.languages.java.surgery.pieces import JavaOutline
 from coevo.languages.java.surgery.reach import derived
@@ -15,6 +16,7 @@ from coevo.languages.java.surgery.transplant import transplant
 
 __all__ = [
     'derived',
+    'extended',
     'namers',
     'names_used_elsewhere',
     'other_tests',

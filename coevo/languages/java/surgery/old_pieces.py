@@ -157,9 +157,9 @@ class OldJavaFile:
     def _find(self, method: TestMethod) -> JavaPiece:
         for piece in self.pieces:
             if (
-                piece.kind == 'method'
+                piece.kind in ('method', 'field')
                 and piece.owner == method.test_class
-                and piece.names == (method.test_method,)
+                and method.test_method in piece.names
                 and piece.parameters == method.parameters
             ):
                 return piece

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading import parse
 from coevo.languages.python.surgery import start_state
+from coevo.languages.python.surgery.extension import extended
 from coevo.languages.python.surgery.namers import namers
 from coevo.languages.python.surgery.pieces import outline
 from coevo.languages.python.surgery.reach import derived
@@ -16,6 +17,7 @@ from coevo.languages.python.surgery.transplant import transplant
 
 __all__ = [
     'derived',
+    'extended',
     'namers',
     'names_used_elsewhere',
     'other_tests',

@@ -1,0 +1,88 @@
+"""Submitted targets in the old tree on the old code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coevo.evaluation.judging.task_context import TaskContext
+from coevo.git.contents import content
+from coevo.git.contents import path_at_old
+from coevo.languages.cells import Compiled
+from coevo.languages.surgery import Graft
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.table import surgery
+from coevo.model.records import TestMethod
+from coevo.starts.added_data import added_data
+from coevo.starts.added_data import with_data
+from coevo.starts.added_helpers import TestSources
+from coevo.starts.added_helpers import added_helpers
+from coevo.starts.isolated_cells import Files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldCells:
+    """A target is broken by the old code if it is broken in both.
+
+    alone   targets with what only they use, and data that they have at the start
+    helped  with helpers, too, that the pair adds and the start state has; None where there are none
+    note    what is to be said of how the file was made
+    """
+
+    alone: Compiled
+    helped: Compiled | None
+    note: str
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self.alone.cpu_seconds + (self.helped.cpu_seconds if self.helped else 0.0)
+
+
+def old_cells_of(
+    context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
+) -> OldCells | None:
+    """For want of data or helpers that stand at the start, a target would fail on any code."""
+    if not methods:
+        return None
+    files, note = _transplanted(context, patched, methods)
+    task, old = context.assignment.task, context.pair.old.rev
+    data = added_data(context.source, task.language, task.old_rev, task.new_rev)
+    helpers = _helpers(context)
+    whole = with_data(files, data)
+    return OldCells(
+        alone=context.compile(old, whole),
+        helped=context.compile(old, with_data(whole, helpers)) if helpers else None,
+        note=note,
+    )
+
+
+def _helpers(context: TaskContext) -> Files:
+    task = context.assignment.task
+    old = TestSources(repository=context.source, language=task.language, rev=task.old_rev)
+    start = TestSources(
+        repository=context.repository, language=task.language, rev=context.pair.new.rev
+    )
+    return added_helpers(old, start, task.test_file)
+
+
+def _transplanted(
+    context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
+) -> tuple[Files, str]:
+    """The old file with the submitted targets and what only they use; else the file as a whole."""
+    task, source = context.assignment.task, context.source
+    place = path_at_old(source, task.old_rev, task.new_rev, task.test_file)
+    before = None if place is None else content(source, task.old_rev, place)
+    if place != task.test_file or before is None:
+        gone: Files = () if place is None else ((place, None),)
+        return tuple(sorted((*gone, (task.test_file, patched)), key=lambda f: f[0])), ''
+    cut = surgery(task.language)
+    try:
+        text = cut.transplant(
+            before,
+            patched,
+            [Graft(new=method) for method in methods],
+            used_elsewhere=cut.names_used_elsewhere(source, task.old_rev, task.test_file),
+        )
+    except StartStateInvalid as error:
+        return ((task.test_file, patched),), f'on old code as a whole file: {error}'
+    return ((task.test_file, text),), ''

@@ -1,0 +1,28 @@
+"""A Python test file with the helpers that a new version of it adds."""
+
+from __future__ import annotations
+
+from coevo.languages.declarations import Member
+from coevo.languages.helper_grafts import helper_grafts
+from coevo.languages.python.reading.tests import is_fixture
+from coevo.languages.python.surgery.pieces import outline
+from coevo.languages.python.surgery.start_state import other_tests
+from coevo.languages.python.surgery.transplant import transplant
+
+
+def extended(old: bytes, new: bytes) -> bytes:
+    """The old text where there is nothing to add; StartStateInvalid.
+
+    Variables come where a function or class that is added names them.
+    """
+    before, after = outline(old), outline(new)
+    tests = {member.start_byte for member in other_tests(after, [])}
+
+    def is_test(member: Member) -> bool:
+        return member.start_byte in tests
+
+    def stays_out(member: Member) -> bool:
+        return member.kind == 'field' or is_fixture(member)
+
+    grafts = helper_grafts(before.file, after.file, is_test, stays_out)
+    return transplant(old, new, grafts) if grafts else old

@@ -1,0 +1,98 @@
+"""What a pair adds to the sources of the test tree: new files, and new members of files that stay.
+
+No test of the old tree can use them, so they are what new tests alone use. They are put beside targets
+in the old tree where those do not pass there without; whatever else of the tests has changed or gone is
+a change of its own. It is what the start state has: a submission could use nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+
+from coevo.git.contents import content
+from coevo.git.objects import LINK
+from coevo.git.repository import Repository
+from coevo.languages.declarations import MODULE
+from coevo.languages.layout import Side
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
+from coevo.starts.isolated_cells import Files
+
+# A pair that changes more of its test files brings nothing: each of them is parsed.
+MOST_FILES = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestSources:
+    """The test files of a language at a revision; edits are files that are other, None is absent."""
+
+    __test__ = False
+
+    repository: Repository
+    language: str
+    rev: str
+    edits: Mapping[str, bytes | None] = field(default_factory=dict)
+
+    def texts(self) -> dict[str, str | bytes]:
+        """What tells the files' texts apart, by path."""
+        tree = reading(self.language).tree(self.repository, self.rev)
+        paths = (p for p in tree.paths(Side.TEST) if tree.entries[p].mode != LINK)
+        there = {path: tree.entries[path].oid for path in paths}
+        return {p: t for p, t in {**there, **self.edits}.items() if t is not None}
+
+    def text(self, path: str) -> bytes:
+        if path in self.edits:
+            return self.edits[path] or b''
+        return content(self.repository, self.rev, path) or b''
+
+
+def added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
+    """New and extended files, to be laid over the old tree, by path in order.
+
+    own  the test file of the task, whose tests come otherwise
+    """
+    before, after = old.texts(), start.texts()
+    differ = sorted(p for p in before.keys() | after if before.get(p) != after.get(p))
+    if len(differ) > MOST_FILES:
+        return ()
+    taken = {one for path in differ if path in before for one in _declared(old, path)}
+    found: list[tuple[str, bytes]] = []
+    for path in differ:
+        if path == own or path not in after:
+            continue
+        made = _extended(old, start, path) if path in before else start.text(path)
+        if made is not None and taken.isdisjoint(_more(old, path, made)):
+            found.append((path, made))
+    return tuple(found)
+
+
+def _extended(old: TestSources, start: TestSources, path: str) -> bytes | None:
+    before = old.text(path)
+    try:
+        made = surgery(old.language).extended(before, start.text(path))
+    except StartStateInvalid:
+        return None  # it cannot be taken apart, so it stays as it was
+    return made if made != before else None
+
+
+def _more(old: TestSources, path: str, text: bytes) -> set[tuple[str, ...]]:
+    """What a text declares that the file at old does not."""
+    return set(_declarations(old.language, path, text)) - _declared(old, path)
+
+
+def _declared(old: TestSources, path: str) -> set[tuple[str, ...]]:
+    return set(_declarations(old.language, path, old.text(path)))
+
+
+def _declarations(language: str, path: str, text: bytes) -> Iterator[tuple[str, ...]]:
+    """What there can be but one of: where it has moved here, it would be there twice."""
+    folder = path.rpartition('/')[0]
+    for type_ in reading(language).parse(text, path).types:
+        if type_.kind == MODULE:
+            yield from ((folder, type_.name, m.name) for m in type_.members if m.kind == 'method')
+        else:
+            yield (type_.name,)
