@@ -20,9 +20,6 @@ endif
 # nor keep it from keeping what it has compiled, which each of hundreds of processes would do again.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-# Only `lint` and `collect` have something to do beside each other.
-MAKEFLAGS += --jobs=2
-
 .PHONY: help setup demo live-demo collect test test-all lint format docs lock clean
 
 help: ## say what there is
@@ -37,15 +34,20 @@ demo: setup ## mine a small repository that the demo writes, into ./demo; minute
 live-demo: setup $(OPENAPI) ## crawl, validate, mine and release twice under a real server; minutes
 	@$(BIN)/python -m tests.live_demo
 
-# What tests import is compiled once while lint runs, not by each of the processes that test.
+# What tests import is compiled once, not by each of the processes that test.
 collect: $(OPENAPI)
 	@said=$$($(BIN)/python -m pytest --collect-only -qq) || { echo "$$said"; exit 1; }
 
-test: lint collect $(OPENAPI) ## what CI runs: lint, then every test but those marked docker, live or slow
-	@$(BIN)/python -m pytest -n 4 $(SPREAD) -m 'not ($(NOT_HERE))'
+# Lint has one core's work for a minute: it runs beside the tests, and says at once what it finds.
+beside_lint = $(MAKE) --no-print-directory --assume-old=setup lint & lint=$$!; \
+	$(MAKE) --no-print-directory --assume-old=setup collect && $(BIN)/python -m pytest $(1); tested=$$?; \
+	wait $$lint && exit $$tested
 
-test-all: lint collect $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
-	@$(BIN)/python -m pytest -n 2 $(SPREAD)
+test: setup $(OPENAPI) ## what CI runs: lint, and every test but those marked docker, live or slow
+	@$(call beside_lint,-n 5 $(SPREAD) -m 'not ($(NOT_HERE))')
+
+test-all: setup $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
+	@$(call beside_lint,-n 2 $(SPREAD))
 
 $(OPENAPI): tests/github_server/package-lock.json | setup
 	@bash infra/setup.sh npm
