@@ -27,6 +27,17 @@ def like(member: Member, type_: DeclaredType) -> Member | None:
     return next((other for other in type_.members if _identity(other) == _identity(member)), None)
 
 
+def neighbours(
+    old: LocatedDeclaration, new: LocatedDeclaration
+) -> tuple[Member | None, Member | None]:
+    """The members at new between which a removed one stood, as far as they are still there."""
+    assert old.member is not None
+    place = old.type.members.index(old.member)
+    above = (like(member, new.type) for member in old.type.members[:place][::-1])
+    below = (like(member, new.type) for member in old.type.members[place + 1 :])
+    return next(filter(None, above), None), next(filter(None, below), None)
+
+
 def _identity(member: Member) -> tuple[str, ...]:
     return member.kind, member.name, *member.parameters
 

@@ -21,6 +21,7 @@ from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.names import run_pattern
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.surgery import placebos
+from coevo.languages.golang.surgery import undo
 from coevo.languages.golang.toolchains import LIMIT
 from coevo.languages.golang.toolchains import alike
 from coevo.languages.golang.toolchains import find_toolchains
@@ -46,7 +47,10 @@ WORKAROUNDS = frozenset[str]()
 READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(
-    assertions=assertions, mutation=UniversalMutator(suffix='.go'), placebos=placebos
+    assertions=assertions,
+    mutation=UniversalMutator(suffix='.go'),
+    placebos=placebos,
+    undoing=undo,
 )
 OFFERS = frozenset(Capability) - {Capability.WATCH, Capability.MUTATE}
 mutation_tool = not_offered(Capability.MUTATE)

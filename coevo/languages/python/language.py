@@ -33,6 +33,7 @@ from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.supply import alike
 from coevo.languages.python.surgery import placebos
+from coevo.languages.python.surgery import undo
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
@@ -56,6 +57,7 @@ MEASURES = Measures(
     smells=smells,
     mutation=UniversalMutator(suffix='.py'),
     placebos=placebos,
+    undoing=undo,
     errors=load_errors,
 )
 mutation_tool = not_offered(Capability.MUTATE)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 
 from coevo.languages.golang.surgery.pieces import GoOutline
+from coevo.languages.golang.surgery.pieces import GoPart
 from coevo.languages.golang.surgery.pieces import GoPiece
 from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits
@@ -12,8 +14,11 @@ from coevo.languages.text_edits import whole_lines
 
 
 def cut(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:
-    """Take pieces out, and the keyword of lines of which none is left."""
-    taken = [part for piece in gone for part in piece.parts]
+    cut_parts(edits, file, [part for piece in gone for part in piece.parts])
+
+
+def cut_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -> None:
+    """Take stretches out, and the keyword of lines of which none is left."""
     left: dict[Span, int] = {}
     for piece in file.pieces:
         for part in piece.parts:

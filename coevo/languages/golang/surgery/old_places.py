@@ -39,10 +39,11 @@ def _texts(file: OldGoFile, piece: GoPiece) -> Iterator[bytes]:
     """Its parts; a line from among others gets a keyword of its own."""
     for part in piece.parts:
         text = file.old.text(part)
-        yield _alone(piece.kind, part, text, file.old.source) if part.is_line else text
+        yield alone(piece.kind, part, text, file.old.source) if part.is_line else text
 
 
-def _alone(kind: str, part: GoPart, text: bytes, source: bytes) -> bytes:
+def alone(kind: str, part: GoPart, text: bytes, source: bytes) -> bytes:
+    """A line under a keyword of its own."""
     margin = source[source.rfind(b'\n', 0, part.text[0]) + 1 : part.text[0]]
     before = margin if not margin.strip() else b'\t'
     return kind.encode() + b' (\n' + before + text + b'\n)'

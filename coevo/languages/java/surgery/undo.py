@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Import
-from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.headers import header_of
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import like
+from coevo.languages.undoing import neighbours
 from coevo.model.dependencies import Revised
 
 
@@ -98,7 +97,7 @@ def _put_back(
 ) -> None:
     assert old.member is not None
     margin = indentation(old.source, old.member.start_byte)
-    before, after = _neighbours(old, new)
+    before, after = neighbours(old, new)
     if before is not None:
         edits.insert(before.end_byte, b'\n\n' + margin + text)
     elif after is not None:
@@ -107,17 +106,6 @@ def _put_back(
         # The constants of an enum end with a semicolon if members follow; one more does no harm.
         start = b';\n' if new.type.kind == 'enum' else b'\n'
         edits.insert(new.type.end_byte - 1, start + margin + text + b'\n')
-
-
-def _neighbours(
-    old: LocatedDeclaration, new: LocatedDeclaration
-) -> tuple[Member | None, Member | None]:
-    """The members at new between which a removed one stood, as far as they are still there."""
-    assert old.member is not None
-    place = old.type.members.index(old.member)
-    above = (like(member, new.type) for member in old.type.members[:place][::-1])
-    below = (like(member, new.type) for member in old.type.members[place + 1 :])
-    return next(filter(None, above), None), next(filter(None, below), None)
 
 
 def _bring_imports(

@@ -137,7 +137,7 @@ class OldPythonFile:
     def text(self, piece: PythonPiece, margin: bytes) -> bytes:
         """A piece as it is written behind some white space; an import alone on its line."""
         if piece.kind == 'import':
-            return _import_line(piece)
+            return import_line(piece)
         return indented(
             self.old.text(piece),
             indentation(self.old.source, piece.start),
@@ -216,13 +216,13 @@ def _once(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
     """Without imports that stand there already."""
     lines: set[bytes] = set()
     for piece in pieces:
-        line = _import_line(piece) if piece.kind == 'import' else b''
+        line = import_line(piece) if piece.kind == 'import' else b''
         if line not in lines:
             yield piece
         lines |= {line} - {b''}
 
 
-def _import_line(piece: PythonPiece) -> bytes:
+def import_line(piece: PythonPiece) -> bytes:
     one = piece.imported
     if one is None:
         raise StartStateInvalid('an import without a name')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ def add(
 ) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     if piece.kind == 'import':
-        _add_import(edits, file, piece, standing)
+        add_import(edits, file.new, file.text(piece, b''), standing)
         return
     owner = file.owner(piece)
     if owner and _is_one_line(file.new, owner):
@@ -78,12 +79,11 @@ def _margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> 
     return min(deeper, key=len) if deeper else own + b'    '
 
 
-def _add_import(
-    edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
+def add_import(
+    edits: TextEdits, new: PythonOutline, line: bytes, standing: Iterable[PythonPiece]
 ) -> None:
     """Behind the imports at the top; without any where they stood, or behind what the file says of
     itself."""
-    new, line = file.new, file.text(piece, b'')
     first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
     functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
     known = [p for p in new.imports() if p.start < min([first, *functions])]
