@@ -59,7 +59,8 @@ class Isolated:
     detail: Annotated[
         str,
         Column(
-            'Where they differ, or `with helpers that the pair adds` where they agree with those alone.'
+            'Where they differ; `with helpers that the pair adds` or `with its whole file, …` where '
+            'they agree with that alone.'
         ),
     ] = ''
 

@@ -2,7 +2,8 @@
 
 An isolated cell is a whole-tree one with only the targets of one test file and track, and what
 they alone use, of the other revision; data that the pair adds beside its tests goes along, and the
-helpers that it adds where a target does not pass without (`added_data`, `added_helpers`, docs/tasks.md).
+helpers that it adds where a target does not pass without (`added_data`, `added_helpers`, docs/tasks.md). An
+update comes with its whole file if the new code breaks all that its class was (`broken_classes`).
 Where it says something else, the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
 the new tree with its targets reverted or removed.
 """
@@ -28,6 +29,7 @@ from coevo.starts.added_data import added_data
 from coevo.starts.added_data import with_data
 from coevo.starts.added_helpers import TestSources
 from coevo.starts.added_helpers import added_helpers
+from coevo.starts.broken_classes import all_broken
 from coevo.starts.executed_start import StartState
 from coevo.starts.executed_start import start_state
 from coevo.starts.grafted_files import grafted
@@ -47,6 +49,7 @@ from coevo.starts.siblings import sibling_patch
 from coevo.starts.source_readers import reads_sources
 
 HELPED = 'with helpers that the pair adds'
+WITH_FILE = 'with its whole file, since the code breaks all tests of its old class'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,19 +147,25 @@ class _Cell:
 def _isolated(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> dict[str, Isolated]:
     start = start_state(runner, task, around)
     files, note = grafted(runner, task)
+    notes = dict.fromkeys(task.methods, note)
     new = _Cell(name='tnew_cnew_isolated', code_rev=runner.pair.new.rev, demand=is_pass)
     cold = _Cell(name='tnew_cold_isolated', code_rev=runner.pair.old.rev, demand=is_broken)
     new.verdicts |= _ask(runner, task, new, files, task.methods)
     helpers = _helpers(runner, task, around) if new.disagreeing() else ()
-    helped = _helped(runner, task, new, with_data(files, helpers)) if helpers else {}
+    more = with_data(files, helpers)
+    helped = _cured(runner, task, new, more, new.disagreeing()) if helpers else {}
+    notes |= dict.fromkeys(helped, HELPED)
     if task.is_generation:
         alone = {name: one for name, one in task.methods.items() if name not in helped}
         cold.verdicts |= _ask(runner, task, cold, files, alone)
-        cold.verdicts |= _ask(runner, task, cold, with_data(files, helpers), helped)
+        cold.verdicts |= _ask(runner, task, cold, more, helped)
+    if task.track is Track.UPDATE:
+        whole = with_data(whole_file(runner, task), helpers)
+        broken = [name for name in new.disagreeing() if name in all_broken(runner, task)]
+        notes |= dict.fromkeys(_cured(runner, task, new, whole, broken), WITH_FILE)
     cells = (new, cold)
     for cell in cells:
         _ask_with_whole_file(runner, task, cell, files)
-    notes = {name: HELPED if name in helped else note for name in task.methods}
     return {name: _row(name, start, cells, notes[name]) for name in task.methods}
 
 
@@ -168,15 +177,15 @@ def _helpers(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> Fi
     return added_helpers(old, start, task.test_file)
 
 
-def _helped(
-    runner: IsolatedCellRunner, task: Task, new: _Cell, files: Files
+def _cured(
+    runner: IsolatedCellRunner, task: Task, new: _Cell, files: Files, names: Sequence[str]
 ) -> dict[str, TestMethod]:
-    """Who passes with helpers alone: its verdict is the one with them."""
-    asked = {name: task.methods[name] for name in new.disagreeing()}
+    """Who of some passes with other files: its verdict is the one with them."""
+    asked = {name: task.methods[name] for name in names}
     again = _ask(runner, task, new, files, asked)
-    helped = {name: one for name, one in asked.items() if is_pass(again[name].outcome)}
-    new.verdicts |= {name: again[name] for name in helped}
-    return helped
+    cured = {name: one for name, one in asked.items() if is_pass(again[name].outcome)}
+    new.verdicts |= {name: again[name] for name in cured}
+    return cured
 
 
 def _ask_with_whole_file(runner: IsolatedCellRunner, task: Task, cell: _Cell, files: Files) -> None:

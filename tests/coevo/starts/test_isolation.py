@@ -34,6 +34,7 @@ from tests.repos import git
 Tree = dict[str, str | None]
 
 GENERATED = ('grows', 'fresh', 'needs', 'asks', 'leans', 'counted', 'more', 'reads', 'marked')
+UPDATED = ('updates', 'moves', 'fixed', 'deep', 'first', 'second', 'breaks')
 STAYS = 'stays: is Price.stays 3'
 
 
@@ -69,7 +70,8 @@ SPOILS = (
 
 OLD: Tree = {
     **toys.BUILD,
-    **toys.source('Price', 'of: 1', 'stays: 3'),
+    **toys.source('Price', 'of: 1', 'old: 1', 'stays: 3'),
+    **toys.tests('Broken', '_before: is Price.old 1', 'breaks: is Price.old 1', 'stays: pass'),
     **toys.tests('Update', STAYS, 'updates: is Price.of 1'),
     **toys.tests('Grow', STAYS, '_used: is Price.stays 3'),
     **toys.tests('Needy', STAYS),
@@ -88,6 +90,7 @@ OLD: Tree = {
 NEW: Tree = {
     **toys.source('Price', 'of: 2', 'tax: 5', 'stays: 3'),
     **toys.tests('Update', STAYS, 'updates: is Price.of 2'),
+    **toys.tests('Broken', '_before: is Price.of 2', 'breaks: is Price.of 2', 'stays: pass'),
     **toys.tests(
         'Grow',
         STAYS,
@@ -149,7 +152,7 @@ def isolation(
         names = {one.new.test_method: one.method_id for one in subjects}
         tracks = {one.new.test_method: one.track for one in subjects}
         assert tracks == {
-            **dict.fromkeys(('updates', 'moves', 'fixed', 'deep', 'first', 'second'), Track.UPDATE),
+            **dict.fromkeys(UPDATED, Track.UPDATE),
             **dict.fromkeys(GENERATED, Track.GENERATION),
             'repaired': Track.REPAIR,
         }
@@ -218,6 +221,19 @@ def test_a_test_that_needs_another_fixture_of_its_file_is_not_isolated_and_start
     assert told == 'told_cnew_isolated is pass'
     assert new.startswith('tnew_cnew_isolated is fail status 1')
     assert new.endswith(', but not with the whole file')
+
+
+def test_a_test_whose_class_the_code_breaks_as_a_whole_comes_with_its_file(
+    isolation: tuple[Isolation, Mapping[str, str]],
+) -> None:
+    assert found(isolation, 'breaks') == Isolated(
+        told_cnew='compile_error',
+        tnew_cold=None,
+        tnew_cnew='pass',
+        start='valid',
+        agrees=True,
+        detail='with its whole file, since the code breaks all tests of its old class',
+    )
 
 
 def test_a_start_state_in_which_a_kept_test_no_longer_passes_is_none(
