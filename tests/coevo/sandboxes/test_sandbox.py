@@ -285,7 +285,9 @@ def test_cpu_of_dead_children_counts(sandbox: Sandbox) -> None:
 
 def test_memory_is_bounded_while_it_dozes(sandbox: Sandbox) -> None:
     holds = 'sleep 1; all=$(head -c 300000000 /dev/zero | tr "\\0" a); sleep 300'
-    with sandbox.start(job(holds, limits=replace(LIMITS, memory_bytes=200 << 20))) as process:
+    # A shell takes a while to hold so much on a busy machine.
+    limits = replace(LIMITS, memory_bytes=200 << 20, wall_seconds=120)
+    with sandbox.start(job(holds, limits=limits)) as process:
         process.doze()
         process.wait()
     assert process.exceeded == 'memory'
