@@ -20,23 +20,29 @@ from coevo.model.records import TestMethod
 
 _ADDED = frozenset({'method', 'field'})
 
-Is = Callable[[Member], bool]
 _Key = tuple[str, str, str, tuple[str, ...]]
 
 
-def helper_grafts(old: SourceFile, new: SourceFile, is_test: Is, stays_out: Is) -> list[Graft]:
+def helper_grafts(
+    old: SourceFile,
+    new: SourceFile,
+    tests: Iterable[Member],
+    stays_out: Callable[[Member], bool],
+) -> list[Graft]:
     """In the file's order; of a new type one, under its name alone.
 
+    tests      those of the new file
     stays_out  whether a member runs by itself, or cannot be put in alone
     """
+    starts = {one.start_byte for one in tests}
     there = {type_.name for type_ in old.types}
     known = {_key(member) for type_ in old.types for member in type_.members}
     found: list[Graft] = []
     for type_ in new.types:
         if type_.name in there:
-            members = [one for one in type_.members if not is_test(one) and not stays_out(one)]
-            found += _of_members(members, known)
-        elif _is_outermost(type_, there) and not any(map(is_test, type_.members)):
+            members = [one for one in type_.members if one.start_byte not in starts]
+            found += _of_members([one for one in members if not stays_out(one)], known)
+        elif _is_outermost(type_, there) and starts.isdisjoint(m.start_byte for m in type_.members):
             found.append(_graft(type_.name, '', ()))
     return found
 

@@ -6,6 +6,8 @@ too, is the code's doing and no change of the tests' own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coevo.git.contents import content
 from coevo.languages.cells import Compiled
 from coevo.languages.table import surgery
@@ -15,16 +17,21 @@ from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.isolated_cells import Task
 
 
-def all_broken(runner: IsolatedCellRunner, task: Task) -> frozenset[str]:
-    """The subjects in whose old class no test compiles on the new code, all other tests being old, too."""
+def all_broken(runner: IsolatedCellRunner, task: Task, names: Sequence[str]) -> list[str]:
+    """Of some subjects those in whose old class no test compiles on the new code, all other tests being
+    old, too."""
+    if not names:
+        return []
     pair = runner.pair
     compiled = runner.compile(pair.old.rev, pair.new.rev, task.module, ())
-    olds = {subject.method_id: subject.old for subject in task.subjects if subject.old is not None}
-    classes = {(one.test_file, one.test_class, one.module) for one in olds.values()}
-    broken = {one for one in classes if _is_broken(runner, compiled, *one)}
-    return frozenset(
-        name for name, one in olds.items() if (one.test_file, one.test_class, one.module) in broken
-    )
+    olds = {subject.method_id: subject.old for subject in task.subjects}
+    classes = {name: _class_of(old) for name in names if (old := olds[name]) is not None}
+    broken = {one for one in set(classes.values()) if _is_broken(runner, compiled, *one)}
+    return [name for name, one in classes.items() if one in broken]
+
+
+def _class_of(method: TestMethod) -> tuple[str, str, str]:
+    return method.test_file, method.test_class, method.module
 
 
 def _is_broken(

@@ -161,7 +161,7 @@ def _isolated(runner: IsolatedCellRunner, task: Task, around: SiblingEdits) -> d
         cold.verdicts |= _ask(runner, task, cold, more, helped)
     if task.track is Track.UPDATE:
         whole = with_data(whole_file(runner, task), helpers)
-        broken = [name for name in new.disagreeing() if name in all_broken(runner, task)]
+        broken = all_broken(runner, task, new.disagreeing())
         notes |= dict.fromkeys(_cured(runner, task, new, whole, broken), WITH_FILE)
     cells = (new, cold)
     for cell in cells:

@@ -75,14 +75,14 @@ def transplant(
 
 def extended(old: bytes, new: bytes) -> bytes:
     """With helpers of types that stand at old."""
-    grafts = helper_grafts(parse(old), parse(new), _is_test, is_fixture)
+    grafts = helper_grafts(parse(old), parse(new), other_tests(new, []), is_fixture)
     methods = [graft for graft in grafts if graft.new.test_method]
     return transplant(old, new, methods) if methods else old
 
 
 def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     chosen = {member.start_byte for member in targets}
-    tests = (member for _, member in _members(source) if _is_test(member))
+    tests = (member for _, member in _members(source) if not member.name.startswith('_'))
     return [member for member in tests if member.start_byte not in chosen]
 
 
@@ -119,10 +119,6 @@ class ToyNamers:
 
 def namers(repository: Repository, rev: str) -> ToyNamers:
     return ToyNamers(repository, rev)
-
-
-def _is_test(member: Member) -> bool:
-    return not member.name.startswith('_')
 
 
 def _members(source: bytes) -> Iterator[tuple[DeclaredType, Member]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading.tests import is_fixture
-from coevo.languages.golang.reading.tests import is_test
 from coevo.languages.golang.surgery.pieces import outline
 from coevo.languages.golang.surgery.transplant import transplant
 from coevo.languages.helper_grafts import helper_grafts
@@ -16,5 +15,6 @@ def extended(old: bytes, new: bytes) -> bytes:
     def stays_out(member: Member) -> bool:
         return '$' in member.owner or member.name == '_' or is_fixture(member)
 
-    grafts = helper_grafts(outline(old).file, outline(new).file, is_test, stays_out)
+    after = outline(new)
+    grafts = helper_grafts(outline(old).file, after.file, after.tests, stays_out)
     return transplant(old, new, grafts) if grafts else old

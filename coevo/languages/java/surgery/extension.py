@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coevo.languages.declarations import Member
 from coevo.languages.helper_grafts import helper_grafts
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.surgery.old_pieces import outline
@@ -13,10 +12,5 @@ from coevo.languages.java.surgery.transplant import transplant
 def extended(old: bytes, new: bytes) -> bytes:
     """The old text where there is nothing to add; StartStateInvalid."""
     before, after = outline(old), outline(new)
-    tests = {member.start_byte for member in other_tests(after, [])}
-
-    def is_test(member: Member) -> bool:
-        return member.start_byte in tests
-
-    grafts = helper_grafts(before.file, after.file, is_test, is_fixture)
+    grafts = helper_grafts(before.file, after.file, other_tests(after, []), is_fixture)
     return transplant(old, new, grafts) if grafts else old

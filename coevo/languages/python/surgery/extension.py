@@ -16,13 +16,9 @@ def extended(old: bytes, new: bytes) -> bytes:
     Variables come where a function or class that is added names them.
     """
     before, after = outline(old), outline(new)
-    tests = {member.start_byte for member in other_tests(after, [])}
-
-    def is_test(member: Member) -> bool:
-        return member.start_byte in tests
 
     def stays_out(member: Member) -> bool:
         return member.kind == 'field' or is_fixture(member)
 
-    grafts = helper_grafts(before.file, after.file, is_test, stays_out)
+    grafts = helper_grafts(before.file, after.file, other_tests(after, []), stays_out)
     return transplant(old, new, grafts) if grafts else old
