@@ -123,7 +123,7 @@ def _put_back(
 
 
 def _append(edits: TextEdits, source: bytes, end: int, old: LocatedDeclaration, span: Span) -> None:
-    """At the end of a class or file, as deep as its last line, or as it was where it is empty."""
+    """At the end of a class or file, as deep as it was."""
     margin = indentation(old.source, span[0])
     gap = b'\n' * (1 + gap_above(old.source, span[0]))
     edits.insert(line_end(source, end), gap + margin + _moved(old.source, span, margin))
