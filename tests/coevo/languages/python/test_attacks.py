@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from coevo.languages.conditions import Conditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
@@ -155,12 +156,12 @@ ATTACKS = f"""\
 
 
     def test_fills_the_disk():
+        block, number = bytes(100 << 20), 0
         with pytest.raises(OSError):
-            number = 0
             while True:
                 number += 1
                 with open('/w/tree/large-%d' % number, 'wb') as file:
-                    file.write(bytes(100 << 20))
+                    file.write(block)
 
 
     def test_sees_a_tree_of_its_own():
@@ -252,7 +253,10 @@ def test_who_fails_is_not_told_to_have_passed(
 )
 def test_what_is_left_harms_nobody(place: Shop, name: str) -> None:
     start = time.monotonic()
-    assert place.verdict(method(name)).outcome is Outcome.PASS
+    # Two gigabytes take a busy machine more than the seconds that the other attacks get.
+    (verdict,) = place.run(method(name), conditions=Conditions(cpu_limit=30.0)).verdicts
+    assert verdict is not None
+    assert verdict.outcome is Outcome.PASS
     assert time.monotonic() - start < 300
     assert not [
         one for one in psutil.process_iter(['cmdline']) if one.info['cmdline'] == ['sleep', LEFT]
