@@ -45,7 +45,7 @@ from benchmarks.tables import read
 from benchmarks.tables import write
 from coevo.git.repository import Repository
 from coevo.languages.golang.language import NAME as GO
-from coevo.languages.java.maven.workarounds import WORKAROUNDS
+from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks

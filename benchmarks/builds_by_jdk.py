@@ -25,8 +25,8 @@ from pathlib import Path
 from statistics import median
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.compiled_cells import JavaCellKey
-from coevo.languages.java.maven.jdk_worker import JdkWorker
+from coevo.languages.java.cells.compiled_cells import JavaCellKey
+from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import PREFERRED

@@ -46,7 +46,7 @@ from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.oracle import old_method
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures

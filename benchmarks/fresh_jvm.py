@@ -19,12 +19,12 @@ from statistics import median
 from unittest import mock
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven import launch
+from coevo.languages.java.built_pair import JavaBuiltPair
+from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.maven import shared_builds
-from coevo.languages.java.maven.built_pair import JavaBuiltPair
-from coevo.languages.java.maven.jdk_worker import JdkWorker
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.processes import launch
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair

@@ -25,7 +25,7 @@ from benchmarks.stores import segments as segments_of
 from benchmarks.unmined import sieved
 from coevo.engine.results import Step
 from coevo.git.repository import Repository
-from coevo.languages.java import maven
+from coevo.languages.java import language as java
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
 from coevo.model.segment import Segment
@@ -197,7 +197,7 @@ def _records(stores: Sequence[Store], walk: Walk) -> Iterator[tuple[WalkRecord, 
             if partition.walk is walk:
                 first.setdefault(partition.repo, store)
     for repo, store in sorted(first.items()):
-        partition = Partition(repo=repo, language=maven.NAME, walk=walk)
+        partition = Partition(repo=repo, language=java.NAME, walk=walk)
         yield store.walk(partition), on_disk(store.root)
 
 

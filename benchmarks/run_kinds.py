@@ -18,9 +18,9 @@ from pathlib import Path
 from types import FrameType
 
 from coevo.command.main import main as coevo_main
-from coevo.languages.java.maven.session import Answer
-from coevo.languages.java.maven.session import Died
-from coevo.languages.java.maven.session import Session
+from coevo.languages.java.building.session import Answer
+from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import Session
 from coevo.sandboxes.process import Process
 
 # By the end of the module's name and the function; the innermost that is named here counts.

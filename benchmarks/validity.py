@@ -34,7 +34,7 @@ from benchmarks.oracles.cell import Flags
 from benchmarks.oracles.cell import Oracle
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.cell import Target
-from coevo.languages.java.maven.workarounds import WORKAROUNDS
+from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.drops import Drop
 from coevo.model.errors import Transient
 from coevo.model.identity import method_id

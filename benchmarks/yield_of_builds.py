@@ -27,7 +27,7 @@ from typing import Any
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.tools.jdks import Jdk

@@ -10,13 +10,13 @@ from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.capabilities import Capability
 from coevo.languages.capabilities import lacking
 from coevo.languages.golang import language as golang
-from coevo.languages.java import maven
+from coevo.languages.java import language as java
 from coevo.languages.measures import Measures
 from coevo.languages.python import language as python
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
 
-_JAVA: Language = maven
+_JAVA: Language = java
 _PYTHON: Language = python
 _GO: Language = golang
 

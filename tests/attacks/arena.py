@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.maven.launch import Launcher
-from coevo.languages.java.maven.packed_trees import pack
-from coevo.languages.java.maven.places import TOOLS
-from coevo.languages.java.maven.places import WORKSPACE
-from coevo.languages.java.maven.plan import JUnit
-from coevo.languages.java.maven.plan import LaunchPlan
-from coevo.languages.java.maven.report import MavenModule
-from coevo.languages.java.maven.report import Surefire
-from coevo.languages.java.maven.runner import RunTarget
-from coevo.languages.java.maven.runner import run_targets
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import Surefire
+from coevo.languages.java.places import TOOLS
+from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.processes.launch import Launcher
+from coevo.languages.java.processes.packed_trees import pack
+from coevo.languages.java.processes.plan import JUnit
+from coevo.languages.java.processes.plan import LaunchPlan
+from coevo.languages.java.processes.runner import RunTarget
+from coevo.languages.java.processes.runner import run_targets
 from coevo.languages.java.tools.toolchain import toolchain
 from coevo.languages.verdicts import Verdict
 from coevo.sandboxes.sandbox import Mount
@@ -34,7 +34,7 @@ from tests.coevo.languages.java.jvm import write
 TEST_CLASSES = 'target/test-classes'
 _LIBRARIES = (*VINTAGE, *JUPITER, *PLATFORM, *REST)
 
-MODULE = MavenModule(
+MODULE = JavaModule(
     path='.',
     index=0,
     failure=None,

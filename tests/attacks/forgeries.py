@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.languages.java.maven.report import Surefire
+from coevo.languages.java.building.report import Surefire
 
 # What forgers share. Events are those of the worker, so that only nonce and channel are missing.
 TOOLS = r"""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.maven import launch
+from coevo.languages.java.processes import launch
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox

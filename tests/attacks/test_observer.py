@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.java.maven.report import Surefire
-from coevo.languages.java.maven.runner import RunTarget
-from coevo.languages.java.maven.runner import run_observed
+from coevo.languages.java.building.report import Surefire
+from coevo.languages.java.processes.runner import RunTarget
+from coevo.languages.java.processes.runner import run_observed
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox

@@ -16,7 +16,7 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import renamed
-from coevo.languages.java.maven.workarounds import WORKAROUNDS
+from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.words import Cause
 from coevo.snapshots.models import Model
 from tests import snapshots

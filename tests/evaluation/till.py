@@ -26,7 +26,7 @@ from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
 from coevo.languages.conditions import Conditions
-from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.model.profiles import load_profile

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.maven import cell_processes
-from coevo.languages.java.maven import launch
-from coevo.languages.java.maven import settings
+from coevo.languages.java import cell_processes
+from coevo.languages.java.building import settings
 from coevo.languages.java.maven import shared_builds
+from coevo.languages.java.processes import launch
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Outcome

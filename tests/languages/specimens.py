@@ -13,8 +13,8 @@ from coevo.languages.base import Language
 from coevo.languages.golang import language as golang
 from coevo.languages.golang import launch as go_launch
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.java import maven
-from coevo.languages.java.maven import launch
+from coevo.languages.java import language as java
+from coevo.languages.java.processes import launch
 from coevo.languages.python import language as python
 from coevo.languages.python import launch as python_launch
 from coevo.model.records import TestMethod
@@ -335,7 +335,7 @@ SPECIMENS = {
         data='test_rates.txt',
     ),
     'java': Specimen(
-        language=maven,
+        language=java,
         build={'pom.xml': projects.pom()},
         code=java_code,
         tests=java_tests,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from coevo.languages.error_classes import ErrorClass
-from coevo.languages.java.maven.compilation import is_of_the_parser
+from coevo.languages.java.building.compilation import is_of_the_parser
 
 _CLASSES: Mapping[ErrorClass, str] = {
     ErrorClass.FINAL: r'cant\.assign\S*|cant\.ref\.non\.effectively\.final\.var'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.maven.compilation import is_of_the_parser
-from coevo.languages.java.maven.environment import withheld
+from coevo.languages.java.building.compilation import is_of_the_parser
+from coevo.languages.java.processes.environment import withheld
 from coevo.model.words import Cause
 from coevo.model.words import Label
 from coevo.model.words import Track

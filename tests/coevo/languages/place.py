@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.built_pair import JavaBuiltPair
-from coevo.languages.java.maven.jdk_worker import JdkWorker
+from coevo.languages.java.built_pair import JavaBuiltPair
+from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import Jdk

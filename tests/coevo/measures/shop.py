@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.builder import JavaBuilder
+from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.reading.syntax import parse

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.java.maven.edited_code import FILTERED
+from coevo.languages.java.cells.edited_code import FILTERED
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import UndoablePart

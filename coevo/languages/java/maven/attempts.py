@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.maven.build_outputs import BuildOutput
-from coevo.languages.java.maven.report import MavenModule
-from coevo.languages.java.maven.report import failure_of
-from coevo.languages.java.maven.session import Answer
-from coevo.languages.java.maven.session import Died
-from coevo.languages.java.maven.session import Session
-from coevo.languages.java.maven.settings import build_request
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import failure_of
+from coevo.languages.java.building.session import Answer
+from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import Session
+from coevo.languages.java.building.settings import build_request
 from coevo.languages.left_out import NEEDS_LFS_FILE
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.model.reasons import LIBRARY_REASONS
@@ -171,7 +171,7 @@ def needless(answer: Answer | Died) -> frozenset[str]:
     return NEEDLESS & {str(name).partition(':')[0] for name in names}
 
 
-def why(answer: Answer | Died, modules: Mapping[str, MavenModule]) -> str:
+def why(answer: Answer | Died, modules: Mapping[str, JavaModule]) -> str:
     """Why nothing of a revision was built."""
     if isinstance(answer, Died):
         return f'{_BUILDER_DIED}{answer.reason}'

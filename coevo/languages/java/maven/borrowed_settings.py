@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 
 from coevo.languages.cells import Scope
-from coevo.languages.java.maven.report import MavenModule
-from coevo.languages.java.maven.report import ReportedEntry
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import ReportedEntry
 
 TEST_SCOPE = 'test'
 
 
-def with_borrowed(module: MavenModule, donor: MavenModule, scope: Scope) -> MavenModule:
+def with_borrowed(module: JavaModule, donor: JavaModule, scope: Scope) -> JavaModule:
     """The module with what it borrows: itself where both have the same."""
     if scope is Scope.TEST_LIBRARIES:
         libraries = tuple(_test_libraries(module, donor))
@@ -26,7 +26,7 @@ def with_borrowed(module: MavenModule, donor: MavenModule, scope: Scope) -> Mave
     )
 
 
-def _test_libraries(module: MavenModule, donor: MavenModule) -> Iterator[ReportedEntry]:
+def _test_libraries(module: JavaModule, donor: JavaModule) -> Iterator[ReportedEntry]:
     """The module's own for its code, the donor's for tests; the code's version of both counts."""
     kept = [entry for entry in module.class_path if not _is_for_tests(entry)]
     names = {_name(entry) for entry in kept}
@@ -36,7 +36,7 @@ def _test_libraries(module: MavenModule, donor: MavenModule) -> Iterator[Reporte
             yield entry
 
 
-def _all_libraries(module: MavenModule, donor: MavenModule) -> Iterator[ReportedEntry]:
+def _all_libraries(module: JavaModule, donor: JavaModule) -> Iterator[ReportedEntry]:
     """Siblings are code and stay; every library is the donor's."""
     yield from (entry for entry in module.class_path if entry.sibling is not None)
     yield from (entry for entry in donor.class_path if entry.sibling is None)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.languages.java.maven import settings
-from coevo.languages.java.maven.archives import LIMITS
-from coevo.languages.java.maven.archives import LIST
-from coevo.languages.java.maven.archives import LISTING
-from coevo.languages.java.maven.archives import Rehearsal
-from coevo.languages.java.maven.archives import dumping
-from coevo.languages.java.maven.places import BUILD_TREE
-from coevo.languages.java.maven.places import HEAD
-from coevo.languages.java.maven.places import WORKSPACE
+from coevo.languages.java.building import settings
+from coevo.languages.java.places import BUILD_TREE
+from coevo.languages.java.places import HEAD
+from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.processes.archives import LIMITS
+from coevo.languages.java.processes.archives import LIST
+from coevo.languages.java.processes.archives import LISTING
+from coevo.languages.java.processes.archives import Rehearsal
+from coevo.languages.java.processes.archives import dumping
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.languages.java.tools.wire import encode
 from coevo.sandboxes.sandbox import Job

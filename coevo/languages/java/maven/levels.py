@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from coevo.languages.java.maven.report import LEVEL_RAISED
-from coevo.languages.java.maven.report import MavenModule
+from coevo.languages.java.building.report import LEVEL_RAISED
+from coevo.languages.java.building.report import JavaModule
 
 # 8 of `8`, `1.8` and `1.8.0`.
 _LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
 
 
-def declared_level(modules: Iterable[MavenModule]) -> int | None:
+def declared_level(modules: Iterable[JavaModule]) -> int | None:
     """The highest level of modules with sources; one that we had to raise or fill in is none.
 
     None where nothing is declared. Any JDK for the whole has to know the highest.

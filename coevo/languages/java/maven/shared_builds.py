@@ -13,39 +13,39 @@ from pathlib import Path
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import Compiled
-from coevo.languages.java.maven import launch
-from coevo.languages.java.maven import settings
-from coevo.languages.java.maven.archives import Archives
-from coevo.languages.java.maven.archives import Rehearsal
-from coevo.languages.java.maven.archives import archive_key
+from coevo.languages.java.building import settings
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.build_outputs import separate
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import ReportedEntry
+from coevo.languages.java.building.report import library_path
+from coevo.languages.java.building.report import modules_of
+from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import Session
 from coevo.languages.java.maven.attempts import NO_BUILD_FILE
 from coevo.languages.java.maven.attempts import PATH_TOO_LONG
 from coevo.languages.java.maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java.maven.attempts import Attempts
 from coevo.languages.java.maven.attempts import is_of_the_builder
 from coevo.languages.java.maven.attempts import why
-from coevo.languages.java.maven.build_outputs import BuildOutput
-from coevo.languages.java.maven.build_outputs import separate
 from coevo.languages.java.maven.builder_archive import rehearsal
-from coevo.languages.java.maven.launch import Launcher
 from coevo.languages.java.maven.left_out import need_of
 from coevo.languages.java.maven.levels import declared_level
-from coevo.languages.java.maven.places import ARCHIVES
-from coevo.languages.java.maven.places import REPOSITORY
-from coevo.languages.java.maven.places import TOOLS
-from coevo.languages.java.maven.places import WORKSPACE
-from coevo.languages.java.maven.plan import JUnit
-from coevo.languages.java.maven.plan import LaunchPlan
-from coevo.languages.java.maven.report import MavenModule
-from coevo.languages.java.maven.report import ReportedEntry
-from coevo.languages.java.maven.report import library_path
-from coevo.languages.java.maven.report import modules_of
 from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.session import Died
-from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.sharing import can_share
 from coevo.languages.java.maven.sharing import differing
 from coevo.languages.java.maven.sharing import share
+from coevo.languages.java.places import ARCHIVES
+from coevo.languages.java.places import REPOSITORY
+from coevo.languages.java.places import TOOLS
+from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.processes import launch
+from coevo.languages.java.processes.archives import Archives
+from coevo.languages.java.processes.archives import Rehearsal
+from coevo.languages.java.processes.archives import archive_key
+from coevo.languages.java.processes.launch import Launcher
+from coevo.languages.java.processes.plan import JUnit
+from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.reading.junit import JUnitLibraries
 from coevo.languages.java.reading.junit import junit_libraries
 from coevo.languages.java.tools.jdk_bundles import made_of
@@ -197,7 +197,7 @@ class SharedBuilds:
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def junit(self, module: MavenModule, session: Session) -> JUnit:
+    def junit(self, module: JavaModule, session: Session) -> JUnit:
         """The engine that runs a module's tests: its own, with what that lacks resolved."""
         places = (entry.path or entry.file for entry in module.class_path)
         names = tuple(Path(place).name for place in places if place)
@@ -224,7 +224,7 @@ class SharedBuilds:
             last=(*resolved, *map(place, chosen.last)),
         )
 
-    def content(self, compiled: Compiled, module: MavenModule, junit: JUnit) -> str:
+    def content(self, compiled: Compiled, module: JavaModule, junit: JUnit) -> str:
         """A digest of both trees, the libraries, the settings and the tools of a cell."""
         code = self.output(compiled.code_rev)
         parts = (

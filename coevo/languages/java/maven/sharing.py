@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.git.repository import TreeEntry
-from coevo.languages.java.maven.build_outputs import BuildOutput
-from coevo.languages.java.maven.report import MavenModule
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.report import JavaModule
 
 # Roots elsewhere may be main sources too.
 _TESTS = 'src/test/'
@@ -45,7 +45,7 @@ def _is_of_tests(failure: str | None) -> bool:
     return failure is not None and 'test' in failure.lower()
 
 
-def _roots(module: MavenModule) -> Iterator[str]:
+def _roots(module: JavaModule) -> Iterator[str]:
     """A module's folders of test sources that hold nothing but that, with a slash at the end."""
     others = set(module.test_folders) - set(module.test_source_roots)
     for root in module.test_source_roots:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven import settings
+from coevo.languages.java.building import settings
+from coevo.languages.java.building.session import Answer
+from coevo.languages.java.building.session import Session
 from coevo.languages.java.maven import shared_builds
 from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.session import Answer
-from coevo.languages.java.maven.session import Session
 from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

@@ -11,7 +11,7 @@ import pytest
 
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
-from coevo.languages.java.maven import cell_processes
+from coevo.languages.java import cell_processes
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import TestMethod

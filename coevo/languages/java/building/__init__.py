@@ -1,0 +1,1 @@
+"""The JVM that builds revisions and compiles test trees: how it is asked, and what it says of them."""

@@ -1,0 +1,164 @@
+"""A revision on disk as the sandbox sees it: code and tests apart, with what Maven made of it.
+
+What belongs to which side of a cell is fixed (docs/words.md): POMs, main sources and resources and
+all other files are the code's; each module's test sources and test resources are the tests'.
+
+    code/REV    the tree without its test folders and main sources, main classes in place
+    sources/REV the main sources, at their places in the tree
+    tests/REV   the test folders alone
+    built/REV   INDEX/test-classes (processed resources) and INDEX/generated/K (test sources)
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from collections.abc import Container
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.java.building.report import JavaModule
+
+# What a program is written in; wherever it lies but in test folders and among resources (templates of
+# generators), it is a main source.
+_SOURCES = ('.java', '.kt', '.groovy', '.scala', '.aj')
+RESOURCES = 'src/main/resources'
+
+# Where tests lie when the build died before it could say.
+DEFAULT_TEST_FOLDERS = ('src/test',)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOutput:
+    """A built revision; `modules` holds those of which Maven read the model."""
+
+    rev: str
+    root: Path  # the workspace
+    modules: Mapping[str, JavaModule]
+
+    @property
+    def code(self) -> Path:
+        return self.root / 'code' / self.rev
+
+    @property
+    def sources(self) -> Path:
+        return self.root / 'sources' / self.rev
+
+    @property
+    def tests(self) -> Path:
+        return self.root / 'tests' / self.rev
+
+    @property
+    def built(self) -> Path:
+        return self.root / 'built' / self.rev
+
+    def class_folders(self, module: JavaModule) -> Iterator[Path]:
+        """Of a module's main classes, and of those modules that stand on its class path."""
+        yield self.code / module.path / module.classes
+        for entry in module.class_path:
+            if entry.sibling is not None and not entry.tests:
+                yield self.code / entry.sibling / str(entry.folder)
+
+    def test_resources(self, module: str) -> Path | None:
+        """A module's test resources: processed where it was built, else as they lie in the tree."""
+        known = self.modules.get(module)
+        processed = self.built / str(known.index) / 'test-classes' if known else None
+        raw = self.tests / module / 'src/test/resources'
+        return next((folder for folder in (processed, raw) if folder and folder.is_dir()), None)
+
+    def source_roots(self, module: str) -> tuple[Path, ...]:
+        """Folders of a module's test sources, generated ones last; those that exist."""
+        known = self.modules.get(module)
+        roots = known.test_source_roots if known else ('src/test/java',)
+        folders = [self.tests / module / root for root in roots]
+        if known is not None:
+            folders += sorted((self.built / str(known.index) / 'generated').glob('*'))
+        return tuple(folder for folder in folders if folder.is_dir())
+
+    def remove(self) -> None:
+        for folder in (self.code, self.sources, self.tests, self.built):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_source(path: str) -> bool:
+    """Whether a file of the code's side is what its program is written in, by its name."""
+    return path.lower().endswith(_SOURCES) and f'/{RESOURCES}/' not in f'/{path}'
+
+
+def separate(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
+    """Move test folders out of the code tree, main classes into it, and main sources apart.
+
+    Copies of sources among the classes, which plugins put there, go with them.
+    """
+    for name in module_folders:
+        module = output.modules.get(name)
+        for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
+            _move(output.code / name / folder, output.tests / name / folder)
+        if module is not None:
+            classes = output.code / name / module.classes
+            shutil.rmtree(classes, ignore_errors=True)
+            _move(output.built / str(module.index) / 'classes', classes)
+    output.tests.mkdir(parents=True, exist_ok=True)
+    _move_sources(output.code, output.sources, set(_processed(output)))
+
+
+def _processed(output: BuildOutput) -> Iterator[Path]:
+    """Where a resource that is named like a source stands among the classes."""
+    for name, module in output.modules.items():
+        raw = output.code / name / RESOURCES
+        for file in raw.rglob('*'):
+            if file.name.lower().endswith(_SOURCES):
+                yield output.code / name / module.classes / file.relative_to(raw)
+
+
+def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
+    """A folder that held nothing else goes as well: its name would speak of them."""
+    sources.mkdir(parents=True, exist_ok=True)
+    for name, folders, files in os.walk(code, topdown=False):
+        here = Path(name)
+        found = [
+            file
+            for file in files
+            if is_source((here / file).relative_to(code).as_posix()) and here / file not in kept
+        ]
+        for file in found:
+            place = sources / here.relative_to(code) / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (here / file).rename(place)
+        if (found or folders) and here != code and not any(here.iterdir()):
+            here.rmdir()
+
+
+def _move(source: Path, target: Path) -> None:
+    if source.is_dir() and not source.is_symlink():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            source.rename(target)
+
+
+def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> None:
+    """Hard links of the class files of a folder whose path in it is wanted."""
+    for folder, _, names in os.walk(source):
+        here = Path(folder)
+        below = target / here.relative_to(source)
+        chosen = [name for name in names if name.endswith('.class')]
+        chosen = [name for name in chosen if wanted((here / name).relative_to(source).as_posix())]
+        if chosen:
+            below.mkdir(parents=True, exist_ok=True)
+        for name in chosen:
+            if not (here / name).is_symlink():
+                (below / name).hardlink_to(here / name)
+
+
+def link_resources(source: Path, target: Path, *, classes: bool) -> None:
+    """Hard links of a folder's regular files; what is there already stays, so do class files
+    that Maven compiled from another pairing of tests and code."""
+    for path in sorted(source.rglob('*')):
+        place = target / path.relative_to(source)
+        wanted = classes or path.suffix != '.class'
+        if wanted and path.is_file() and not path.is_symlink() and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.hardlink_to(path)

@@ -1,0 +1,143 @@
+"""What the stubbing compiler says of a test tree: Maven's verdict, and one for each method."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+
+from coevo.languages.java.building.session import Answer
+from coevo.languages.java.building.session import Died
+from coevo.model.records import TestMethod
+
+# Errors that javac's scanner and parser give (its compiler.properties), less `compiler.err.`.
+_PARSER = re.compile(
+    r'(array\.dimension\.missing|(catch|else|finally)\.without\.\w+'
+    r'|class\.method\.or\.field\.expected|dot\.class|enum\.constant\w*\.expected|expected\d?'
+    r'|illegal\.(char|dot|esc\.char|line\.end\S*|nonascii\S*|parenthesized\.\w+|start\.of\.\w+'
+    r'|text\.block\.open|underscore|unicode\.esc)|initializer\.not\.allowed'
+    r'|invalid\.meth\.decl\.ret\.type\.req|malformed\.fp\.lit|not\.stmt|orphaned|premature\.eof'
+    r'|try\.without\.\S+|unclosed\.\S+|variable\.not\.allowed)( .*)?'
+)
+
+
+def is_of_the_parser(signature: str) -> bool:
+    """Whether an error's signature (its code, then a symbol) says that the file does not parse."""
+    return _PARSER.fullmatch(signature) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaClass:
+    """A compiled test class; names are binary. `outer` is the one around it, None if there is none."""
+
+    parents: tuple[str, ...]
+    abstract: bool
+    outer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileReport:
+    """`everything` is why nothing compiles at all; else classes and methods that do not."""
+
+    unit_ok: bool
+    everything: str | None = None
+    classes: Mapping[str, JavaClass] = field(default_factory=dict)
+    broken_classes: Mapping[str, str] = field(default_factory=dict)
+    broken_methods: Mapping[tuple[str, str, tuple[str, ...]], str] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of all that does not compile, sorted; `*` where nothing does."""
+        if self.everything is not None:
+            return ('*',)
+        methods = (f'{c}#{m}({",".join(p)})' for c, m, p in self.broken_methods)
+        return tuple(sorted((*self.broken_classes, *methods)))
+
+    def why_broken(self, method: TestMethod) -> str | None:
+        """The signature of the first error that takes a test method along; None if none does.
+
+        A method falls with its own body, with its class, and with what any class that runs it is
+        built upon: superclasses and enclosing classes.
+        """
+        if self.everything is not None:
+            return self.everything
+        own = (method.test_class, method.test_method, method.parameters)
+        if own in self.broken_methods:
+            return self.broken_methods[own]
+        runners = (method.test_class, *self.concrete_classes(method.test_class))
+        for name in (above for runner in runners for above in self._above(runner)):
+            if name in self.broken_classes:
+                return self.broken_classes[name]
+        return None
+
+    def concrete_classes(self, name: str) -> tuple[str, ...]:
+        """The classes on which a class's test methods run: itself and all below, if concrete."""
+        return tuple(
+            other
+            for other in sorted(self.classes)
+            if not self.classes[other].abstract and name in self._ancestors(other)
+        )
+
+    def _ancestors(self, name: str) -> dict[str, None]:
+        found: dict[str, None] = {}
+        todo = [name]
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found[current] = None
+                known = self.classes.get(current)
+                todo += known.parents if known else ()
+        return found
+
+    def _above(self, name: str) -> Iterator[str]:
+        """A class, its ancestors, and all that encloses one of them."""
+        for ancestor in self._ancestors(name):
+            around: str | None = ancestor
+            while around:
+                yield around
+                known = self.classes.get(around)
+                # Of one that was not compiled only the name is left, of which `$` may be a part.
+                around = known.outer if known else around.rpartition('$')[0]
+
+
+def has_no_room(answer: Answer) -> bool:
+    """Whether a class file could not be written, which says nothing about the code."""
+    return lacks_room(one['signature'] for one in answer.report['broken'])
+
+
+def lacks_room(signatures: Iterable[str | None]) -> bool:
+    return any(one is not None and one.startswith('class.cant.write') for one in signatures)
+
+
+def compiler_died(died: Died) -> str:
+    """The signature of sources that the compiler did not survive."""
+    return f'compiler_{died.reason}'
+
+
+def compile_report(answer: Answer | Died) -> CompileReport:
+    """The typed report; a compiler that died twice on a tree compiles nothing of it."""
+    if isinstance(answer, Died):
+        return CompileReport(unit_ok=False, everything=compiler_died(answer))
+    report: Mapping[str, Any] = answer.report
+    broken = report['broken']
+    return CompileReport(
+        unit_ok=bool(report['unit_ok']),
+        classes={
+            one['name']: JavaClass(
+                parents=tuple(filter(None, (one['super'], *one['interfaces']))),
+                abstract=bool(one['abstract']),
+                outer=one['outer'],
+            )
+            for one in report['classes']
+        },
+        broken_classes={b['class']: b['signature'] for b in broken if b['method'] is None},
+        broken_methods={
+            (b['class'], b['method'], tuple(b['parameters'])): b['signature']
+            for b in broken
+            if b['method'] is not None
+        },
+    )

@@ -1,0 +1,43 @@
+"""The options of javac that compile tests as their POM says, by the JDK that they run on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+from coevo.languages.java.building.report import library_path
+from coevo.languages.java.places import REPOSITORY
+from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES
+from coevo.languages.java.tools.toolchain import Toolchain
+
+
+def javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+    """Language level and platform, then the rest of what the compiler plugin would pass."""
+    yield from _level(compiler, tools)
+    yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
+    if compiler.get('parameters'):
+        yield '-parameters'
+    if compiler.get('proc'):
+        yield f'-proc:{compiler["proc"]}'
+    processor_path = compiler.get('processor_path')
+    if isinstance(processor_path, list) and processor_path:
+        found = (library_path(str(path)) for path in processor_path)
+        places = [f'{REPOSITORY}/{path}' for path in found if path]
+        yield from ('-processorpath', os.pathsep.join(places))
+    processors = compiler.get('processors')
+    if isinstance(processors, list) and processors:
+        yield from ('-processor', ','.join(map(str, processors)))
+    arguments = compiler.get('arguments')
+    if isinstance(arguments, list):
+        yield from map(str, arguments)
+
+
+def _level(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+    """As the compiler plugin does it (3.13), which leaves `--release` out where javac has none."""
+    if compiler.get('release') and tools.feature >= FIRST_WITH_MODULES:
+        yield from ('--release', str(compiler['release']))
+        return
+    for name in ('source', 'target'):
+        if compiler.get(name):
+            yield from (f'-{name}', str(compiler[name]))

@@ -1,0 +1,187 @@
+"""How the builder is called: its folders in the sandbox, its command, its requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.places import BUILD_TREE
+from coevo.languages.java.places import HEAD
+from coevo.languages.java.places import REPOSITORY
+from coevo.languages.java.places import SOCKET
+from coevo.languages.java.places import TOOLS
+from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+
+SETTINGS = 'settings.xml'
+
+# Every repository that a build names is answered by our proxy, on the sandbox's own loopback.
+_SETTINGS_XML = """\
+<settings>
+  <mirrors>
+    <mirror>
+      <id>coevo</id>
+      <mirrorOf>*</mirrorOf>
+      <url>http://127.0.0.1:${coevo.port}/</url>
+    </mirror>
+  </mirrors>
+</settings>
+"""
+
+# The relay to the proxy is a process of its own, since old JVMs cannot open its socket. It has no
+# part in the builder's pipes, and ends with the sandbox. A builder that lost it is killed, so that the request
+# is made again: what it could not fetch, or that it did not start, says nothing of the code.
+_WITH_RELAY = """\
+mkfifo /tmp/coevo-port || exit
+("$1" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m -cp "$2" coevo.relay.Relay "$3"
+kill -KILL $$) >/tmp/coevo-port &
+read -r port </tmp/coevo-port || kill -KILL $$
+rm /tmp/coevo-port
+java=$4
+shift 4
+exec "$java" -Dcoevo.port="$port" "$@"
+"""
+
+_BUILDER_OPTIONS = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1500m', '-Xss4m')
+
+# A session lives for many builds: its CPU is bounded by wall time per request instead.
+LIMITS = Limits(
+    cpu_seconds=1e6,
+    wall_seconds=1e7,
+    memory_bytes=8 << 30,
+    processes=1024,
+    file_bytes=1 << 30,
+    disk_bytes=4 << 30,
+)
+
+
+def write(root: Path) -> None:
+    (root / SETTINGS).write_text(_SETTINGS_XML)
+
+
+def builder_job(
+    toolchain: Toolchain, mounts: Sequence[Mount], socket: Path, archive: str | None
+) -> Job:
+    """The builder, its requests on standard input.
+
+    archive  of the classes that it runs on, see `archives`
+    """
+    relay = (
+        str(toolchain.tools_home / 'bin' / 'java'),
+        tool_place(toolchain, toolchain.tools / 'relay.jar'),
+        SOCKET,
+    )
+    # What the JVM might say of an archive would be said in the midst of the builder's answers.
+    shared = (
+        ('-Xlog:disable', '-Xshare:auto', f'-XX:SharedArchiveFile={archive}') if archive else ()
+    )
+    return Job(
+        argv=('/bin/sh', '-c', _WITH_RELAY, 'sh', *relay, *builder_command(toolchain, *shared)),
+        mounts=tuple(mounts),
+        sockets=(Mount(source=socket, target=SOCKET),),
+        limits=LIMITS,
+        environment={
+            'PATH': '/usr/local/bin:/usr/bin:/bin',
+            'JAVA_HOME': str(toolchain.java_home),
+        },
+    )
+
+
+def builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
+    """The builder's JVM; `options` come before ours."""
+    return (
+        str(toolchain.java),
+        *options,
+        *_BUILDER_OPTIONS,
+        *('-cp', ':'.join(builder_places(toolchain)), 'coevo.builder.Builder'),
+        tool_place(toolchain, toolchain.maven_home),
+        tool_place(toolchain, toolchain.tools / 'extension.jar'),
+    )
+
+
+def builder_places(toolchain: Toolchain) -> tuple[str, ...]:
+    """The class path of the builder."""
+    return tuple(tool_place(toolchain, path) for path in toolchain.builder_class_path)
+
+
+def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
+    """The reader of execution data: it sees class files, runs none of them, reaches nothing."""
+    class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.tracer_class_path)
+    java = str(toolchain.tools_home / 'bin' / 'java')
+    return Job(
+        argv=(java, *_BUILDER_OPTIONS, '-cp', class_path, 'coevo.builder.Tracer'),
+        mounts=tuple(mounts),
+        limits=LIMITS,
+    )
+
+
+def tool_place(toolchain: Toolchain, path: Path) -> str:
+    """Where the sandbox sees one of our tools or libraries, or a file of the JDK's."""
+    for base, name in ((toolchain.tools, 'programs'), (toolchain.libraries, 'libraries')):
+        if path.is_relative_to(base):
+            return f'{TOOLS}/{name}/{path.relative_to(base)}'
+    if path.is_relative_to(toolchain.java_home):
+        return str(path)
+    raise ValueError(f'{path} is no tool of ours')
+
+
+def build_request(
+    output: BuildOutput, java_home: Path | None = None, without: Sequence[str] = ()
+) -> list[str]:
+    """By Maven in the builder's own JVM, or by its own command on a JDK; without some plugins."""
+    return [
+        'build',
+        *(f'without={plugin}' for plugin in without),
+        *([f'java_home={java_home}'] if java_home else []),
+        f'source={WORKSPACE}/code/{output.rev}',
+        f'work={BUILD_TREE}',
+        *_repositories(),
+    ]
+
+
+def resolve_request(coordinates: Sequence[str]) -> list[str]:
+    return ['resolve', *(f'coordinates={one}' for one in coordinates), *_repositories()]
+
+
+def _repositories() -> Iterator[str]:
+    yield f'settings={WORKSPACE}/{SETTINGS}'
+    yield f'head={HEAD}'
+    yield f'tail={REPOSITORY}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Javac:
+    """How sources are compiled: places in the sandbox, options of javac.
+
+    without  files that are not there, though they lie below a root
+    """
+
+    class_path: tuple[str, ...]
+    options: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+    def words(self) -> Iterator[str]:
+        yield from (f'class_path={entry}' for entry in self.class_path)
+        yield from (f'option={option}' for option in self.options)
+        yield from (f'without={file}' for file in self.without)
+
+
+def compile_request(roots: Sequence[str], javac: Javac) -> list[str]:
+    """A test tree to compile."""
+    return ['compile', *(f'root={root}' for root in roots), *javac.words()]
+
+
+def check_request(sets: Sequence[Sequence[str]], javac: Javac, *, keep: bool) -> list[str]:
+    """Sets of roots to compile each for itself; `keep` wants their class files."""
+    return [
+        'check',
+        *(f'set={":".join(roots)}' for roots in sets),
+        f'keep={str(keep).lower()}',
+        *javac.words(),
+    ]

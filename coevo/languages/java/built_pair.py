@@ -1,0 +1,193 @@
+"""Both ends of a pair, built with one JDK: compiled, run, traced, mutated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+
+from coevo.languages.builds import Build
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Checked
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.conditions import PLAIN
+from coevo.languages.conditions import Conditions
+from coevo.languages.java.building.compilation import is_of_the_parser
+from coevo.languages.java.cell_processes import launch_plan
+from coevo.languages.java.cell_processes import run_cell
+from coevo.languages.java.cell_processes import run_target
+from coevo.languages.java.cells.cells import JavaCells
+from coevo.languages.java.cells.compiled_cells import JavaCellKey
+from coevo.languages.java.jdk_worker import JdkWorker
+from coevo.languages.java.pit.run import pit_job
+from coevo.languages.java.pit.run import run_pit
+from coevo.languages.java.tools import pit
+from coevo.languages.java.tracing.code_files import code_files
+from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.traces import Trace
+from coevo.languages.traces import Traced
+from coevo.languages.verdicts import Batch
+from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
+from coevo.model.quality import PitTrouble
+from coevo.model.records import Pair
+from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaBuiltPair:
+    """Fulfils `coevo.languages.engine.BuiltPair`.
+
+    others   gives both ends as the next JDK builds them
+    passing  CPU seconds of the slowest run of methods that passed as they stand, in this pair: a limit
+             that came from others would make a row depend on what was run before
+    """
+
+    pair: Pair
+    old: Build
+    new: Build
+    worker: JdkWorker
+    others: Callable[[], JavaBuiltPair | None] = lambda: None
+    passing: dict[TestMethod, float] = field(default_factory=dict)
+
+    def otherwise(self) -> JavaBuiltPair | None:
+        return self.others()
+
+    def compile(
+        self,
+        tests_rev: str,
+        code_rev: str,
+        module: str,
+        borrowed: BorrowedSettings | None = None,
+        edits: Edits | None = None,
+        methods: Sequence[TestMethod] | None = None,
+    ) -> Compiled:
+        key = JavaCellKey(
+            tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
+        )
+        return self._cells.get(key).compiled
+
+    def check_sources(
+        self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
+    ) -> tuple[Checked, ...]:
+        return self._cells.check_sources(code_rev, module, path, variants)
+
+    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        return self._cells.module(code_rev, module, borrowed) != self._cells.module(
+            code_rev, module, None
+        )
+
+    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+        cell = self._cells.of(compiled)
+        signature = cell.report.why_broken(method)
+        if signature is None:
+            return None
+        if cell.compiled.code_failure is not None:
+            return Verdict(outcome=Outcome.UNBUILDABLE, signature=signature)
+        return Verdict(
+            outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_of_the_parser(signature)
+        )
+
+    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+        """By what was compiled, not by what sources look like: names can be written in escapes."""
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
+        output = self.worker.builds.output(compiled.code_rev)
+        folders = [] if module is None else list(output.class_folders(module))
+        return frozenset(
+            name
+            for name in self._cells.of(compiled).report.classes
+            if any((folder / f'{name.replace(".", "/")}.class').is_file() for folder in folders)
+        )
+
+    def content(self, compiled: Compiled) -> str | None:
+        """Of whole trees: a test may read any file that is laid out beside it."""
+        module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
+        if module is None:
+            return None
+        junit = self.worker.builds.junit(module, self.worker.session)
+        return self.worker.builds.content(compiled, module, junit)
+
+    def run(
+        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
+    ) -> Batch:
+        """A method of which no concrete class was compiled is missing; no process is asked."""
+        cell = self._cells.of(compiled)
+        if cell.compiled.code_failure is not None:
+            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
+            return Batch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
+        targets = [run_target(cell, method, conditions, self.passing) for method in methods]
+        chosen = [place for place, target in enumerate(targets) if target.classes]
+        verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
+        if not chosen:
+            return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
+        batch = run_cell(self.worker, cell, tuple(targets[place] for place in chosen), conditions)
+        for place, verdict in zip(chosen, batch.verdicts, strict=True):
+            verdicts[place] = verdict
+            if verdict is not None and verdict.outcome is Outcome.PASS and compiled.edits is None:
+                slowest = self.passing.get(methods[place], 0.0)
+                self.passing[methods[place]] = max(slowest, verdict.cpu_seconds)
+        return replace(batch, verdicts=tuple(verdicts))
+
+    def trace(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        files: Collection[str],
+        conditions: Conditions = PLAIN,
+        *,
+        shared: bool = False,
+        watched: Mapping[str, Collection[int]] | None = None,
+        together: bool = False,
+    ) -> Traced:
+        """None, too, for a method of which no concrete class was compiled."""
+        cell = self._cells.of(compiled)
+        targets = [
+            run_target(cell, method, conditions, self.passing, traced=True) for method in methods
+        ]
+        chosen = [place for place, target in enumerate(targets) if target.classes]
+        traces: list[Trace | None] = [None] * len(methods)
+        if not chosen or compiled.code_failure is not None:
+            return Traced(traces=tuple(traces), cpu_seconds=0.0)
+        plan = launch_plan(self.worker, cell, tuple(targets[place] for place in chosen), conditions)
+        if plan is None:
+            return Traced(traces=tuple(traces), cpu_seconds=0.0)
+        plan, making = self.worker.builds.with_archive(plan)
+        modules = self.worker.builds.output(compiled.code_rev).modules
+        code = code_files(plan, modules, self.worker.builds.files(compiled.code_rev))
+        plan = replace(plan, observed=watched is not None)
+        traced = self.worker.tracer.trace(
+            plan, code, files, shared=shared, watched=watched, together=together
+        )
+        for place, trace in zip(chosen, traced.traces, strict=True):
+            traces[place] = trace
+        return replace(traced, traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
+
+    def mutate(
+        self,
+        compiled: Compiled,
+        method: TestMethod,
+        lines: Mapping[str, Collection[int]],
+        conditions: Conditions = PLAIN,
+    ) -> ByteCodeMutants:
+        cell = self._cells.of(compiled)
+        target = run_target(cell, method, conditions, self.passing, traced=True)
+        plan = launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
+        if plan is None or not target.classes or self.compile_verdict(compiled, method):
+            return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
+        launcher = self.worker.builds.launcher
+        tool = pit.fetch_for(launcher.toolchain.feature)
+        job = pit_job(launcher, launcher.arranged(plan), tool, lines)
+        return run_pit(self.worker.builds.sandbox, job)
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        return self.worker.builds.environment(rev, module)
+
+    @property
+    def _cells(self) -> JavaCells:
+        return self.worker.cells_of({self.old.rev, self.new.rev})

@@ -1,0 +1,123 @@
+"""Compiled cells as they lie on disk, and what of edits concerns which module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from coevo.languages.cells import BorrowedSettings
+from coevo.languages.cells import Compiled
+from coevo.languages.cells import Edits
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.compilation import CompileReport
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.cells.edited_code import EditedCode
+from coevo.languages.java.cells.edited_files import is_below
+
+MODULE_ABSENT = 'module_absent'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaCellKey:
+    """What a cell is made of."""
+
+    tests_rev: str
+    code_rev: str
+    module: str
+    borrowed: BorrowedSettings | None = None
+    edits: Edits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledCell:
+    """A module's compiled tests: `folder` mirrors the tree, so that it can be laid over the code.
+
+    below    the same for sibling modules whose test classes this one uses
+    edited   folders that mirror the tree, with files that are other than their revision's
+    sources  the same of main sources
+    removed  files of the tree that are gone
+    removed_sources  main sources that are gone
+    """
+
+    compiled: Compiled
+    report: CompileReport
+    folder: Path
+    below: tuple[CompiledCell, ...] = ()
+    edited: tuple[Path, ...] = ()
+    sources: tuple[Path, ...] = ()
+    removed: tuple[str, ...] = ()
+    removed_sources: tuple[str, ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return (*(folder for cell in self.below for folder in cell.folders), self.folder)
+
+
+def with_below(cell: CompiledCell) -> Iterator[CompiledCell]:
+    yield cell
+    for one in cell.below:
+        yield from with_below(one)
+
+
+def test_jars(module: JavaModule, code: BuildOutput) -> Iterator[str]:
+    """Sibling modules whose test classes stand on a module's class path."""
+    for entry in module.class_path:
+        if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
+            yield entry.sibling
+
+
+def beside(key: JavaCellKey, module: str) -> JavaCellKey:
+    """The cell of a sibling, with the edits that matter to it."""
+    edits = key.edits
+    if edits is not None:
+        tests = tuple(one for one in edits.tests if is_below(one[0], module))
+        edits = Edits(tests=tests, code=edits.code) if tests or edits.code else None
+    return JavaCellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
+
+
+def edited_roots(layer: Path, tests: BuildOutput, code: BuildOutput, module: str) -> Iterator[Path]:
+    """The folders of edited test sources; the code's where the tests have no such module."""
+    known = tests.modules.get(module) or code.modules.get(module)
+    for root in known.test_source_roots if known else ():
+        folder = layer / module / root
+        if folder.is_dir():
+            yield folder
+
+
+def edited_resources(
+    key: JavaCellKey, module: JavaModule | None
+) -> Iterator[tuple[str, bytes | None]]:
+    """Edited test resources by their place among the test classes."""
+    edits = key.edits.tests if key.edits else ()
+    folders = set(module.test_folders) - set(module.test_source_roots) if module else set[str]()
+    for folder in sorted(folders):
+        root = PurePosixPath(key.module, folder)
+        for path, content in edits:
+            if PurePosixPath(path).is_relative_to(root):
+                yield str(PurePosixPath(path).relative_to(root)), content
+
+
+def absent(key: JavaCellKey, folder: Path) -> CompiledCell:
+    """The code has no such module: nothing of its tests compiles, by either verdict."""
+    compiled = Compiled(
+        tests_rev=key.tests_rev,
+        code_rev=key.code_rev,
+        module=key.module,
+        unit_ok=False,
+        borrowed=key.borrowed,
+        edits=key.edits,
+        broken=('*',),
+    )
+    report = CompileReport(unit_ok=False, everything=MODULE_ABSENT)
+    return CompiledCell(compiled=compiled, report=report, folder=folder)
+
+
+def uncompilable(key: JavaCellKey, folder: Path, code: EditedCode) -> CompiledCell:
+    """The edited code does not compile: nothing of its tests can be told."""
+    bare = absent(key, folder)
+    compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
+    report = replace(bare.report, everything=code.failure)
+    return replace(bare, compiled=compiled, report=report)

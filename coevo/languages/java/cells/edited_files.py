@@ -1,0 +1,92 @@
+"""Edited files on disk, and which class files a source is compiled to."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.java.building.build_outputs import link_classes
+from coevo.languages.java.cells.class_names import outermost
+from coevo.languages.java.cells.constants import with_constants
+from coevo.languages.java.reading.syntax import parse
+
+Files = tuple[tuple[str, bytes | None], ...]
+"""Contents by repository path, None where a file is absent."""
+
+
+def lay(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
+    """Write those files that are not absent below a folder, which is ours alone."""
+    for path, _ in files:
+        parts = PurePosixPath(path).parts
+        if path.startswith('/') or '..' in parts or not parts:
+            raise ValueError(f'{path!r} leads out of the tree')
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in files:
+        if content is not None:
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a file lies below a module's folder, '.' being the whole tree."""
+    return PurePosixPath(path).is_relative_to(folder) or folder == '.'
+
+
+def depth(name: str) -> int:
+    return len(PurePosixPath(name).parts)
+
+
+def families(sources: Iterable[bytes]) -> frozenset[str]:
+    """The top-level types of sources, as paths without an ending: `pkg/Outer`."""
+    return frozenset(_path(type_) for type_ in _types(sources) if not type_.outer)
+
+
+def type_names(sources: Iterable[bytes]) -> frozenset[str]:
+    return frozenset(map(_path, _types(sources)))
+
+
+def _types(sources: Iterable[bytes]) -> Iterator[DeclaredType]:
+    return (type_ for source in sources for type_ in parse(source).types)
+
+
+def _path(type_: DeclaredType) -> str:
+    return type_.name.replace('.', '/')
+
+
+def is_of(file: Path, folder: Path, family: frozenset[str]) -> bool:
+    """Whether a class file below a class folder holds one of some top-level types or what is in it."""
+    name = file.relative_to(folder).as_posix().removesuffix('.class')
+    if name in family or not any(name.startswith(f'{one}$') for one in family):
+        return name in family
+    if file.is_symlink() or not file.is_file():
+        return True
+    try:
+        return outermost(file.read_bytes()) in family
+    except ValueError:
+        return True  # nothing that a compiler made: its name is all there is
+
+
+def take_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
+    """Move class files and nothing else: what processors write beside them speaks of all sources.
+
+    versions  folders of class files whose constants those of the same name get
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    if not source.is_dir():
+        return
+    link_classes(source, target, lambda name: True)
+    shutil.rmtree(source)
+    for file in target.rglob('*.class'):
+        places = (folder / file.relative_to(target) for folder in versions)
+        others = [one.read_bytes() for one in places if one.is_file() and not one.is_symlink()]
+        if others:
+            content = with_constants(file.read_bytes(), others)
+            file.unlink()
+            file.write_bytes(content)

@@ -1,0 +1,72 @@
+"""Edited sources of a module: as they were, as they are, and what the compiler says of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from coevo.languages.java.building.build_outputs import RESOURCES
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.cells.edited_files import Files
+from coevo.languages.java.cells.edited_files import families
+from coevo.languages.java.cells.edited_files import type_names
+
+Texts = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSets:
+    """The compiler's answer: what it says of each set, and where their class files lie."""
+
+    checked: tuple[Mapping[str, str | None], ...]
+    folder: Path
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedSources:
+    """Edited sources of a module as they were and as they are, each set in a folder of its own."""
+
+    folder: Path
+    before: Texts
+    after: Texts
+
+    @property
+    def sets(self) -> list[Path]:
+        """What the compiler is asked about, in this order."""
+        both = (('before', self.before), ('after', self.after))
+        return [self.folder / name for name, some in both if some]
+
+    @property
+    def family(self) -> frozenset[str]:
+        return families([text for _, text in self.before])
+
+    @property
+    def loses_types(self) -> bool:
+        after = type_names(text for _, text in self.after if text)
+        return bool(type_names(text for _, text in self.before) - after)
+
+    def failure(self, result: CheckedSets) -> str | None:
+        return result.checked[-1]['signature'] if self.after else None
+
+    def is_same_outside(self, result: CheckedSets) -> bool:
+        """Whether other sources see the same of them as before."""
+        if not self.before or not self.after:
+            return False
+        was, now = result.checked[0]['outside'], result.checked[-1]['outside']
+        return bool(was) and was == now
+
+    def made(self, result: CheckedSets) -> Path | None:
+        return result.folder / str(len(self.sets) - 1) if self.after else None
+
+
+def java_sources(module: JavaModule, files: Files) -> Files:
+    """Those of edited files that are compiled."""
+    root = PurePosixPath(module.path, RESOURCES)
+    return tuple(
+        one
+        for one in files
+        if one[0].endswith('.java') and not PurePosixPath(one[0]).is_relative_to(root)
+    )

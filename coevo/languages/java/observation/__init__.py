@@ -1,0 +1,1 @@
+"""A test process watched from outside, through the JVM debugger protocol."""

@@ -1,0 +1,1 @@
+"""PIT, the advisory tool for mutants."""

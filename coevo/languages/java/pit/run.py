@@ -1,0 +1,141 @@
+"""PIT's mutants of lines of the code under one test method, in a sandbox of their own.
+
+PIT's own process sees its libraries alone; the JVMs that it starts for the test (its minions) have
+the class path, the folder and the options of any other test process. All of them share the sandbox,
+and minions say themselves which mutants they have killed: what comes of it is their word.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import groupby
+
+from coevo.languages.java.pit.report import MOST_BYTES
+from coevo.languages.java.pit.report import read_report
+from coevo.languages.java.places import TOOLS
+from coevo.languages.java.processes.launch import JVM_OPTIONS
+from coevo.languages.java.processes.launch import Launcher
+from coevo.languages.java.processes.plan import LaunchPlan
+from coevo.languages.java.processes.runner import RunTarget
+from coevo.languages.java.tools.pit import Pit
+from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.model.quality import PitTrouble
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+
+CPU_SECONDS = 300.0
+WALL_SECONDS = 1200.0
+
+# Milliseconds beside a quarter more than what the test takes without a mutant. PIT's own four
+# seconds are too few where two cores are busy: whatever is late counts as killed.
+_TIMEOUT = 10_000
+
+_LIBRARIES, _PLUGIN = f'{TOOLS}/pit', f'{TOOLS}/pit-plugin'
+_FOLDER = '/tmp/coevo-pit'  # in the sandbox
+_MAIN = 'org.pitest.mutationtest.commandline.MutationCoverageReport'
+_MAIN_OPTIONS = ('-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData')
+_BLOCK = 1 << 16
+
+# The first JDK that reads its arguments from a file.
+_FIRST_WITH_FILES = 9
+_SAFE = re.compile(r'[\w@%+=:,./*-]+')
+
+
+def pit_job(
+    launcher: Launcher, plan: LaunchPlan, pit: Pit, lines: Mapping[str, Collection[int]]
+) -> Job:
+    """PIT over a plan that is arranged, for its one target; its report on stdout.
+
+    lines  what is mutated: lines of the code by the binary name of the top-level type they are in
+    """
+    (target,) = plan.targets
+    command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, pit, lines))
+    cpu_seconds = CPU_SECONDS if plan.cpu_limit is None else min(CPU_SECONDS, plan.cpu_limit)
+    files = {
+        **{f'{_LIBRARIES}/{name}': pit.libraries / name for name in pit.jars},
+        f'{_PLUGIN}/pit.jar': pit.plugin / 'pit.jar',
+    }
+    job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml', files)
+    return replace(
+        job,
+        limits=replace(job.limits, cpu_seconds=cpu_seconds, wall_seconds=WALL_SECONDS),
+        environment={
+            **job.environment,
+            'COEVO_PIT_TARGET': _request(target),
+            'COEVO_PIT_LINES': '\n'.join(_ranges(lines)),
+        },
+    )
+
+
+def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
+    """What PIT reports; the whole tree is gone when it returns."""
+    with sandbox.start(job) as process:
+        process.stdin.close()
+        report = _channel(process)
+        if len(report) > MOST_BYTES:
+            process.kill()
+        status = process.wait()
+        used = process.cpu_seconds()
+    if process.exceeded is not None:
+        late = process.exceeded in ('cpu', 'wall')
+        trouble = PitTrouble.TIME if late else PitTrouble.MEMORY
+        return ByteCodeMutants(trouble=trouble, cpu_seconds=used)
+    mutants = None if status else read_report(report)
+    if mutants is None:
+        return ByteCodeMutants(trouble=PitTrouble.NO_REPORT, said=process.noise(), cpu_seconds=used)
+    return ByteCodeMutants(mutants=mutants, cpu_seconds=used)
+
+
+def _channel(process: Process) -> bytes:
+    """All that is written there, or somewhat more than is read of a report."""
+    read = bytearray()
+    while len(read) <= MOST_BYTES and (part := process.stdout.read(_BLOCK)):
+        read += part
+    return bytes(read)
+
+
+def _request(target: RunTarget) -> str:
+    """As the worker reads it."""
+    return '\n'.join(('0', ','.join(target.classes), target.method, ','.join(target.parameters)))
+
+
+def _ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
+    """`TYPE FIRST LAST` for lines that follow each other."""
+    for name in sorted(lines):
+        for _, run in groupby(enumerate(sorted(lines[name])), key=lambda item: item[1] - item[0]):
+            own = [line for _, line in run]
+            yield f'{name} {own[0]} {own[-1]}'
+
+
+def _words(launcher: Launcher, plan: LaunchPlan, pit: Pit, types: Collection[str]) -> Iterator[str]:
+    (target,) = plan.targets
+    class_path = (*plan.class_path, f'{_LIBRARIES}/{pit.core}', f'{_PLUGIN}/pit.jar')
+    options = (*JVM_OPTIONS, *launcher.options(plan))
+    own = (*(f'{_LIBRARIES}/{name}' for name in pit.jars), f'{_PLUGIN}/pit.jar')
+    yield from ('-cp', ':'.join(own), _MAIN)
+    yield from ('--reportDir', _FOLDER)
+    yield from ('--targetClasses', ','.join(f'{name},{name}$*' for name in sorted(types)))
+    yield from ('--targetTests', target.classes[0])
+    yield from ('--sourceDirs', '.')
+    yield from ('--classPath', ','.join(class_path))
+    yield from ('--mutators', 'DEFAULTS')
+    yield from ('--threads', '1')
+    yield from ('--timeoutConst', str(_TIMEOUT))
+    quoted = shlex.quote if launcher.toolchain.feature < _FIRST_WITH_FILES else _quoted
+    yield from ('--argLine', ' '.join(map(quoted, options)))
+    yield from ('--outputFormats', 'XML')
+    yield from ('--timestampedReports=false', '--failWhenNoMutations=false')
+
+
+def _quoted(word: str) -> str:
+    """For PIT, which splits a line into words, and then for a JVM's file of arguments."""
+    if _SAFE.fullmatch(word):
+        return word
+    escaped = word.replace('\\', '\\\\').replace('"', '\\"')
+    return shlex.quote(f'"{escaped}"')

@@ -1,0 +1,1 @@
+"""What tests execute of the code."""

@@ -1,0 +1,83 @@
+"""The class files of a cell's code, and which file of the repository each was compiled from."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.places import TREE
+from coevo.languages.java.processes.plan import LaunchPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeFiles:
+    """Class folders of a module and of the siblings that it runs with, in class path order.
+
+    folders  of the host; where several layers have the same one, the upper goes first
+    roots    of the sources of each folder's module, repository paths
+    tree     repository paths of all files of the code
+    removed  class files that lie there and were not laid out
+    places_at_run_time  of the class folders, as a test process sees them
+    """
+
+    folders: tuple[Path, ...]
+    roots: tuple[tuple[str, ...], ...]
+    tree: Collection[str]
+    removed: tuple[Path, ...]
+    places_at_run_time: tuple[str, ...]
+
+    def source(self, folder: int, name: str, file: str | None) -> str | None:
+        """The repository path of a class's source; None if it was generated.
+
+        name  binary name of the class
+        file  as its class file says; the rule for public classes decides where that says nothing
+        """
+        package, _, simple = name.rpartition('.')
+        for name_of_file in (file,) if file else _files(simple):
+            for root in self.roots[folder]:
+                path = posixpath.normpath(f'{root}/{package.replace(".", "/")}/{name_of_file}')
+                if path in self.tree:
+                    return path
+        return None
+
+    def places(self, files: Collection[str]) -> Iterator[str]:
+        """INDEX:PATH of source files, by class folder and place in the package."""
+        for path in sorted(files):
+            for index, roots in enumerate(self.roots):
+                for root in roots:
+                    if path.startswith(f'{root}/'):
+                        yield f'{index}:{path.removeprefix(f"{root}/")}'
+
+
+def _files(simple: str) -> Iterator[str]:
+    """What the file of a class may be called, the longest first: a name may hold a `$`."""
+    while simple:
+        yield f'{simple}.java'
+        simple = simple.rpartition('$')[0]
+
+
+def code_files(
+    plan: LaunchPlan, modules: Mapping[str, JavaModule], tree: Collection[str]
+) -> CodeFiles:
+    """Of a plan, with the modules of its code's revision."""
+    siblings = [one.sibling or '' for one in plan.module.class_path if not one.tests]
+    known = [plan.module, *(modules[one] for one in dict.fromkeys(siblings) if one in modules)]
+    found = [
+        (folder, tuple(posixpath.normpath(f'{module.path}/{root}') for root in module.source_roots))
+        for module in known
+        for layer in reversed(plan.layers)
+        if (folder := layer / module.path / module.classes).is_dir()
+    ]
+    places = [f'{TREE}/{module.path}/{module.classes}' for module in known]
+    return CodeFiles(
+        folders=tuple(folder for folder, _ in found),
+        roots=tuple(roots for _, roots in found),
+        tree=tree,
+        removed=tuple(layer / path for layer in plan.layers for path in plan.removed),
+        places_at_run_time=tuple(places),
+    )

@@ -1,0 +1,112 @@
+"""Traces from what the reader of execution data says of class files (coevo/languages/java/jvm/builder/Execution)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coevo.languages.java.tracing.code_files import CodeFiles
+from coevo.languages.traces import CoveredLine
+from coevo.languages.traces import ExecutedMethod
+from coevo.languages.traces import Trace
+
+_Counts = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Class:
+    """A class as it was executed in one way."""
+
+    key: tuple[int, str]
+    path: str | None
+    covered: tuple[ExecutedMethod, ...]
+    missed: Mapping[str, ExecutedMethod]  # by CLASS.METHODDESCRIPTOR, internal names
+    lines: Mapping[int, _Counts]
+
+
+def read_traces(
+    report: Mapping[str, Any], entered: Sequence[str], code: CodeFiles, files: Collection[str]
+) -> list[Trace | None]:
+    """A trace for each test of a report, None where its data were none; lines for `files`.
+
+    entered  lines of methods for each test, which count beside those that JaCoCo has covered
+    """
+    classes = [_class(one, code) for one in report['classes']]
+    blank = {one.key: one for one in (classes[place] for place in report['blank'])}
+    traces: list[Trace | None] = []
+    for places, lines in zip(report['tests'], entered, strict=True):
+        hit = [classes[place] for place in places or ()]
+        there = {**blank, **{one.key: one for one in hit}}
+        traces.append(
+            None
+            if places is None
+            else Trace(
+                executed=tuple(sorted(_methods(hit, frozenset(lines.splitlines())), key=_order)),
+                lines={path: _lines(path, there.values()) for path in sorted(files)},
+            )
+        )
+    return traces
+
+
+def _class(one: Mapping[str, Any], code: CodeFiles) -> _Class:
+    name = one['name']
+    path = code.source(one['folder'], name, one['source'])
+    internal = name.replace('.', '/')
+    return _Class(
+        key=(one['folder'], name),
+        path=path,
+        covered=tuple(_method(name, path, told) for told in one['methods'] if told[-1]),
+        missed={
+            f'{internal}.{told[0]}{told[1]}': _method(name, path, told)
+            for told in one['methods']
+            if not told[-1]
+        },
+        lines={number: (mi, ci, mb, cb) for number, mi, ci, mb, cb in one['lines'] or ()},
+    )
+
+
+def _method(type_: str, path: str | None, told: Sequence[Any]) -> ExecutedMethod:
+    name, descriptor, first, last, _ = told
+    return ExecutedMethod(
+        type=type_,
+        method=name,
+        descriptor=descriptor,
+        file=path,
+        first_line=first,
+        last_line=last,
+    )
+
+
+def _methods(classes: Iterable[_Class], entered: frozenset[str]) -> Iterator[ExecutedMethod]:
+    for one in classes:
+        yield from one.covered
+        yield from (one.missed[name] for name in one.missed.keys() & entered)
+
+
+def _order(method: ExecutedMethod) -> tuple[str, ...]:
+    return (method.type, method.method, method.descriptor, method.file or '')
+
+
+def _lines(path: str, classes: Iterable[_Class]) -> tuple[CoveredLine, ...]:
+    """Sums over the classes of a file, as JaCoCo's reports have them."""
+    sums: dict[int, _Counts] = {}
+    for one in classes:
+        if one.path == path:
+            for number, (mi, ci, mb, cb) in one.lines.items():
+                old = sums.get(number, (0, 0, 0, 0))
+                sums[number] = (old[0] + mi, old[1] + ci, old[2] + mb, old[3] + cb)
+    return tuple(
+        CoveredLine(
+            line=number,
+            missed_instructions=mi,
+            covered_instructions=ci,
+            missed_branches=mb,
+            covered_branches=cb,
+        )
+        for number, (mi, ci, mb, cb) in sorted(sums.items())
+    )

@@ -1,0 +1,131 @@
+"""What a build says of itself is checked: its plugins may have written it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coevo.languages.java.building.report import ReportedEntry
+from coevo.languages.java.building.report import Surefire
+from coevo.languages.java.building.report import modules_of
+
+
+def project(module: str, **changed: Any) -> dict[str, Any]:
+    base = '/w/build' if module == '.' else f'/w/build/{module}'
+    return {
+        'module': module,
+        'status': 'built',
+        'failure': None,
+        'level_raised': False,
+        'linters': False,
+        'ranges': False,
+        'without': [],
+        'compiles_tests': False,
+        'build_folder': f'{base}/target',
+        'source_roots': [f'{base}/src/main/java'],
+        'test_source_roots': [f'{base}/src/test/java'],
+        'test_resources': [],
+        'output': f'{base}/target/classes',
+        'test_output': f'{base}/target/test-classes',
+        'test_class_path': [],
+        'compiler': None,
+        'main_compiler': None,
+        'surefire': None,
+        **changed,
+    }
+
+
+def entry(path: str, module: str | None = None) -> dict[str, Any]:
+    return {
+        'gav': 'g:a:1',
+        'classifier': None,
+        'scope': 'test',
+        'path': path,
+        'module': module,
+        'kind': 'artifact',
+    }
+
+
+@pytest.mark.parametrize('name', ['../other', '../../../etc', '/etc', 'a/../../b'])
+def test_a_module_outside_of_the_tree_is_left_out_and_keeps_the_indices(name: str) -> None:
+    modules = modules_of({'projects': [project(name), project('core')]})
+    assert {path: module.index for path, module in modules.items()} == {'core': 1}
+
+
+@pytest.mark.parametrize('place', ['/tmp/classes', '/w/build/other/classes', '/w/build/core'])
+def test_a_module_that_compiles_elsewhere_is_failed(place: str) -> None:
+    module = modules_of({'projects': [project('core', output=place)]})['core']
+    assert (module.failure, module.classes) == ('output_elsewhere', 'target/classes')
+
+
+@pytest.mark.parametrize(
+    'folder', ['/w/build/core', '/w/build', '/w/build/core/../app', '/etc', '/w/build/corelli']
+)
+def test_test_resources_that_are_the_module_or_lie_outside_stay_with_the_code(folder: str) -> None:
+    found = modules_of({'projects': [project('core', test_resources=[{'directory': folder}])]})
+    assert found['core'].test_folders == ('src/test/java',)
+
+
+def test_entries_of_the_class_path_are_libraries_files_of_the_tree_or_siblings() -> None:
+    path = [
+        entry('/repo/g/a/1/a-1.jar'),
+        entry('/w/m2/g/a/1/a-1.jar'),
+        entry('/w/build/core/lib/a.jar'),
+        entry('/w/build/core/target/classes', module='core'),
+    ]
+    module = modules_of({'projects': [project('core'), project('app', test_class_path=path)]})
+    assert module['app'].class_path == (
+        ReportedEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        ReportedEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        ReportedEntry(coordinates='g:a:1', scope='test', file='core/lib/a.jar'),
+        ReportedEntry(coordinates='g:a:1', scope='test', sibling='core', folder='target/classes'),
+    )
+
+
+@pytest.mark.parametrize('path', ['/etc/passwd', '/repo/../etc/passwd', '/w/build/../../etc'])
+def test_files_of_the_system_are_never_on_the_class_path(path: str) -> None:
+    module = modules_of({'projects': [project('app', test_class_path=[entry(path)])]})
+    assert module['app'].class_path == ()
+
+
+def surefire(**settings: Any) -> Surefire:
+    return modules_of({'projects': [project('core', surefire=settings)]})['core'].surefire
+
+
+@pytest.mark.parametrize(
+    ('folder', 'expected'),
+    [
+        ('/w/build/core/target/work', 'core/target/work'),
+        ('target/work', 'core/target/work'),
+        ('..', '.'),
+        ('/w/build', '.'),
+        ('/tmp', None),
+        ('../../etc', None),
+    ],
+)
+def test_a_working_folder_lies_in_the_tree(folder: str, expected: str | None) -> None:
+    assert surefire(workingDirectory=folder).working_folder == expected
+
+
+def test_places_that_surefire_names_are_those_of_the_test_process() -> None:
+    more = ['/w/build/core/more', 'even/more', '/w/m2/g/a/1/a-1.jar', '/etc', '../..']
+    found = surefire(argLine='-Da=/w/build/core/a -Db=/w/m2/b', additionalClasspathElements=more)
+    assert found.arg_line == '-Da=/w/core/a -Db=/repo/b'
+    assert found.more_places == ('/w/core/more', '/w/core/even/more', '/repo/g/a/1/a-1.jar')
+
+
+@pytest.mark.parametrize(
+    ('settings', 'expected'),
+    [
+        ({'classpathDependencyExcludes': ['g:a']}, True),
+        ({'classpathDependencyExcludes': ['g:*', 'x:y']}, True),
+        ({'classpathDependencyExcludes': ['g:b', 'a']}, False),
+        ({'classpathDependencyScopeExclude': 'test'}, True),
+        ({'classpathDependencyScopeExclude': 'runtime'}, False),
+        ({'classpathDependencyScopeExclude': 'nonsense'}, False),
+    ],
+)
+def test_surefire_can_leave_libraries_out(settings: dict[str, Any], expected: bool) -> None:
+    left_out = surefire(**settings).leaves_out(ReportedEntry(coordinates='g:a:1', scope='test'))
+    assert left_out is expected

@@ -1,0 +1,58 @@
+"""A tree as one file: the upper layer hides the lower one, and nothing else tells them apart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+from coevo.languages.java.processes.packed_trees import MOST_PACKED
+from coevo.languages.java.processes.packed_trees import PackedTrees
+from coevo.languages.java.processes.packed_trees import pack
+
+
+def layer(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        place = folder / name.replace('__', '/')
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return folder
+
+
+def test_layers_lie_over_each_other_and_removed_files_are_gone(tmp_path: Path) -> None:
+    lower = layer(tmp_path / 'lower', a='1', d__b='1', d__gone='1')
+    upper = layer(tmp_path / 'upper', d__b='2', e='2')
+    (lower / 'link').symlink_to('a')
+    (lower / 'a').chmod(0o755)
+    place = pack(tmp_path / 'packed', [lower, tmp_path / 'nowhere', upper], ['d/gone'])
+    with tarfile.open(place) as archive:
+        names = archive.getnames()
+    out = tmp_path / 'out'
+    out.mkdir()
+    subprocess.run(['tar', '-xf', place, '-C', out], check=True)
+    assert names == ['a', 'd', 'd/b', 'e', 'link']
+    assert [(out / name).read_text() for name in ('a', 'd/b', 'e', 'link')] == ['1', '2', '2', '1']
+    assert os.access(out / 'a', os.X_OK)
+    assert (out / 'link').is_symlink()
+
+
+def test_nothing_but_content_tells_that_a_file_was_edited(tmp_path: Path) -> None:
+    """Not the bytes of its entry: no date, owner or place, and no other number of entries."""
+    lower = layer(tmp_path / 'lower', a='1', b='2')
+    upper = layer(tmp_path / 'upper', a='1')
+    os.utime(upper / 'a', (1, 1))
+    plain = pack(tmp_path / 'packed', [lower], [])
+    edited = pack(tmp_path / 'packed', [lower, upper], [])
+    assert plain.read_bytes() == edited.read_bytes()
+    assert plain.name != edited.name
+
+
+def test_few_archives_are_kept_the_last_used_among_them(tmp_path: Path) -> None:
+    lower = layer(tmp_path / 'lower', a='1')
+    trees = PackedTrees(tmp_path / 'packed')
+    first = trees.of([lower], [])
+    for number in range(MOST_PACKED + 2):
+        trees.of([lower, tmp_path / str(number)], [])
+        assert trees.of([lower], []) == first
+    assert len(list((tmp_path / 'packed').iterdir())) == MOST_PACKED
