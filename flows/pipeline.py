@@ -20,6 +20,7 @@ from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.languages.table import languages_of
+from coevo.languages.table import why_none
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.listener import SILENT
@@ -63,8 +64,8 @@ def _mine(
     head = repository.resolve(start)
     languages = languages_of(repository, head)
     if not languages:
-        wanted = ' or '.join(one.NEEDS for one in LANGUAGES.values())
-        raise Fatal(f'{clone.repo} at {head[:12]} lacks {wanted}: nothing of it can be mined')
+        why = why_none(repository, head)
+        raise Fatal(f'{clone.repo} at {head[:12]} {why}: nothing of it can be mined')
     report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
     for language in languages:
         route = Route(

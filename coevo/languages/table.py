@@ -23,10 +23,33 @@ _GO: Language = golang
 LANGUAGES: Mapping[str, Language] = {one.NAME: one for one in (_JAVA, _PYTHON, _GO)}
 """By the value of the `language` columns."""
 
+# What is at the root of a repository that somebody else builds, as they call themselves.
+_OTHER_BUILDS = {
+    'build.gradle': 'Gradle',
+    'build.gradle.kts': 'Gradle',
+    'build.sbt': 'sbt',
+    'build.xml': 'Ant',
+    'CMakeLists.txt': 'CMake',
+    'Cargo.toml': 'Cargo',
+    'package.json': 'npm',
+}
+
 
 def languages_of(repository: Repository, rev: str) -> tuple[Language, ...]:
     """Those whose tools build a revision, in the table's order; one repository may be of several."""
     return tuple(one for one in LANGUAGES.values() if one.detect(repository, rev))
+
+
+def why_none(repository: Repository, rev: str) -> str:
+    """What a revision of no language of ours lacks, and who builds it instead."""
+    there = repository.tree(rev)
+    others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
+    lacks = 'has neither ' + ' nor '.join(one.NEEDS for one in LANGUAGES.values())
+    return (
+        f'{lacks}; it is built by {" and ".join(others)}, which coevo cannot run'
+        if others
+        else lacks
+    )
 
 
 def reading(language: str) -> Reading:

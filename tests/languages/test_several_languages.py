@@ -135,7 +135,19 @@ def test_what_a_language_lacks_here_does_not_keep_the_others_from_being_mined(
     assert Store(run.store).unmined(part) == ()
 
 
-def test_a_repository_of_no_language_is_told_what_each_wants(tmp_path: Path) -> None:
-    repository = write(tmp_path / 'repository', [{'a.txt': 'a'}])
-    with pytest.raises(Fatal, match=r'lacks .*pom\.xml.* or .* or .*: nothing of it can be mined'):
+@pytest.mark.parametrize(
+    ('file', 'told'),
+    [
+        ('a.txt', r'neither .*pom\.xml.* nor .* nor .*root: nothing of it can be mined'),
+        (
+            'build.gradle',
+            r'it is built by Gradle, which coevo cannot run: nothing of it can be mined',
+        ),
+    ],
+)
+def test_a_repository_of_no_language_is_told_what_each_wants(
+    tmp_path: Path, file: str, told: str
+) -> None:
+    repository = write(tmp_path / 'repository', [{file: 'a'}])
+    with pytest.raises(Fatal, match=told):
         mine(options(repository, tmp_path / 'store'))
