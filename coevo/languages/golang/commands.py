@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import posixpath
 import shlex
+from collections.abc import Collection
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.names import run_pattern
+from coevo.languages.golang.reading.layout import GO_MOD
+from coevo.languages.golang.reading.layout import GO_WORK
 from coevo.languages.golang.reading.tests import find_tests
+from coevo.languages.golang.reading.workspaces import replaced
 from coevo.languages.reading import Tree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
@@ -23,13 +29,35 @@ def commands(
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
     where = '' if module == '.' else f'cd {shlex.quote(module)} && '
+    test = f'{where}{_go_test(module, tree)} -vet=off -count=1'
     asked = methods or _all_of(tree.file(test_file), module, test_file)
     pattern = shlex.quote(run_pattern(asked))
     return dataclasses.replace(
         environment,
-        compile_command=f'{where}go test -mod=mod -vet=off -count=1 -run ^$ .',
-        test_command=f'{where}go test -mod=mod -vet=off -count=1 -run {pattern} .',
+        compile_command=f'{test} -run ^$ .',
+        test_command=f'{test} -run {pattern} .',
     )
+
+
+def _go_test(module: str, tree: Tree) -> str:
+    """In a workspace with a go.mod of its own, beside the tree, that says what the workspace does."""
+    if GO_WORK not in tree.entries:
+        return 'go test -mod=mod'
+    texts = {path: tree.content(path) for path in tree.entries if path.rpartition('/')[2] == GO_MOD}
+    beside = replaced(_owner(module, texts), texts, tree.content(GO_WORK))
+    if not beside:
+        return 'GOWORK=off go test -mod=mod'
+    edits = ' '.join(shlex.quote(f'-replace={path}={place}') for path, place in beside)
+    return (
+        'd=$(mktemp -d) && r=$(dirname "$(GOWORK=off go env GOMOD)") && cp "$r"/go.* $d && '
+        f'go mod edit {edits} $d/go.mod && GOWORK=off go test -mod=mod -modfile=$d/go.mod'
+    )
+
+
+def _owner(package: str, texts: Collection[str]) -> str:
+    """The folder of the module that a package folder belongs to."""
+    above = (str(one) for one in PurePosixPath(package, '_').parents)
+    return next((one for one in above if posixpath.normpath(f'{one}/{GO_MOD}') in texts), '.')
 
 
 def _all_of(file: SourceFile, module: str, path: str) -> list[TestMethod]:

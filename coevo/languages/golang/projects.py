@@ -23,6 +23,7 @@ from coevo.languages.golang.dated_proxy import DatedProxy
 from coevo.languages.golang.go_command import ask
 from coevo.languages.golang.places import SOURCES
 from coevo.languages.golang.reading.layout import GO_MOD
+from coevo.languages.golang.reading.layout import GO_WORK
 from coevo.languages.golang.reading.layout import VENDOR
 from coevo.languages.golang.reading.layout import is_compiled
 from coevo.languages.golang.reading.layout import is_test_path
@@ -31,13 +32,14 @@ from coevo.languages.golang.reading.module_paths import module_path
 from coevo.languages.golang.reading.module_paths import own_path
 from coevo.languages.golang.reading.trees import GoTree
 from coevo.languages.golang.reading.trees import tree
+from coevo.languages.golang.reading.workspaces import joined
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.languages.golang.toolchains import level_of
 from coevo.languages.golang.toolchains import numbers
 from coevo.model.environments import LibraryEntry
 
 GO_SUM = 'go.sum'
-_MOST_MODULES = 12
+_MOST_MODULES = 64
 _EXTERNAL = '_test'
 
 
@@ -105,6 +107,8 @@ def described(repository: Repository, rev: str, name: str, when: datetime | None
         level = level_of(when.date() if when else None)
         texts[GO_MOD] = f'module {path}\n\ngo {level}\n'.encode()
         roots = ['.', *roots]
+    if GO_WORK in seen.entries:
+        texts = joined(texts, seen.content(GO_WORK))
     path = module_path(texts[GO_MOD]) or f'github.com/{name}'
     folders = tuple(one for one in roots if one == '.' or _has_tests(seen, one, roots))
     levels = [_level(texts[_join(one, GO_MOD)]) for one in folders]

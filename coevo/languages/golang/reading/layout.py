@@ -11,8 +11,8 @@ from coevo.languages.layout import Side
 SUFFIX = '.go'
 TESTDATA = 'testdata'
 VENDOR = 'vendor'
-GO_MOD = 'go.mod'
-_BUILD_FILES = frozenset({GO_MOD, 'go.sum', 'go.work', 'go.work.sum'})
+GO_MOD, GO_WORK = 'go.mod', 'go.work'
+_BUILD_FILES = frozenset({GO_MOD, 'go.sum', GO_WORK, 'go.work.sum'})
 _VENDORED = 'vendor/modules.txt'
 
 

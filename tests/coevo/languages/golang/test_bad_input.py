@@ -40,6 +40,13 @@ FILES = {
         'package tools\n\nimport (\n\t"testing"\n\n\t"example.com/shop"\n)\n\n'
         'func TestOfTools(t *testing.T) { shop.Price() }\n'
     ),
+    # one that only the workspace tells of the one around it
+    'go.work': 'go 1.21\n\nuse (\n\t.\n\t./beside\n)\n',
+    'beside/go.mod': 'module example.com/beside\n\ngo 1.21\n',
+    'beside/beside_test.go': (
+        'package beside\n\nimport (\n\t"testing"\n\n\t"example.com/shop"\n)\n\n'
+        'func TestIsBeside(t *testing.T) { shop.Price() }\n'
+    ),
     # one that needs what is outside of the repository
     'lost/go.mod': (
         'module example.com/lost\n\ngo 1.21\n\nrequire example.com/outside v0.0.0\n\n'
@@ -80,6 +87,10 @@ def test_what_another_system_compiles_is_missing_here(place: GoPlace) -> None:
 
 def test_a_module_in_another_one_sees_it_where_it_says_so(place: GoPlace) -> None:
     assert outcome(place, 'TestOfTools', 'tools/tools_test.go', 'tools') is Outcome.PASS
+
+
+def test_modules_of_a_workspace_see_each_other_as_they_lie(place: GoPlace) -> None:
+    assert outcome(place, 'TestIsBeside', 'beside/beside_test.go', 'beside') is Outcome.PASS
 
 
 @pytest.mark.parametrize('package', ['lost', 'gone'])

@@ -66,3 +66,32 @@ def test_a_module_without_tests_is_left_alone(tmp_path: Path) -> None:
     nested = {'tools/go.mod': module('example.com/tools', '1.30')}
     found = of(tmp_path, {**TEST, 'go.mod': module('example.com/shop'), **nested})
     assert (found.folders, found.level) == (('.',), (1, 21))
+
+
+SHELF = {'shelf/go.mod': module('example.com/shelf'), 'shelf/shelf.go': 'package shelf\n'}
+
+
+@pytest.mark.parametrize(
+    ('workspace', 'told'),
+    [
+        ('go 1.21\n\nuse (\n\t. // the shop\n\t"./shelf"\n)\n', './shelf'),
+        ('go 1.21\nuse .\nuse ./shelf\n', './shelf'),
+        ('go 1.21\n\nuse .\n\nuse ../elsewhere\n', ''),
+        ('', ''),
+    ],
+)
+def test_modules_of_a_workspace_replace_each_other(
+    tmp_path: Path, workspace: str, told: str
+) -> None:
+    files = {**TEST, **SHELF, 'go.mod': module('example.com/shop'), 'go.work': workspace}
+    texts = of(tmp_path, files).texts
+    replaced = f'\n\nreplace example.com/shelf => {told}\n' if told else ''
+    assert texts['go.mod'].decode() == module('example.com/shop') + replaced
+    assert (b'replace example.com/shop => ..\n' in texts['shelf/go.mod']) is bool(told)
+
+
+def test_what_a_module_replaces_by_itself_stays(tmp_path: Path) -> None:
+    own = module('example.com/shop') + '\nreplace (\n\texample.com/shelf v1.0.0 => ./shelf\n)\n'
+    workspace = 'go 1.21\nuse (\n\t.\n\t./shelf\n)\n'
+    texts = of(tmp_path, {**TEST, **SHELF, 'go.mod': own, 'go.work': workspace}).texts
+    assert texts['go.mod'].decode() == own
