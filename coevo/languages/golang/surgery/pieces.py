@@ -73,6 +73,10 @@ class GoPiece:
     qualifiers: frozenset[str]
     stays: bool
 
+    def is_meant(self, names: AbstractSet[str]) -> bool:
+        """Whether some names may mean it."""
+        return not names.isdisjoint(self.names)
+
     @property
     def first(self) -> GoPart:
         return self.parts[0]
@@ -187,21 +191,6 @@ class GoOutline:
 @lru_cache(maxsize=32)
 def outline(source: bytes) -> GoOutline:
     return GoOutline(source)
-
-
-def reached(names: AbstractSet[str], pieces: AbstractSet[GoPiece]) -> set[GoPiece]:
-    """The pieces that names mean, and those that these use in turn."""
-    by_name: dict[str, list[GoPiece]] = {}
-    for piece in pieces:
-        for name in piece.names:
-            by_name.setdefault(name, []).append(piece)
-    found: set[GoPiece] = set()
-    queue = set(names)
-    while queue:
-        more = {piece for name in queue for piece in by_name.get(name, ())} - found
-        found |= more
-        queue = {name for piece in more for name in piece.uses}
-    return found
 
 
 def _uses(found: GoSlice) -> Iterator[str]:

@@ -21,7 +21,8 @@ from coevo.languages.golang.surgery.old_places import add
 from coevo.languages.golang.surgery.pieces import GoOutline
 from coevo.languages.golang.surgery.pieces import GoPiece
 from coevo.languages.golang.surgery.pieces import outline
-from coevo.languages.golang.surgery.pieces import reached
+from coevo.languages.reached import names_used
+from coevo.languages.reached import reached
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
@@ -107,9 +108,9 @@ class GoCutPlan:
         pieces = self.file.pieces
         nameless = {each for each in pieces if not each.names}
         free = {each for each in pieces if each not in self.targets and self._may_go(each)}
-        used = reached(_names(self.targets), free)
+        used = reached(names_used(self.targets), free)
         others = [each for each in pieces if each not in used and each not in self.targets]
-        left = {name for each in others if each not in nameless for name in each.uses}
+        left = names_used(each for each in others if each not in nameless)
         owned = used - reached(left | self.used_elsewhere, free)
         gone = {name for each in owned for name in each.names}
         # `var _ I = T{}` says something of a type, and is no use of it.
@@ -140,10 +141,6 @@ def _place(piece: GoPiece, owned: Iterable[GoPiece]) -> GoPiece | None:
         if plain and not lines and (each.kind, each.names) == (piece.kind, piece.names):
             return each
     return None
-
-
-def _names(pieces: Iterable[GoPiece]) -> frozenset[str]:
-    return frozenset().union(*(piece.uses for piece in pieces))
 
 
 def check(file: GoOutline, start: bytes, originals: Iterable[Original | None]) -> None:

@@ -60,6 +60,10 @@ class JavaPiece:
     members: tuple[Member, ...] = ()
     imported: Import | None = None
 
+    def is_meant(self, names: AbstractSet[str]) -> bool:
+        """Whether some names may mean it."""
+        return not names.isdisjoint(self.names)
+
     @property
     def key(self) -> Key:
         return self.kind, self.owner, self.names, self.parameters

@@ -21,6 +21,8 @@ from coevo.languages.java.surgery.pieces import JavaOutline
 from coevo.languages.java.surgery.pieces import JavaPiece
 from coevo.languages.java.surgery.pieces import Key
 from coevo.languages.java.surgery.pieces import inside
+from coevo.languages.reached import reached
+from coevo.languages.reached import serving
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
@@ -150,7 +152,7 @@ class JavaCutPlan:
         mine = [p for p in self.pieces if p in owned]
         brought = bring(self.file, left, mine, self._reverted(), self.inserted)
         rest = [piece for piece in self.pieces if piece in owned and piece not in brought.instead]
-        kept = _reached(brought.mentions, rest)
+        kept = reached(brought.mentions, rest)
         edits, standing = TextEdits(self.file.source), []
         for piece in self.pieces:
             text = brought.instead.get(piece)
@@ -175,9 +177,7 @@ class JavaCutPlan:
         """What targets use, one through the other, and nothing that stays does."""
         free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
         covered = [p.span for p in (*free, *self.targets)]
-        used = _reached({name for piece in self.targets for name in piece.uses}, free)
-        unused = {name for piece in free if piece not in used for name in piece.uses}
-        return used - _reached(self.file.names_outside(covered) | unused, free)
+        return serving(self.targets, free, self.file.names_outside(covered))
 
     def _may_go(self, piece: JavaPiece) -> bool:
         if piece.kind == 'import':
@@ -208,17 +208,6 @@ def _with_outer(file: JavaOutline, names: Iterable[str]) -> set[str]:
         while name:
             found.add(name)
             name = file.outer(name)
-    return found
-
-
-def _reached(names: Iterable[str], pieces: Sequence[JavaPiece]) -> set[JavaPiece]:
-    """The pieces that names mean, and those that these use in turn."""
-    found: set[JavaPiece] = set()
-    queue = set(names)
-    while queue:
-        more = [p for p in pieces if p not in found and not queue.isdisjoint(p.names)]
-        found.update(more)
-        queue = {name for piece in more for name in piece.uses}
     return found
 
 

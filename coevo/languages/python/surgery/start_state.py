@@ -24,6 +24,8 @@ from coevo.languages.python.surgery.pieces import outline
 from coevo.languages.python.surgery.pieces import with_outer
 from coevo.languages.python.surgery.pieces import within_module
 from coevo.languages.python.surgery.suites import emptied as emptied_by
+from coevo.languages.reached import reached
+from coevo.languages.reached import serving
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
@@ -145,7 +147,7 @@ class PythonCutPlan:
         mine = [piece for piece in self.pieces if piece in owned]
         brought = bring(self.file, left, mine, self._reverted(), self.inserted)
         rest = [piece for piece in mine if piece not in brought.instead]
-        kept = _reached(brought.mentions, rest)
+        kept = reached(brought.mentions, rest)
         edits = TextEdits(self.file.source)
         standing = [p for p in self.pieces if p in left or p in kept or p in brought.instead]
         for piece, text in brought.instead.items():
@@ -169,9 +171,7 @@ class PythonCutPlan:
         """What targets use, one through the other, and nothing that stays does."""
         free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
         covered = [p.span for p in (*free, *self.targets)]
-        used = _reached({name for piece in self.targets for name in piece.uses}, free)
-        unused = {name for piece in free if piece not in used for name in piece.uses}
-        return used - _reached(self.file.names_outside(covered) | unused, free)
+        return serving(self.targets, free, self.file.names_outside(covered))
 
     def _may_go(self, piece: PythonPiece) -> bool:
         if piece.kind == 'import':
@@ -196,17 +196,6 @@ class PythonCutPlan:
         spans = [piece.span for piece in gone]
         spans += [(type_.start_byte, type_.end_byte) for type_ in named]
         return simple not in self.used_elsewhere | self.file.names_outside(spans)
-
-
-def _reached(names: Iterable[str], pieces: Sequence[PythonPiece]) -> set[PythonPiece]:
-    """The pieces that names mean, and those that these use in turn."""
-    found: set[PythonPiece] = set()
-    queue = set(names)
-    while queue:
-        more = [piece for piece in pieces if piece not in found and piece.is_meant(queue)]
-        found.update(more)
-        queue = {name for piece in more for name in piece.uses}
-    return found
 
 
 def check(file: PythonOutline, start: PythonOutline, found: Iterable[StartTarget]) -> None:
