@@ -78,6 +78,6 @@ def _mounts(toolchain: GoToolchain) -> list[Mount]:
 
 def _of(built: GoBuiltPair, place: Place) -> Known | None:
     end = next(one for one in built.ends if one.build.rev == place.code_rev)
-    if end.project is None or built.cells is None or end.build.trouble(place.module):
+    if end.project is None or built.runs is None or end.build.trouble(place.module):
         return None
-    return built.cells.compiler.made.toolchain, end.project
+    return built.runs.cells.all.compiler.made.toolchain, end.project

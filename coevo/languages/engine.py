@@ -87,9 +87,9 @@ class BuiltPair(Protocol):
 
     # what each test method executes, with the lines of some source files of the code; where
     # `shared`, methods may have a process in common as long as traces are the same; where lines are
-    # watched, by the binary name of the top-level type in which they are, an observer outside of
-    # the process says which were reached, and whether the method passes at all; where `together`, what
-    # all of them execute is told, too, each branch once
+    # watched, by what `Reading.watched_as` calls their files, an observer outside of the process says
+    # which were reached, and whether the method passes at all; where `together`, what all of them
+    # execute is told, too, each branch once
     def trace(
         self,
         compiled: Compiled,

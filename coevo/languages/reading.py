@@ -100,6 +100,9 @@ class Reading(Protocol):
     # the same past any cache: whole histories would push out what others need again
     def parse_once(self, source: bytes) -> SourceFile: ...
 
+    # by which names an observer is asked for lines of a file, and tells them (`BuiltPair.trace`)
+    def watched_as(self, file: SourceFile, path: str) -> tuple[str, ...]: ...
+
     # a digest of the parser, a key of what is kept of its answers
     def version(self) -> str: ...
 

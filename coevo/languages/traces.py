@@ -44,7 +44,7 @@ class Trace:
     """What one test method executed of the code; `executed` is sorted.
 
     lines    by repository path, every line that is known of the files that were asked for
-    reached  watched lines that were reached, by top-level type; None where none were watched
+    reached  watched lines that were reached, by what they are `watched_as`; None where none were watched
     """
 
     executed: tuple[ExecutedMethod, ...]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
-from coevo.evaluation.measuring.oracles import top_level_types
+from coevo.evaluation.measuring.oracles import watched_names
 from coevo.git.contents import content
 from coevo.languages.capabilities import Capability
 from coevo.languages.table import measures
@@ -177,7 +177,7 @@ def _expects_its_end(context: SubmissionContext, test: GoldTest) -> bool:
 def _types(context: SubmissionContext, path: str) -> tuple[str, ...]:
     source = content(context.repository, context.pair.new.rev, path)
     text = reading(context.pair.language)
-    return top_level_types(text, source, path) if source is not None else ()
+    return watched_names(text, source, path) if source is not None else ()
 
 
 def _files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from coevo.languages.table import measures
 from coevo.languages.table import reading
 
 Lines = dict[str, frozenset[int]]
-"""By the binary name of a top-level type."""
+"""By what `Reading.watched_as` calls a file."""
 
 
 def oracle_lines(
@@ -49,9 +49,9 @@ def _stems(text: Reading, repository: Repository, rev: str) -> Mapping[str, list
 
 def _by_type(assertions: Assertions, text: Reading, source: bytes, path: str) -> Lines:
     lines = assertions.oracle_lines(source)
-    return dict.fromkeys(top_level_types(text, source, path), lines) if lines else {}
+    return dict.fromkeys(watched_names(text, source, path), lines) if lines else {}
 
 
-def top_level_types(text: Reading, source: bytes, path: str) -> tuple[str, ...]:
-    """Their binary names."""
-    return tuple(type_.name for type_ in text.parse(source, path).types if not type_.outer)
+def watched_names(text: Reading, source: bytes, path: str) -> tuple[str, ...]:
+    """What a file's lines are watched as."""
+    return text.watched_as(text.parse(source, path), path)

@@ -15,7 +15,7 @@ from pathlib import Path
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
-from coevo.evaluation.measuring.oracles import top_level_types
+from coevo.evaluation.measuring.oracles import watched_names
 from coevo.evaluation.worth import Adequacy
 from coevo.evaluation.worth import PitKills
 from coevo.git.contents import content
@@ -111,7 +111,7 @@ def _changed(context: SubmissionContext, target: Target) -> Lines:
         if stands and declared(context.repository, context.pair, one) is not None:
             source = content(context.repository, context.pair.new.rev, one.file)
             text = reading(context.pair.language)
-            types = top_level_types(text, source, one.file) if source is not None else ()
+            types = watched_names(text, source, one.file) if source is not None else ()
             for name in types:
                 own = frozenset(range(one.start_line, one.end_line + 1))
                 found[name] = found.get(name, frozenset()) | own

@@ -16,7 +16,7 @@ from dataclasses import replace
 from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import seen_lines
-from coevo.evaluation.measuring.oracles import top_level_types
+from coevo.evaluation.measuring.oracles import watched_names
 from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.evaluation.suites.records import SuiteReach
@@ -194,7 +194,7 @@ class _SuiteRunner:
 
     def _types(self, path: str) -> tuple[str, ...]:
         source = content(self.context.repository, self.runner.rev, path)
-        return () if source is None else top_level_types(reading(self.language), source, path)
+        return () if source is None else watched_names(reading(self.language), source, path)
 
     # -- edits of no effect ------------------------------------------------------------------------
 

@@ -43,10 +43,11 @@ class GoCellKey:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
     """How a binary is made beside its sources: with a clock that can be set; packages that tell what of
-    them is executed."""
+    them is executed; packages of which each line has code of its own, wherever it is called from."""
 
     clock: bool = False
     covered: str = ''
+    stepped: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,12 +145,14 @@ class GoCells:
         flags = []
         if variant.covered:
             flags = ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']
+        if variant.stepped:
+            flags = [f'-gcflags={variant.stepped}=-dwarf=0 -N -l']
         order = {
             'Root': project.root,
             'Folder': key.module,
             'Overlay': f'{OVERLAY}/{"clock" if variant.clock else "plain"}.json',
             'Flags': flags,
-            'Stubs': not variant.covered and not variant.clock,
+            'Stubs': variant == Variant(),
             'Edited': [path for path, _ in key.edits.code] if key.edits else [],
         }
         if not order['Stubs']:

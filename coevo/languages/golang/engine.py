@@ -11,6 +11,8 @@ from coevo.languages.golang.compiler import GoCompiler
 from coevo.languages.golang.ends import chosen
 from coevo.languages.golang.ends import made_end
 from coevo.languages.golang.ends import without
+from coevo.languages.golang.pair_cells import GoPairCells
+from coevo.languages.golang.pair_runs import GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.sessions import Sessions
 from coevo.languages.golang.supply import GoSupply
@@ -31,10 +33,11 @@ class GoBuilder:
         toolchain = chosen(self._context, pair)
         if isinstance(toolchain, str):
             ends = without(pair.old, toolchain), without(pair.new, toolchain)
-            return GoBuiltPair(pair=pair, ends=ends, cells=None, context=self._context)
+            return GoBuiltPair(pair=pair, ends=ends, context=self._context)
         cells = self._of(toolchain)
         old, new = (made_end(self._context, cells, commit, pair) for commit in (pair.old, pair.new))
-        return GoBuiltPair(pair=pair, ends=(old, new), cells=cells, context=self._context)
+        runs = GoPairRuns(cells=GoPairCells(ends=(old, new), all=cells))
+        return GoBuiltPair(pair=pair, ends=(old, new), context=self._context, runs=runs)
 
     def _of(self, toolchain: GoToolchain) -> GoCells:
         if toolchain not in self._cells:

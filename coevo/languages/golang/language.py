@@ -52,7 +52,7 @@ MEASURES = Measures(
     placebos=placebos,
     undoing=undo,
 )
-OFFERS = frozenset(Capability) - {Capability.WATCH, Capability.MUTATE}
+OFFERS = frozenset(Capability) - {Capability.MUTATE}
 mutation_tool = not_offered(Capability.MUTATE)
 
 __all__ = [

@@ -18,10 +18,14 @@ _UNSEEN = Sight(entered=0, left=0, failed=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoObservation:
-    """tests  by name; altered: whether the code of the process was not that of its binary any more"""
+    """tests    by name
+    altered  whether the code of the process was not that of its binary any more
+    reached  of the lines that were asked for, by path
+    """
 
     tests: Mapping[str, Sight]
     altered: bool
+    reached: Mapping[str, frozenset[int]]
 
 
 def observation(event: Mapping[str, Any]) -> GoObservation:
@@ -32,6 +36,7 @@ def observation(event: Mapping[str, Any]) -> GoObservation:
             for name, one in event['tests'].items()
         },
         altered=event['altered'],
+        reached={path: frozenset(lines) for path, lines in event['reached'].items()},
     )
 
 

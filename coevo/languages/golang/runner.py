@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 import secrets
+from base64 import b64encode
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 
 from coevo.languages.golang.channel import Heard
@@ -62,7 +65,9 @@ class TestRun:
     cpu_seconds  for all of them together; None is what these may use together
     variables    of its environment, beside those of all
     files        those of which it is to be told what is executed; None where nothing is
+    sources      of these, where the tree does not show what was compiled
     watched      the import path of the package whose tests an observer watches; None where nobody does
+    lines        that it watches, too, by path in the repository
     """
 
     ground: Ground
@@ -70,7 +75,9 @@ class TestRun:
     cpu_seconds: float | None
     variables: Mapping[str, str]
     files: tuple[str, ...] | None = None
+    sources: Mapping[str, bytes] = field(default_factory=dict)
     watched: str | None = None
+    lines: Mapping[str, Collection[int]] = field(default_factory=dict)
 
     @property
     def most(self) -> float:
@@ -87,8 +94,13 @@ class TestRun:
             'Variables': dict(self.variables),
             'Profile': self.files is not None,
             'Files': list(self.files or ()),
-            'Watch': self.watched and {'Package': self.watched, 'Tests': list(self.limits)},
+            'Sources': {path: b64encode(text).decode() for path, text in self.sources.items()},
+            'Watch': self.watched and self._watch(self.watched),
         }
+
+    def _watch(self, package: str) -> dict[str, object]:
+        lines = {path: sorted(numbers) for path, numbers in sorted(self.lines.items())}
+        return {'Package': package, 'Tests': list(self.limits), 'Lines': lines}
 
     @property
     def bounds(self) -> Bounds[str]:

@@ -14,6 +14,7 @@ from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.reading import Resolve
 from coevo.languages.submitted_files import all_accepted as refused_in
 from coevo.languages.traces import ExecutedMethod
+from coevo.languages.watched_names import by_type as watched_as
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 from coevo.model.records import TestMethod
@@ -45,6 +46,7 @@ __all__ = [
     'refused_in',
     'tree',
     'version',
+    'watched_as',
     'words',
 ]
 

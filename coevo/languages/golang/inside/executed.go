@@ -48,7 +48,11 @@ func tellExecuted(order *Order, profile string) {
 			continue
 		}
 		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		var source any // nil is what lies there
+		if text, ok := order.Sources[place]; ok {
+			source = text
+		}
+		file, err := parser.ParseFile(set, path, source, parser.SkipObjectResolution)
 		if err != nil {
 			continue
 		}

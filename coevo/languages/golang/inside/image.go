@@ -7,11 +7,12 @@ import (
 	"net/url"
 )
 
-// image is the code of a binary as its file has it, and where functions begin.
+// image is the code of a binary as its file has it, and where functions and lines begin.
 type image struct {
 	start  uint64
 	text   []byte
 	places map[string]uint64
+	table  *gosym.Table
 }
 
 func readImage(path string) (*image, error) {
@@ -36,7 +37,7 @@ func readImage(path string) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &image{start: text.Addr, text: code, places: map[string]uint64{}}
+	made := &image{start: text.Addr, text: code, places: map[string]uint64{}, table: known}
 	for _, one := range known.Funcs {
 		// Of the last element of a path the linker escapes dots.
 		if name, err := url.PathUnescape(one.Name); err == nil {
@@ -55,6 +56,26 @@ func (made *image) functions(path, name string) []uint64 {
 		}
 	}
 	return found
+}
+
+// lines tells each place at which a wanted line of a file begins. Packages are to be compiled without inlining, so that
+// no line is part of a function of another file.
+func (made *image) lines(wanted map[string]map[int]bool, tell func(file string, line int, place uint64)) {
+	for _, function := range made.table.Funcs {
+		file, _, _ := made.table.PCToLine(function.Entry)
+		lines := wanted[file]
+		if lines == nil {
+			continue
+		}
+		before := 0
+		for place := function.Entry; place < function.End; place++ {
+			_, line, _ := made.table.PCToLine(place)
+			if line != before && lines[line] {
+				tell(file, line, place)
+			}
+			before = line
+		}
+	}
 }
 
 func (made *image) code(place uint64) []byte {

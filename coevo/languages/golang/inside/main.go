@@ -26,8 +26,9 @@ import (
 //	Edited    files of the code that are other than their revision's
 //	Variants  sources of the file Path, each to be compiled in its place
 //	Profile   whether it is to be told what of Files, and of all others, a test executes
+//	Sources   of Files, as they were compiled, where the tree shows others or none
 //	Key       under which a session says that a run is over, and an observer what it has seen
-//	Watch     tests that an observer watches; nil for none
+//	Watch     tests and lines that an observer watches; nil for none
 //	Mark      a line that stands on standard error around what the run writes there
 type Order struct {
 	Nonce     string
@@ -50,6 +51,7 @@ type Order struct {
 	Arguments []string
 	Profile   bool
 	Files     []string
+	Sources   map[string][]byte
 	Watch     *Watch
 	Variables map[string]string
 }

@@ -6,16 +6,20 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"sort"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// Watch is which tests are watched while they run: functions of a package and of its external tests.
+// Watch is which tests are watched while they run: functions of a package and of its external tests; and which lines
+// of files, by their paths below the root.
 type Watch struct {
 	Package string
 	Tests   []string
+	Lines   map[string][]int
 }
 
 // sight is what was seen of a test: how often it was entered and left, and whether it was told to fail.
@@ -35,6 +39,7 @@ type observer struct {
 	traps   map[uint64]*trap
 	sights  map[string]*sight
 	running map[uint64]*sight // by the address of the T, F or example with which it was called
+	reached map[string]map[int]bool
 	altered bool
 	ended   *syscall.WaitStatus
 }
@@ -59,7 +64,7 @@ const exitKill = 1 << 20 // PTRACE_O_EXITKILL
 const longestName = 1 << 10
 
 // observe starts a command, waits for its end and says how it ended, with what was seen; nil where nobody can watch it.
-func observe(command *exec.Cmd, watch *Watch) (*observer, error) {
+func observe(command *exec.Cmd, order *Order) (*observer, error) {
 	made, err := readImage(command.Path)
 	if err != nil || !canObserve {
 		return nil, command.Start()
@@ -77,8 +82,11 @@ func observe(command *exec.Cmd, watch *Watch) (*observer, error) {
 		traps:   map[uint64]*trap{},
 		sights:  map[string]*sight{},
 		running: map[uint64]*sight{},
+		reached: map[string]map[int]bool{},
 	}
-	seen.begin(watch)
+	seen.begin(order.Watch)
+	seen.watchLines(order.Root, order.Watch.Lines)
+	check(syscall.PtraceCont(seen.process, 0))
 	return seen, nil
 }
 
@@ -109,7 +117,27 @@ func (seen *observer) begin(watch *Watch) {
 		})
 	}
 	seen.trap(seen.image.places[concludes], true, seen.conclude)
-	check(syscall.PtraceCont(seen.process, 0))
+}
+
+// watchLines sets a trap at each place where a line begins, until it is reached there.
+func (seen *observer) watchLines(root string, lines map[string][]int) {
+	wanted, paths := map[string]map[int]bool{}, map[string]string{}
+	for path, numbers := range lines {
+		file := filepath.Join(root, path)
+		wanted[file], paths[file], seen.reached[path] = map[int]bool{}, path, map[int]bool{}
+		for _, line := range numbers {
+			wanted[file][line] = true
+		}
+	}
+	seen.image.lines(wanted, func(file string, line int, place uint64) {
+		reached := seen.reached[paths[file]]
+		if known := seen.traps[place]; known != nil {
+			hit := known.hit
+			known.hit = func(at *registers) { hit(at); reached[line] = true }
+			return
+		}
+		seen.trap(place, false, func(*registers) { reached[line] = true })
+	})
 }
 
 // enter may be asked twice for one call: a function that needs more stack begins anew.
@@ -286,8 +314,16 @@ func (seen *observer) text(address uint64) string {
 
 // tell says what was seen under a key that the test process does not know.
 func (seen *observer) tell(order *Order) {
+	reached := map[string][]int{}
+	for path, lines := range seen.reached {
+		reached[path] = []int{}
+		for line := range lines {
+			reached[path] = append(reached[path], line)
+		}
+		sort.Ints(reached[path])
+	}
 	said, err := json.Marshal(map[string]any{
-		"e": "observed", "key": order.Key, "altered": seen.altered, "tests": seen.sights,
+		"e": "observed", "key": order.Key, "altered": seen.altered, "tests": seen.sights, "reached": reached,
 	})
 	check(err)
 	say(order.Nonce, string(said))

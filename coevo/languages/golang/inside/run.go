@@ -69,7 +69,7 @@ func follow(order *Order) {
 	}
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	seen := start(command, order.Watch)
+	seen := start(command, order)
 	say(order.Nonce, `{"e":"started"}`)
 	theirs.Close()
 	telling.Close()
@@ -127,12 +127,12 @@ func relay(from *os.File, secret, nonce string) {
 }
 
 // start is nil where nobody watches.
-func start(command *exec.Cmd, watch *Watch) *observer {
-	if watch == nil {
+func start(command *exec.Cmd, order *Order) *observer {
+	if order.Watch == nil {
 		check(command.Start())
 		return nil
 	}
-	seen, err := observe(command, watch)
+	seen, err := observe(command, order)
 	check(err)
 	return seen
 }

@@ -15,6 +15,7 @@ from coevo.languages.golang.reading.trees import tree
 from coevo.languages.golang.reading.version import version
 from coevo.languages.golang.reading.words import words
 from coevo.languages.licences import none_declared as declared_licences
+from coevo.languages.watched_names import by_path as watched_as
 
 SUFFIXES = ('.go',)
 
@@ -34,5 +35,6 @@ __all__ = [
     'refused_in',
     'tree',
     'version',
+    'watched_as',
     'words',
 ]

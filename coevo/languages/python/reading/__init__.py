@@ -15,6 +15,7 @@ from coevo.languages.python.reading.trees import tree
 from coevo.languages.python.reading.version import version
 from coevo.languages.python.reading.words import words
 from coevo.languages.submitted_files import all_accepted as refused_in
+from coevo.languages.watched_names import by_type as watched_as
 
 SUFFIXES = ('.py',)
 
@@ -34,5 +35,6 @@ __all__ = [
     'refused_in',
     'tree',
     'version',
+    'watched_as',
     'words',
 ]

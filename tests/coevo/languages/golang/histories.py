@@ -32,8 +32,8 @@ def selling(price: int) -> str:
 TWICE = '\n// Twice is the price of two.\nfunc Twice() int {\n\treturn 2 * Price()\n}\n'
 BUYING = 'BuysTwo: if Twice() != 4 {\n\t\tt.Fatal(Twice())\n\t}'
 COUNTS = 'Counts: if Price() == 0 {\n\t\tt.Fatal("nothing")\n\t}'
-WRONG = 'Sums: if 1+1 != 3 {\n\t\tt.Fatal("no")\n\t}'
-RIGHT = 'Sums: if 1+1 != 2 {\n\t\tt.Fatal("no")\n\t}'
+WRONG = 'Sums: if Price()+1 != 4 {\n\t\tt.Fatal("no")\n\t}'
+RIGHT = 'Sums: if Price()+1 != 3 {\n\t\tt.Fatal("no")\n\t}'
 
 STEPS = (
     {**GO_MOD, 'LICENSE': LICENCE, **till(1), **suite(COUNTS, selling(1))},

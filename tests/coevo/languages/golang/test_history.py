@@ -54,4 +54,11 @@ def test_a_release_is_sound_and_gold_succeeds(found: Mined, tmp_path: Path) -> N
         assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
         rows = pq.read_table(out / 'results.parquet').to_pylist()
         assert {row['outcome'] == 'success' for row in rows} == {succeed}, rows
+        # `quick` undoes nothing and makes no mutants, so that of gold strict success is not known
         assert {row['success_strict'] for row in rows} == {None if succeed else False}
+        seen = [row['adequacy'] for row in rows if row['adequacy'] is not None]
+        reaching = [one['reaches_assertion'] for one in seen]
+        covering = [one['executes_delta'] for one in seen]
+        assert (reaching, sorted(covering, key=str)) == (
+            ([True] * 3, [None, True, True]) if succeed else ([], [])
+        )

@@ -1,0 +1,106 @@
+"""Runs of tests in the cells of one pair: with which limits, and what a process is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+
+from coevo.languages.cells import Compiled
+from coevo.languages.conditions import Conditions
+from coevo.languages.golang.cells import GoCellKey
+from coevo.languages.golang.cells import Variant
+from coevo.languages.golang.clock import shift
+from coevo.languages.golang.launch import OTHER_PROCESSORS
+from coevo.languages.golang.launch import PROCESSORS
+from coevo.languages.golang.pair_cells import GoPairCells
+from coevo.languages.golang.pair_cells import key_of
+from coevo.languages.golang.reading.trees import tree
+from coevo.languages.golang.runner import Done
+from coevo.languages.golang.runner import Ground
+from coevo.languages.golang.runner import TestRun
+from coevo.languages.test_processes import LEAST_CPU_LIMIT
+from coevo.languages.test_processes import SLOWER_THAN_PASSING
+from coevo.languages.verdicts import Verdict
+from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoPairRuns:
+    """slowest  CPU seconds of tests that have passed
+    alone    how often a test was run alone in a cell without edits
+    """
+
+    cells: GoPairCells
+    slowest: dict[TestMethod, float] = field(default_factory=dict)
+    alone: dict[tuple[GoCellKey, TestMethod], int] = field(default_factory=dict)
+
+    def run(
+        self,
+        compiled: Compiled,
+        methods: Sequence[TestMethod],
+        conditions: Conditions,
+        variant: Variant | None = None,
+        *,
+        files: tuple[str, ...] | None = None,
+        lines: Mapping[str, Collection[int]] | None = None,
+    ) -> Done:
+        key = key_of(compiled)
+        project = self.cells.project(key)
+        clock = shift(conditions.clock)
+        found = self.cells.binary(key, replace(variant or Variant(), clock=bool(clock)))
+        assert found.place is not None, 'what does not compile is not run'
+        run = TestRun(
+            ground=Ground(
+                made=self.cells.all.compiler.made,
+                tree=self.cells.all.tree(key, project, conditions.sources),
+                binary=(found.place, found.name),
+                root=project.root,
+                folder=compiled.module,
+            ),
+            limits={
+                method.test_method: conditions.cpu_limit or self._limit(method)
+                for method in methods
+            },
+            cpu_seconds=conditions.process_cpu_limit,
+            variables={**clock, 'GOMAXPROCS': str(self._processors(key, methods))},
+            files=files,
+            sources=self._compiled_sources(key, files or ()) if conditions.sources else {},
+            watched=self.cells.import_path(key) if conditions.observed else None,
+            lines=lines or {},
+        )
+        may_share = key.edits is None and conditions.sources is None
+        shared = (may_share or self.cells.all.context.own_edits) and not conditions.observed
+        return self.cells.all.run(run, shared=shared)
+
+    def _compiled_sources(self, key: GoCellKey, files: Iterable[str]) -> dict[str, bytes]:
+        here = tree(self.cells.all.context.repository, key.code_rev)
+        edited = dict(key.edits.code) if key.edits else {}
+        found = {path: here.content(path) for path in files if path in here.entries}
+        found |= {path: text for path in files if (text := edited.get(path)) is not None}
+        return dict(sorted(found.items()))
+
+    def _processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
+        """Every other time that a test is run alone its runtime is told of another number of them.
+
+        Not where anything is edited: what is handed in could tell by it in which run it is.
+        """
+        if len(methods) > 1 or key.edits is not None:
+            return PROCESSORS
+        count = self.alone.get((key, methods[0]), 0)
+        self.alone[key, methods[0]] = count + 1
+        return OTHER_PROCESSORS if count % 2 else PROCESSORS
+
+    def _limit(self, method: TestMethod) -> float:
+        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
+
+    def note(self, methods: Sequence[TestMethod], told: Sequence[Verdict | None]) -> None:
+        """How long those took that have passed."""
+        for method, verdict in zip(methods, told, strict=True):
+            if verdict is not None and verdict.outcome is Outcome.PASS:
+                self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
