@@ -103,6 +103,9 @@ class Reading(Protocol):
     # by which names an observer is asked for lines of a file, and tells them (`BuiltPair.trace`)
     def watched_as(self, file: SourceFile, path: str) -> tuple[str, ...]: ...
 
+    # names by which other files of a revision may mean a file, or what it declares
+    def named_as(self, tree: Tree, path: str) -> frozenset[str]: ...
+
     # a digest of the parser, a key of what is kept of its answers
     def version(self) -> str: ...
 

@@ -47,3 +47,22 @@ def test_assertions_of_a_file_and_of_what_it_names_are_found(tmp_path: Path) -> 
         'shop.Second': frozenset({5, 8, 10, 11}),
         'shop.Deep': frozenset({3}),
     }
+
+
+def test_of_go_helpers_of_a_package_are_found_by_what_they_declare(tmp_path: Path) -> None:
+    helpers = 'package till\n\nimport "testing"\n\nfunc eq(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatal(a)\n\t}\n}\n'
+    files = {
+        'go.mod': 'module example.com/till\n',
+        'till.go': 'package till\n\nfunc One() int { return 1 }\n',
+        'helpers_test.go': helpers,
+        'other/other_test.go': helpers.replace('package till', 'package other').replace(
+            'eq', 'same'
+        ),
+    }
+    root = init(tmp_path)
+    rev = commit(root, 'all', files)
+    submitted = b'package till\n\nfunc TestOne(t *testing.T) {\n\teq(t, One(), 1)\n}\n'
+
+    lines = oracle_lines(Repository(root / '.git'), 'go', rev, 'till_test.go', submitted)
+
+    assert lines == {'helpers_test.go': frozenset({6, 7})}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.assertions import Assertions
@@ -23,27 +22,28 @@ def oracle_lines(
     assertions, text = measures(language).assertions, reading(language)
     if assertions is None:
         return None
-    stems = _stems(text, repository, rev)
+    files = _by_name(text, repository, rev)
     found: Lines = {}
     queue, seen = [(path, content)], {path}
     while queue:
         place, source = queue.pop()
         found |= _by_type(assertions, text, source, place)
-        for name in sorted(text.parse(source).names & stems.keys()):
-            for other in stems[name]:
+        for name in sorted(text.parse(source).names & files.keys()):
+            for other in files[name]:
                 if other not in seen:
                     seen.add(other)
                     queue.append((other, repository.blob(repository.tree(rev)[other].oid)))
     return found
 
 
-def _stems(text: Reading, repository: Repository, rev: str) -> Mapping[str, list[str]]:
-    """Files of the language by their names, but for main sources, which cannot assert."""
+def _by_name(text: Reading, repository: Repository, rev: str) -> Mapping[str, list[str]]:
+    """Files of the language by what others call them, but for main sources, which cannot assert."""
     found: dict[str, list[str]] = {}
-    files = text.tree(repository, rev)
-    for path in files.entries:
-        if path.endswith(text.SUFFIXES) and not files.is_source(path):
-            found.setdefault(PurePosixPath(path).stem, []).append(path)
+    tree = text.tree(repository, rev)
+    for path in tree.entries:
+        if path.endswith(text.SUFFIXES) and not tree.is_source(path):
+            for name in text.named_as(tree, path):
+                found.setdefault(name, []).append(path)
     return found
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
+from coevo.languages.file_names import by_stem as named_as
+from coevo.languages.file_names import by_type as watched_as
 from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
 from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.reading import Resolve
 from coevo.languages.submitted_files import all_accepted as refused_in
 from coevo.languages.traces import ExecutedMethod
-from coevo.languages.watched_names import by_type as watched_as
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 from coevo.model.records import TestMethod
@@ -40,6 +41,7 @@ __all__ = [
     'is_build_file',
     'is_fixture',
     'is_part_of',
+    'named_as',
     'parse',
     'parse_once',
     'placed',

@@ -1,5 +1,7 @@
 """Go as text: its syntax, its tests, its trees. Fulfils `coevo.languages.reading.Reading`."""
 
+from coevo.languages.file_names import by_declarations as named_as
+from coevo.languages.file_names import by_path as watched_as
 from coevo.languages.golang.reading.class_under_test import class_under_test
 from coevo.languages.golang.reading.common_calls import COMMON_CALLS
 from coevo.languages.golang.reading.executed import is_part_of
@@ -15,7 +17,6 @@ from coevo.languages.golang.reading.trees import tree
 from coevo.languages.golang.reading.version import version
 from coevo.languages.golang.reading.words import words
 from coevo.languages.licences import none_declared as declared_licences
-from coevo.languages.watched_names import by_path as watched_as
 
 SUFFIXES = ('.go',)
 
@@ -29,6 +30,7 @@ __all__ = [
     'is_build_file',
     'is_fixture',
     'is_part_of',
+    'named_as',
     'parse',
     'parse_once',
     'placed',

@@ -1,5 +1,7 @@
 """Python as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
 
+from coevo.languages.file_names import by_stem as named_as
+from coevo.languages.file_names import by_type as watched_as
 from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.python.reading.class_under_test import class_under_test
 from coevo.languages.python.reading.common_calls import COMMON_CALLS
@@ -15,7 +17,6 @@ from coevo.languages.python.reading.trees import tree
 from coevo.languages.python.reading.version import version
 from coevo.languages.python.reading.words import words
 from coevo.languages.submitted_files import all_accepted as refused_in
-from coevo.languages.watched_names import by_type as watched_as
 
 SUFFIXES = ('.py',)
 
@@ -29,6 +30,7 @@ __all__ = [
     'is_build_file',
     'is_fixture',
     'is_part_of',
+    'named_as',
     'parse',
     'parse_once',
     'placed',
