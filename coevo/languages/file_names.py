@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from coevo.languages.declarations import SourceFile
-
-if TYPE_CHECKING:
-    from coevo.languages.reading import Tree
+from coevo.languages.reading import Tree
 
 
 def by_type(file: SourceFile, path: str) -> tuple[str, ...]:

@@ -44,12 +44,10 @@ def why_none(repository: Repository, rev: str) -> str:
     """What a revision of no language of ours lacks, and who builds it instead."""
     there = repository.tree(rev)
     others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
-    lacks = 'has neither ' + ' nor '.join(one.NEEDS for one in LANGUAGES.values())
-    return (
-        f'{lacks}; it is built by {" and ".join(others)}, which coevo cannot run'
-        if others
-        else lacks
-    )
+    why = 'has neither ' + ' nor '.join(one.NEEDS for one in LANGUAGES.values())
+    if others:
+        why += f'; it is built by {" and ".join(others)}, which coevo cannot run'
+    return why
 
 
 def reading(language: str) -> Reading:

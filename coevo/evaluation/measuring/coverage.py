@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.measuring.oracles import Lines
 from coevo.evaluation.measuring.oracles import oracle_lines
-from coevo.evaluation.measuring.oracles import watched_names
-from coevo.git.contents import content
+from coevo.evaluation.measuring.watched_lines import Lines
+from coevo.evaluation.measuring.watched_lines import names_at
+from coevo.evaluation.measuring.watched_lines import with_ranges
 from coevo.languages.capabilities import Capability
 from coevo.languages.table import measures
 from coevo.languages.table import offers
@@ -59,8 +59,13 @@ def executed(
     found = {}
     for test in tests:
         concerned = (*test.dependencies, *used(context.assignment.task))
-        code = {file: _types(context, file) for file in _files(context, concerned)}
-        trace = _trace(context, runner, test, _watched(concerned, code, oracles or {}))
+        code = {
+            file: names_at(context.repository, pair.language, pair.new.rev, file)
+            for file in _files(context, concerned)
+        }
+        ranges = [one for one in concerned if one.file in code]
+        watched = with_ranges(oracles or {}, ranges, code.__getitem__)
+        trace = _trace(context, runner, test, watched)
         known = trace and _executed(context, test, code, oracles, trace)
         found[test.method_id] = known or ExecutedLines()
     return found
@@ -100,7 +105,7 @@ def _trace(
     context: SubmissionContext,
     runner: EditedCellRunner,
     test: GoldTest,
-    watched: Mapping[str, frozenset[int]],
+    watched: Lines,
 ) -> Trace | None:
     """Of a process of its own."""
     compiled = runner.compile(test.method.module)
@@ -111,18 +116,6 @@ def _trace(
     runner.cpu_seconds += traced.cpu_seconds
     (trace,) = traced.traces
     return trace
-
-
-def _watched(
-    dependencies: Sequence[Dependency], code: Mapping[str, Sequence[str]], oracles: Lines
-) -> Lines:
-    """The lines of the dependencies and of all assertions."""
-    found = dict(oracles)
-    for one in dependencies:
-        for name in code.get(one.file, ()):
-            lines = frozenset(range(one.start_line, one.end_line + 1))
-            found[name] = found.get(name, frozenset()) | lines
-    return found
 
 
 def seen_lines(lines: Sequence[CoveredLine], reached: frozenset[int]) -> tuple[CoveredLine, ...]:
@@ -172,12 +165,6 @@ def _expects_its_end(context: SubmissionContext, test: GoldTest) -> bool:
         return assertions is not None and assertions.expects_its_end(context.patched, test.method)
     except LookupError:
         return False  # it is declared elsewhere
-
-
-def _types(context: SubmissionContext, path: str) -> tuple[str, ...]:
-    source = content(context.repository, context.pair.new.rev, path)
-    text = reading(context.pair.language)
-    return watched_names(text, source, path) if source is not None else ()
 
 
 def _files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from coevo.evaluation.measuring.watched_lines import Lines
+from coevo.evaluation.measuring.watched_lines import names_in
 from coevo.git.repository import Repository
 from coevo.languages.assertions import Assertions
 from coevo.languages.reading import Reading
 from coevo.languages.table import measures
 from coevo.languages.table import reading
-
-Lines = dict[str, frozenset[int]]
-"""By what `Reading.watched_as` calls a file."""
 
 
 def oracle_lines(
@@ -23,7 +22,7 @@ def oracle_lines(
     if assertions is None:
         return None
     files = _by_name(text, repository, rev)
-    found: Lines = {}
+    found: dict[str, frozenset[int]] = {}
     queue, seen = [(path, content)], {path}
     while queue:
         place, source = queue.pop()
@@ -49,9 +48,4 @@ def _by_name(text: Reading, repository: Repository, rev: str) -> Mapping[str, li
 
 def _by_type(assertions: Assertions, text: Reading, source: bytes, path: str) -> Lines:
     lines = assertions.oracle_lines(source)
-    return dict.fromkeys(watched_names(text, source, path), lines) if lines else {}
-
-
-def watched_names(text: Reading, source: bytes, path: str) -> tuple[str, ...]:
-    """What a file's lines are watched as."""
-    return text.watched_as(text.parse(source, path), path)
+    return dict.fromkeys(names_in(text, source, path), lines) if lines else {}

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
-from coevo.evaluation.measuring.oracles import watched_names
+from coevo.evaluation.measuring.watched_lines import Lines
+from coevo.evaluation.measuring.watched_lines import names_at
+from coevo.evaluation.measuring.watched_lines import with_ranges
 from coevo.evaluation.worth import Adequacy
 from coevo.evaluation.worth import PitKills
 from coevo.git.contents import content
@@ -26,7 +29,6 @@ from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.table import LANGUAGES
 from coevo.languages.table import engine_version
 from coevo.languages.table import offers
-from coevo.languages.table import reading
 from coevo.measures.declaration_pairs import declared
 from coevo.model import codec
 from coevo.model.dependencies import Revised
@@ -38,9 +40,6 @@ from coevo.storage import checksummed
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.
 MOST_METHODS = 20
-
-Lines = Mapping[str, frozenset[int]]
-"""By the binary name of a top-level type."""
 
 Mutant = tuple[str, str, str, int, str, str]
 
@@ -105,17 +104,15 @@ def _known(one: ByteCodeMutants) -> dict[Mutant, bool]:
 
 def _changed(context: SubmissionContext, target: Target) -> Lines:
     """The lines of the dependencies that are methods or constructors and stand at new."""
-    found: dict[str, frozenset[int]] = {}
-    for one in target.row.dependencies:
-        stands = one.revised is not Revised.REMOVED
-        if stands and declared(context.repository, context.pair, one) is not None:
-            source = content(context.repository, context.pair.new.rev, one.file)
-            text = reading(context.pair.language)
-            types = watched_names(text, source, one.file) if source is not None else ()
-            for name in types:
-                own = frozenset(range(one.start_line, one.end_line + 1))
-                found[name] = found.get(name, frozenset()) | own
-    return found
+    pair = context.pair
+    ranges = [
+        one
+        for one in target.row.dependencies
+        if one.revised is not Revised.REMOVED
+        and declared(context.repository, pair, one) is not None
+    ]
+    named = partial(names_at, context.repository, pair.language, pair.new.rev)
+    return with_ranges({}, ranges, named)
 
 
 # -- answers -------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from dataclasses import replace
 from coevo.evaluation.judging.placebos import Sight
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import seen_lines
-from coevo.evaluation.measuring.oracles import watched_names
+from coevo.evaluation.measuring.watched_lines import names_at
+from coevo.evaluation.measuring.watched_lines import with_ranges
 from coevo.evaluation.suites.methods import methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteSeen
 from coevo.evaluation.suites.records import SuiteReach
@@ -128,7 +129,7 @@ class _SuiteRunner:
             tuple(methods.values()),
             sorted({one.file for one in self.focus}),
             conditions,
-            watched=self._watched(),
+            watched=with_ranges({}, self.focus, self._names),
             together=True,
         )
         self.runner.cpu_seconds += traced.cpu_seconds
@@ -165,19 +166,11 @@ class _SuiteRunner:
             else None,
         )
 
-    def _watched(self) -> dict[str, frozenset[int]]:
-        found: dict[str, frozenset[int]] = {}
-        for one in self.focus:
-            for name in self._types(one.file):
-                lines = frozenset(range(one.start_line, one.end_line + 1))
-                found[name] = found.get(name, frozenset()) | lines
-        return found
-
     def _as_seen(self, trace: Trace) -> Trace:
         """Lines and methods as nobody executed them where the observer saw nobody do so."""
         reached = {
             one.file: frozenset().union(
-                *((trace.reached or {}).get(name, frozenset()) for name in self._types(one.file))
+                *((trace.reached or {}).get(name, frozenset()) for name in self._names(one.file))
             )
             for one in self.focus
         }
@@ -192,9 +185,8 @@ class _SuiteRunner:
             ),
         )
 
-    def _types(self, path: str) -> tuple[str, ...]:
-        source = content(self.context.repository, self.runner.rev, path)
-        return () if source is None else watched_names(reading(self.language), source, path)
+    def _names(self, path: str) -> tuple[str, ...]:
+        return names_at(self.context.repository, self.language, self.runner.rev, path)
 
     # -- edits of no effect ------------------------------------------------------------------------
 

@@ -255,7 +255,9 @@ class GoBuiltPair:
         )
 
     def environment(self, rev: str, module: str) -> Environment | None:
-        end = next(end for end in self.ends if end.build.rev == rev)
+        if self.runs is None:
+            return None
+        end = self._cells.end(rev)
         if end.project is None or module not in end.build.modules:
             return None
         folder = end.project.module_of(module)

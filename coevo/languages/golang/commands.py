@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 import shlex
-from collections.abc import Collection
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.names import run_pattern
 from coevo.languages.golang.reading.layout import GO_MOD
 from coevo.languages.golang.reading.layout import GO_WORK
+from coevo.languages.golang.reading.module_paths import owner_of
 from coevo.languages.golang.reading.tests import find_tests
 from coevo.languages.golang.reading.workspaces import replaced
 from coevo.languages.reading import Tree
@@ -44,7 +43,8 @@ def _go_test(module: str, tree: Tree) -> str:
     if GO_WORK not in tree.entries:
         return 'go test -mod=mod'
     texts = {path: tree.content(path) for path in tree.entries if path.rpartition('/')[2] == GO_MOD}
-    beside = replaced(_owner(module, texts), texts, tree.content(GO_WORK))
+    folders = {posixpath.dirname(path) or '.' for path in texts}
+    beside = replaced(owner_of(module, folders), texts, tree.content(GO_WORK))
     if not beside:
         return 'GOWORK=off go test -mod=mod'
     edits = ' '.join(shlex.quote(f'-replace={path}={place}') for path, place in beside)
@@ -52,12 +52,6 @@ def _go_test(module: str, tree: Tree) -> str:
         'd=$(mktemp -d) && r=$(dirname "$(GOWORK=off go env GOMOD)") && cp "$r"/go.* $d && '
         f'go mod edit {edits} $d/go.mod && GOWORK=off go test -mod=mod -modfile=$d/go.mod'
     )
-
-
-def _owner(package: str, texts: Collection[str]) -> str:
-    """The folder of the module that a package folder belongs to."""
-    above = (str(one) for one in PurePosixPath(package, '_').parents)
-    return next((one for one in above if posixpath.normpath(f'{one}/{GO_MOD}') in texts), '.')
 
 
 def _all_of(file: SourceFile, module: str, path: str) -> list[TestMethod]:

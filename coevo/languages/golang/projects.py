@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
@@ -28,8 +27,10 @@ from coevo.languages.golang.reading.layout import VENDOR
 from coevo.languages.golang.reading.layout import is_compiled
 from coevo.languages.golang.reading.layout import is_test_path
 from coevo.languages.golang.reading.module_paths import ImportingFile
+from coevo.languages.golang.reading.module_paths import go_mod_of
 from coevo.languages.golang.reading.module_paths import module_path
 from coevo.languages.golang.reading.module_paths import own_path
+from coevo.languages.golang.reading.module_paths import owner_of
 from coevo.languages.golang.reading.trees import GoTree
 from coevo.languages.golang.reading.trees import tree
 from coevo.languages.golang.reading.workspaces import joined
@@ -63,7 +64,7 @@ class GoProject:
     @property
     def paths(self) -> dict[str, str]:
         """The path of each module."""
-        return {one: module_path(self.files[_join(one, GO_MOD)]) for one in self.folders}
+        return {one: module_path(self.files[go_mod_of(one)]) for one in self.folders}
 
     @property
     def root(self) -> str:
@@ -72,8 +73,7 @@ class GoProject:
 
     def module_of(self, package: str) -> str:
         """The folder of the module that a package folder belongs to."""
-        above = (str(one) for one in PurePosixPath(package, '_').parents)
-        return next((one for one in above if one in self.folders), '.')
+        return owner_of(package, self.folders)
 
     @property
     def digest(self) -> str:
@@ -111,7 +111,7 @@ def described(repository: Repository, rev: str, name: str, when: datetime | None
         texts = joined(texts, seen.content(GO_WORK))
     path = module_path(texts[GO_MOD]) or f'github.com/{name}'
     folders = tuple(one for one in roots if one == '.' or _has_tests(seen, one, roots))
-    levels = [_level(texts[_join(one, GO_MOD)]) for one in folders]
+    levels = [_level(texts[go_mod_of(one)]) for one in folders]
     needs = repr((path, folders, sorted(texts.items()), sorted(_imports(seen))))
     return Described(
         path=path,

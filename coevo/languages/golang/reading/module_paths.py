@@ -5,14 +5,18 @@ Before there were modules (https://go.dev/ref/mod#introduction) the path of a pr
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
+from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from coevo.languages.golang.reading.imports import assumed_names
+from coevo.languages.golang.reading.layout import GO_MOD
 
 # https://go.dev/ref/mod#go-mod-file-grammar
 _MODULE = re.compile(rb'^[ \t]*module[ \t(]+["`]?([^\s"`()]+)["`]?', re.MULTILINE)
@@ -24,6 +28,17 @@ def module_path(go_mod: bytes) -> str:
     """What a go.mod calls its module; '' where it does not say."""
     found = _MODULE.search(go_mod)
     return found[1].decode(errors='replace') if found else ''
+
+
+def go_mod_of(folder: str) -> str:
+    """The path of a module's go.mod; the folder '.' is the root."""
+    return posixpath.normpath(posixpath.join(folder, GO_MOD))
+
+
+def owner_of(package: str, folders: Container[str]) -> str:
+    """The folder of the module that a package folder belongs to."""
+    above = (str(one) for one in PurePosixPath(package, '_').parents)
+    return next((one for one in above if one in folders), '.')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from coevo.languages.golang.reading.layout import GO_MOD
+from coevo.languages.golang.reading.module_paths import go_mod_of
 from coevo.languages.golang.reading.module_paths import module_path
 
 _COMMENT = re.compile(r'//.*')
@@ -31,7 +31,7 @@ def joined(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, bytes]:
     for module in used(go_work):
         lines = [f'replace {path} => {where}\n' for path, where in replaced(module, texts, go_work)]
         if lines:
-            found[_go_mod(module)] += ''.join(['\n\n', *lines]).encode()
+            found[go_mod_of(module)] += ''.join(['\n\n', *lines]).encode()
     return found
 
 
@@ -39,7 +39,7 @@ def replaced(
     module: str, texts: Mapping[str, bytes], go_work: bytes
 ) -> tuple[tuple[str, str], ...]:
     """What a module of a workspace takes from beside it: path and place, as a `replace` has them."""
-    beside = {one: texts[_go_mod(one)] for one in used(go_work) if _go_mod(one) in texts}
+    beside = {one: texts[go_mod_of(one)] for one in used(go_work) if go_mod_of(one) in texts}
     own = beside.pop(module, None)
     if own is None:
         return ()
@@ -50,10 +50,6 @@ def replaced(
         for folder, path in paths.items()
         if path and path not in stated
     )
-
-
-def _go_mod(folder: str) -> str:
-    return posixpath.normpath(posixpath.join(folder, GO_MOD))
 
 
 def _relative(folder: str, module: str) -> str:
