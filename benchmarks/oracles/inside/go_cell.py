@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .main import LOG
 from .main import TEST_WALL_SECONDS
 from .main import Timed
 from .main import log_end
@@ -53,7 +54,9 @@ def _run_alone(folder: Path, name: str) -> Found:
     words = [*_WORDS, '-run', f'^{re.escape(name)}$', '.']
     done = Timed(words, folder, TEST_WALL_SECONDS)
     log = log_end()
-    outcome = 'timeout' if done.late.is_set() else _outcome(name, done.status, log)
+    # A test stands before its subtests, of which there may be hundreds.
+    said = LOG.read_text(errors='replace')
+    outcome = 'timeout' if done.late.is_set() else _outcome(name, done.status, said)
     return {
         'outcome': outcome,
         'exception': _said(log),
