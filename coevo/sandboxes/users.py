@@ -2,10 +2,14 @@
 
 A user is taken if no account has it, no process runs under it and no other coevo holds its lock;
 the kernel then counts each sandbox's processes apart.
+
+A killed coevo can leave a bwrap behind: the first process of a name space that bubblewrap 0.8 has just
+made waits for a word of the bwrap above it, and for ever if that one is killed. The next coevo ends it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import pwd
 import threading
@@ -33,6 +37,8 @@ class Users:
     """The users of one sandbox back end; safe from several threads."""
 
     def __init__(self) -> None:
+        """Ends what killed coevos have left under users that nobody holds."""
+        _end_leftovers()
         self._guard = threading.Lock()
         self._free: list[User] = []
         self._all: list[User] = []
@@ -59,9 +65,31 @@ class Users:
             self._free, self._all = [], []
 
 
+def _end_leftovers() -> None:
+    for process in psutil.process_iter():
+        uid = _left_over(process)
+        lock = _lock(_LOCKS / str(uid)) if uid is not None else None
+        if lock is not None:
+            with lock, contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+
+def _left_over(process: psutil.Process) -> int | None:
+    """The user of ours under which a bwrap without a parent runs: a coevo, or a bwrap, is above one in use."""
+    try:
+        uid = process.uids().real
+        orphan = process.ppid() == 1 and process.name() == 'bwrap'
+    except psutil.NoSuchProcess:
+        return None
+    return uid if orphan and uid in USERS and uid not in _accounts() else None
+
+
+def _accounts() -> set[int]:
+    return {account.pw_uid for account in pwd.getpwall()}
+
+
 def _claim() -> User:
-    _LOCKS.mkdir(mode=0o700, exist_ok=True)
-    accounts = {account.pw_uid for account in pwd.getpwall()}
+    accounts = _accounts()
     for uid in USERS:
         if uid not in accounts:
             lock = _lock(_LOCKS / str(uid))
@@ -73,6 +101,7 @@ def _claim() -> User:
 
 
 def _lock(path: Path) -> BinaryIO | None:
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     file = path.open('wb')
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
