@@ -127,6 +127,7 @@ def _made(
     path, listing = update.test_file, Listing.of(rows)
     answers = [row for row in rows if row.change in _ANSWERS]
     leaks = Leaks(clone, update.language)
+    environment = environment_of_file(update, environments, clone)
     return dataclasses.replace(
         update,
         task_id=task_id(update),
@@ -143,8 +144,8 @@ def _made(
         test_patch=file_patch(path, old, new, clone.tree(update.new_rev)[path].mode),
         dependencies=listing.dependencies,
         dependency_list=listing.which,
-        environment=environment_of_file(update, environments, clone),
-        prompt=maintenance_prompt(clone, rows, update.module, listing.used),
+        environment=environment,
+        prompt=maintenance_prompt(clone, rows, update.module, listing.used, environment),
         prompt_version=prompts.VERSION,
         leak=leaks.leak(answers, {path: old}).share,
         nearest=leaks.nearest(answers).share,

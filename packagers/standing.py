@@ -161,7 +161,7 @@ def _task(
         dependencies=(),
         focal_method=None,
         environment=environment,
-        prompt=prompts.suite_prompt(row),
+        prompt=prompts.suite_prompt(row, environment),
         prompt_version=prompts.VERSION,
         reads_sources=row.reads_sources,
         family=_family(row),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from coevo import prompts
 from coevo.git.repository import Repository
 from coevo.model.dependencies import Dependency
+from coevo.model.environments import Environment
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
@@ -15,7 +16,10 @@ from coevo.prompts.parts import parts_of
 
 
 def prompt(
-    repository: Repository, rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
+    repository: Repository,
+    rows: Sequence[MethodRow],
+    dependencies: Sequence[Dependency],
+    environment: Environment | None,
 ) -> str:
     """What an agent is told: the targets by the names of the start file, and what changed."""
     row = rows[0]
@@ -30,6 +34,7 @@ def prompt(
             methods=[_at_start(row) for row in rows],
             dependencies=dependencies,
             parts=_parts(repository, row, dependencies),
+            environment=environment,
         )
     )
 
@@ -39,6 +44,7 @@ def maintenance_prompt(
     rows: Sequence[MethodRow],
     module: str,
     dependencies: Sequence[Dependency],
+    environment: Environment | None,
 ) -> str:
     """What an agent is told of whom the maintenance of a file is asked: what changed, and no more."""
     row = rows[0]
@@ -49,6 +55,7 @@ def maintenance_prompt(
         row.test_file,
         dependencies,
         _parts(repository, row, dependencies),
+        environment,
     )
 
 

@@ -166,6 +166,7 @@ class _Maker:
         adequacy = gold(rows, covered)
         focal = listing.focal_method(rows)
         leaks = self.leaks(row.repo, row.language)
+        environment = environment_of(rows, self.environments, self.clone(first.group))
         return TaskRow(
             task_id=first.group.task_id,
             also_at=tuple(sorted(copy.group.rows[0].pair_id for copy in copies)),
@@ -199,8 +200,8 @@ class _Maker:
             focal_source=focal_source(
                 self.clone(first.group), focal, listing.dependencies, row.old_rev, row.new_rev
             ),
-            environment=environment_of(rows, self.environments, self.clone(first.group)),
-            prompt=prompt(self.clone(first.group), rows, listing.used),
+            environment=environment,
+            prompt=prompt(self.clone(first.group), rows, listing.used, environment),
             prompt_version=prompts.VERSION,
             coverage_gold=adequacy.coverage,
             coverage_gold_success=adequacy.coverage_success,

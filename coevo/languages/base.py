@@ -104,9 +104,14 @@ class Language(Protocol):
     # sandbox's user can enter
     def kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
 
-    # what they are told of it: tests of a module, by the names under which they are to be run
+    # what they are told of it: tests of a module, by the names under which they are to be run; the
+    # environment that `commands` gives, where it is known
     def prompt_words(
-        self, module: str, test_file: str, methods: Sequence[TestMethod]
+        self,
+        module: str,
+        test_file: str,
+        methods: Sequence[TestMethod],
+        environment: Environment | None = None,
     ) -> PromptWords: ...
 
     # the environment of a module with the two commands by which anybody builds a start state and runs

@@ -19,6 +19,7 @@ from itertools import count
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.dependencies import Dependency
+from coevo.model.environments import Environment
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
@@ -30,7 +31,7 @@ from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 
 # Changes with every change of a text or of how its blanks are filled.
-VERSION = 'coevo-3'
+VERSION = 'coevo-4'
 
 # Before each step of a text, which is numbered when those of its language stand among them.
 _STEP = '#. '
@@ -46,6 +47,7 @@ class PromptSubject:
     test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `asked_for`
     methods       the same, by the names of the start file
     module        folder of the module, '.' for the root
+    environment   with the commands of the task, where they are known
     parts         what of a type changed that is a dependency beside its methods, by its name
     """
 
@@ -58,12 +60,13 @@ class PromptSubject:
     methods: Sequence[TestMethod]
     dependencies: Sequence[Dependency]
     parts: Mapping[str, Sequence[PromptPart]] = field(default_factory=dict)
+    environment: Environment | None = None
 
 
 def prompt(subject: PromptSubject) -> str:
     """The whole prompt, a newline at its end."""
     words = LANGUAGES[subject.language].prompt_words(
-        subject.module, subject.test_file, subject.methods
+        subject.module, subject.test_file, subject.methods, subject.environment
     )
     text, running = _numbered(_text(subject.track), words.running)
     blanks = {
@@ -81,9 +84,9 @@ def prompt(subject: PromptSubject) -> str:
     return _filled(text, blanks)
 
 
-def suite_prompt(row: StandingRow) -> str:
+def suite_prompt(row: StandingRow, environment: Environment | None = None) -> str:
     """What an agent is told of whom a suite is asked."""
-    words = LANGUAGES[row.language].prompt_words(row.module, row.test_file, ())
+    words = LANGUAGES[row.language].prompt_words(row.module, row.test_file, (), environment)
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
     name = f'{family}_{start}' if family is Family.FILE else str(family)
     text, running = _numbered(_text(name), words.running)
@@ -107,9 +110,10 @@ def maintenance_prompt(
     test_file: str,
     dependencies: Sequence[Dependency],
     parts: Mapping[str, Sequence[PromptPart]],
+    environment: Environment | None = None,
 ) -> str:
     """What an agent is told of whom the maintenance of a whole file is asked."""
-    words = LANGUAGES[language].prompt_words(module, test_file, ())
+    words = LANGUAGES[language].prompt_words(module, test_file, (), environment)
     text, running = _numbered(_text(Family.MAINTENANCE), words.running)
     blanks = {
         '<framework>': words.framework,

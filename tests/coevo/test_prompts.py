@@ -11,6 +11,7 @@ from coevo.git.repository import Repository
 from coevo.model.dependencies import RESOURCE
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
+from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
 from coevo.prompts import NONE_CHANGED
@@ -157,11 +158,28 @@ def test_a_language_has_words_and_steps_of_its_own() -> None:
     assert 'introduced in DM.\n' in text
 
 
+def test_the_commands_are_those_of_the_task_where_others_would_not_do() -> None:
+    gradle = Environment(runtime='17', build_tool='gradle 8.5', libraries=())
+    text = prompt(dataclasses.replace(SUBJECT, environment=gradle))
+    assert '- Compile: `gradle -p core testClasses`' in text
+    assert "test --tests p.StatusTest.prints --tests 'p.StatusTest$Inner.prints'`" in text
+    assert 'mvn' not in text
+    begun = 'cd core && GOWORK=off go test -mod=mod -modfile=$d/go.mod'
+    go = Environment(
+        runtime='1.26',
+        build_tool='go',
+        libraries=(),
+        test_command=f'{begun} -vet=off -count=1 -run ^TestPrints$ .',
+    )
+    text = prompt(dataclasses.replace(SUBJECT, language='go', environment=go))
+    assert f'{begun} -vet=off -run ' in text
+
+
 def test_a_change_of_a_text_is_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
     texts = [prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-3', '2215c7bdd8e49229')
+    assert (VERSION, digest) == ('coevo-4', '2215c7bdd8e49229')
 
 
 def test_the_prompt_of_a_task_that_is_not_there_is_told(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -17,6 +18,8 @@ from coevo.languages.golang.reading.workspaces import replaced
 from coevo.languages.reading import Tree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
+
+_WORKSPACE = re.compile(r'(?:d=\$\(mktemp.*)?GOWORK=off go test -mod=mod(?: -modfile=\S+)?')
 
 
 def commands(
@@ -52,6 +55,13 @@ def _go_test(module: str, tree: Tree) -> str:
         'd=$(mktemp -d) && r=$(dirname "$(GOWORK=off go env GOMOD)") && cp "$r"/go.* $d && '
         f'go mod edit {edits} $d/go.mod && GOWORK=off go test -mod=mod -modfile=$d/go.mod'
     )
+
+
+def in_workspace(environment: Environment | None) -> str | None:
+    """How tests of a module in a workspace are begun, as `commands` has told; None of others."""
+    command = environment.test_command if environment else None
+    found = _WORKSPACE.search(command or '')
+    return found[0] if found else None
 
 
 def _all_of(file: SourceFile, module: str, path: str) -> list[TestMethod]:

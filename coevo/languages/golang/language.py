@@ -15,6 +15,7 @@ from coevo.languages.golang import assertions
 from coevo.languages.golang import reading
 from coevo.languages.golang import surgery
 from coevo.languages.golang.commands import commands
+from coevo.languages.golang.commands import in_workspace
 from coevo.languages.golang.engine import GoEngine
 from coevo.languages.golang.findings import findings
 from coevo.languages.golang.kits import GoKits
@@ -32,6 +33,7 @@ from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.model.records import TestMethod
@@ -113,14 +115,20 @@ def tool_versions() -> tuple[str, ...]:
     return ()
 
 
-def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
+def prompt_words(
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    environment: Environment | None = None,
+) -> PromptWords:
     where = '' if module == '.' else f'cd {module} && '
     chosen = f" -run '{run_pattern(methods)}'" if methods else ''
+    go_test = in_workspace(environment) or 'go test -mod=mod'
     return PromptWords(
         framework="Go's testing package",
         new_test='Name it TestX, so that `go test` runs it.',
         new_file='its package clause and the imports that its tests need',
-        running=(f'{where}go test -mod=mod -vet=off{chosen} .',),
+        running=(f'{where}{go_test} -vet=off{chosen} .',),
         side_effects='tests that write into the tree, or a go.mod that is completed',
     )
 

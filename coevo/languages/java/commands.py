@@ -1,4 +1,4 @@
-"""How anybody runs tests of a start state with Maven, without coevo.
+"""How anybody runs tests of a start state with Maven, or with Gradle, without coevo.
 
 Surefire is named with its version: that of an old project may know no JUnit 5, no nested class, no parameters.
 Where a POM gives surefire libraries of its own (of JUnit 5 before 2.22 of surefire, of TestNG), that version
@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
+from coevo.languages.java.gradle.commands import gradle_selection
+from coevo.languages.java.gradle.commands import gradle_words
 from coevo.languages.java.reading.pom_plugins import has_dependencies
 from coevo.languages.reading import Tree
 from coevo.languages.runners import runners
@@ -35,13 +37,27 @@ def commands(
     tree: Tree,
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
-    maven = ('mvn', '-B', *_of_module(module), *_SKIPS, 'test-compile')
     asked = [one for method in methods for one in runners(tree, method, _is_run)]
+    if environment.build_tool.startswith('gradle'):
+        return _by_gradle(environment, module, test_file, asked)
+    maven = ('mvn', '-B', *_of_module(module), *_SKIPS, 'test-compile')
     selected = ','.join(_by_class(asked)) or PurePosixPath(test_file).stem
     by_failsafe = any(_is_crowded(tree, folder) for folder in _folders(module))
     make = _failsafe if by_failsafe else _surefire
     return dataclasses.replace(
         environment, compile_command=shlex.join(maven), test_command=make(maven, module, selected)
+    )
+
+
+def _by_gradle(
+    environment: Environment, module: str, test_file: str, asked: Sequence[TestMethod]
+) -> Environment:
+    """A selection that finds nothing is a failure of Gradle's own."""
+    selected = gradle_selection(asked) or ('--tests', f'*{PurePosixPath(test_file).stem}')
+    return dataclasses.replace(
+        environment,
+        compile_command=shlex.join(gradle_words(module, 'testClasses')),
+        test_command=shlex.join((*gradle_words(module, 'test'), *selected)),
     )
 
 

@@ -39,6 +39,7 @@ from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
 from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
+from coevo.model.environments import Environment
 from coevo.model.listener import Say
 from coevo.model.listener import silent
 from coevo.model.records import TestMethod
@@ -121,7 +122,12 @@ def tool_versions() -> tuple[str, ...]:
     return (uv.version(),)
 
 
-def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
+def prompt_words(
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    environment: Environment | None = None,
+) -> PromptWords:
     names = ' '.join(dict.fromkeys(map(pytest_id, methods)) or (in_module(module, test_file),))
     where = '' if module == '.' else f'cd {module} && '
     return PromptWords(

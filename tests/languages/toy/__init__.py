@@ -147,7 +147,12 @@ def commands(
     return environment
 
 
-def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
+def prompt_words(
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    environment: Environment | None = None,
+) -> PromptWords:
     return PromptWords(
         framework='toy',
         new_test='',

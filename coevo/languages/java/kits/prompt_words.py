@@ -1,26 +1,38 @@
-"""What agents are told of Java: Maven, JUnit and its console launcher (TestEvo-Bench, A.3).
+"""What agents are told of Java: Maven or Gradle, JUnit and its console launcher (TestEvo-Bench, A.3).
 
 Where the paper's text names the launcher, `$JUNIT_CONSOLE_JAR` stands for the place of its jar.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
+from coevo.languages.java.gradle.commands import gradle_selection
+from coevo.languages.java.gradle.commands import gradle_words
 from coevo.languages.prompt_words import PromptWords
+from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
 _JAR = '$JUNIT_CONSOLE_JAR'
 
 
-def prompt_words(module: str, test_file: str, methods: Sequence[TestMethod]) -> PromptWords:
+def prompt_words(
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    environment: Environment | None = None,
+) -> PromptWords:
     """`methods` by the names under which they are to be run."""
+    by_gradle = environment is not None and environment.build_tool.startswith('gradle')
+    where = '' if module == '.' else f'cd {module} && '
+    running = (_by_gradle(module, methods),) if by_gradle else (_running(where, methods), _SETTINGS)
     return PromptWords(
         framework='JUnit',
         new_test='Annotate with @Test and return void.',
         new_file='the appropriate package declaration and imports',
-        running=(_running('' if module == '.' else f'cd {module} && ', methods), _SETTINGS),
-        side_effects='Maven/license-header side effects',
+        running=running,
+        side_effects=f'{"Gradle" if by_gradle else "Maven"}/license-header side effects',
     )
 
 
@@ -40,6 +52,16 @@ When done, ensure the tests compile and pass with the JUnit Console Launcher:
 - Run with the JUnit Console Launcher (jar at `{_JAR}`). Set `--class-path` to include the project's \
 compiled classes and dependencies, then invoke:
 `{cd}java -jar {_JAR} --class-path "<classpath>" --reports-dir ./test-reports {selected}`"""
+
+
+def _by_gradle(module: str, methods: Sequence[TestMethod]) -> str:
+    selected = gradle_selection(methods) or ('--tests', '<test class>')
+    compiling = shlex.join(gradle_words(module, 'testClasses'))
+    running = shlex.join((*gradle_words(module, 'test'), *selected))
+    return f"""\
+When done, ensure the tests compile and pass:
+- Compile: `{compiling}`
+- Run: `{running}`"""
 
 
 def _name(method: TestMethod) -> str:

@@ -25,6 +25,7 @@ REACTOR = """\
   <modules><module>base</module><module>core</module></modules>
 </project>
 """
+BY_GRADLE = Environment(runtime='17', build_tool='gradle 8.5', libraries=())
 BARE = Environment(runtime='17', build_tool='maven', libraries=())
 FILE = 'src/test/java/shop/TillTest.java'
 TESTS = """\
@@ -172,3 +173,20 @@ def test_maven_runs_the_tests_that_are_asked_for_and_no_others(
     assert sorted(said) == ['ran adds 1', 'ran adds 2', 'ran counts', 'ran opens']
     assert run(asked('TillTest$Drawer', 'shuts')).returncode != 0
     assert run(asked('TillTest$Drawer', 'gone')).returncode != 0
+
+
+@pytest.mark.parametrize(
+    ('module', 'names', 'compiling', 'testing'),
+    [
+        ('.', ('adds',), 'gradle :testClasses', "gradle :test --tests 'shop.TillTest$Sums.adds'"),
+        ('base', (), 'gradle -p base testClasses', "gradle -p base test --tests '*TillTest'"),
+    ],
+)
+def test_gradle_is_asked_for_one_project(
+    tmp_path: Path, module: str, names: tuple[str, ...], compiling: str, testing: str
+) -> None:
+    file = FILE if module == '.' else f'{module}/{FILE}'
+    known = tree(tmp_path, {'build.gradle': '', file: TESTS})
+    asked = [method('shop.TillTest$Sums', name, module, file) for name in names]
+    told = commands(BY_GRADLE, module, file, asked, known)
+    assert (told.compile_command, told.test_command) == (compiling, testing)

@@ -1,0 +1,20 @@
+"""How anybody runs tests of a start state with Gradle alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coevo.model.records import TestMethod
+
+
+def gradle_words(module: str, task: str) -> tuple[str, ...]:
+    """A task of one project; that of the root by its path, since by its name it is everybody's."""
+    if module == '.':
+        return ('gradle', f':{task}')
+    return ('gradle', '-p', module, task)
+
+
+def gradle_selection(methods: Sequence[TestMethod]) -> tuple[str, ...]:
+    """Gradle knows methods by their names alone, overloads and parameters under one."""
+    names = dict.fromkeys(f'{one.test_class}.{one.test_method}' for one in methods)
+    return tuple(word for name in names for word in ('--tests', name))
