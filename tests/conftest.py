@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.java.tools.gradles import LIMIT as GRADLES
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.sandboxes.sandbox import Sandbox
@@ -21,6 +22,9 @@ from tests.languages.table import known_toy
 
 # Tests bring no JDK but where they say so: what is here has to do.
 os.environ.setdefault(LIMIT, os.pathsep.join(sorted({str(jdk.feature) for jdk in find_jdks()})))
+
+# Nor do they see a Gradle of the machine: what Gradle builds is for some of them a project of nobody's.
+os.environ.setdefault(GRADLES, 'none')
 
 # What takes longest is begun first, the longest of all ahead, lest a worker be left alone with it at the end.
 LONGEST = (

@@ -45,6 +45,8 @@ def why_none(repository: Repository, rev: str) -> str:
     there = repository.tree(rev)
     others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
     why = 'has neither ' + ' nor '.join(one.NEEDS for one in LANGUAGES.values())
+    if others == ['Gradle']:
+        return f'{why}; it is built by Gradle, of which none was found (set GRADLE_HOME)'
     if others:
         why += f'; it is built by {" and ".join(others)}, which coevo cannot run'
     return why

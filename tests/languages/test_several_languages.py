@@ -141,7 +141,7 @@ def test_what_a_language_lacks_here_does_not_keep_the_others_from_being_mined(
         ('a.txt', r'neither .*pom\.xml.* nor .* nor .*root: nothing of it can be mined'),
         (
             'build.gradle',
-            r'it is built by Gradle, which coevo cannot run: nothing of it can be mined',
+            r'it is built by Gradle, of which none was found \(set GRADLE_HOME\): nothing of it can be mined',
         ),
     ],
 )

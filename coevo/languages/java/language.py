@@ -1,4 +1,4 @@
-"""Java built by Maven: the module that fulfils `coevo.languages.base.Language`."""
+"""Java built by Maven, or by a Gradle of the machine: the module that fulfils `coevo.languages.base.Language`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from coevo.languages.java import reading
 from coevo.languages.java import surgery
 from coevo.languages.java.commands import commands
 from coevo.languages.java.engine import JavaEngine
+from coevo.languages.java.gradle.scripts import is_gradle
 from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.kits.prompt_words import prompt_words
 from coevo.languages.java.maven.jdk_choice import demand_of
 from coevo.languages.java.measures import MEASURES
+from coevo.languages.java.places import POM
 from coevo.languages.java.processes import workarounds
 from coevo.languages.java.processes.workarounds import workaround
 from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools import pit
 from coevo.languages.java.tools.findings import findings
+from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import find_jdks
@@ -34,8 +37,8 @@ from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
 ENGINE_VERSION = 11
-BUILD_FILES = ('pom.xml',)
-NEEDS = f'a {BUILD_FILES[0]} at its root'
+BUILD_FILES = (POM,)
+NEEDS = f'a {POM} at its root'
 RUNTIME = 'JDK'
 WORKAROUNDS = workarounds.WORKAROUNDS.keys()
 _LEAST_LEVEL = 8  # A.1
@@ -70,8 +73,10 @@ __all__ = [
 
 
 def detect(repository: Repository, rev: str) -> bool:
-    """Whether a revision has a POM at its root."""
-    return BUILD_FILES[0] in repository.tree(rev)
+    """Whether a revision has a POM at its root, or is one of Gradle's where a Gradle is at hand."""
+    if POM in repository.tree(rev):
+        return True
+    return is_gradle(repository, rev) and bool(find_gradles())
 
 
 def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkSupply:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# The build file that counts where there are several: a POM wins over Gradle's scripts.
+POM = 'pom.xml'
+
 # Read-only: the run's workspace, the shared libraries in Maven's layout, our tools.
 WORKSPACE, REPOSITORY, TOOLS = '/in', '/repo', '/tools'
 
@@ -9,6 +12,9 @@ WORKSPACE, REPOSITORY, TOOLS = '/in', '/repo', '/tools'
 # builds in, and its own local repository before the shared one.
 TREE = '/w'
 BUILD_TREE, HEAD = '/w/build', '/w/m2'
+
+# Distributions of Gradle, read-only, each under its version; what Gradle keeps between builds.
+GRADLES, GRADLE_FOLDER = '/gradles', '/w/gradle'
 
 # What a test process is given of the workspace: its tree, see `packed_trees`.
 PACKED_TREE = '/in/tree'

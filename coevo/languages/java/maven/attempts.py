@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.languages.java.building.build_attempt import BuildAttempt
+from coevo.languages.java.building.build_attempt import cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.building.report import failure_of
@@ -19,6 +20,7 @@ from coevo.languages.java.building.session import Answer
 from coevo.languages.java.building.session import Died
 from coevo.languages.java.building.session import Session
 from coevo.languages.java.building.settings import build_request
+from coevo.languages.java.gradle.attempts import GRADLE_MISSING
 from coevo.languages.left_out import NEEDS_LFS_FILE
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.model.reasons import LIBRARY_REASONS
@@ -83,15 +85,6 @@ _BUILDER_DIED = 'builder_'
 JVM_OPTIONS = '.mvn/jvm.config'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildAttempt:
-    """The answer that counts, who gave it, and the CPU seconds of all tries."""
-
-    answer: Answer | Died
-    builder: str
-    cpu_seconds: float
-
-
 class Attempts:
     """What was learnt from failed builds of a run: none fails twice in the same way at full cost.
 
@@ -124,16 +117,16 @@ class Attempts:
         failures = None if isinstance(answer, Died) else _failures(answer)
         options = _text(output.code / JVM_OPTIONS)
         if not _may_be_mended(answer, options) or (failures, options) in self._hopeless:
-            return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=_cpu_seconds(answer))
+            return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=cpu_seconds(answer))
         command = build_request(output, self._java_home, sorted(without))
         again = session.ask(command, output.built)
-        spent = _cpu_seconds(answer) + _cpu_seconds(again)
+        spent = cpu_seconds(answer) + cpu_seconds(again)
         if _built(again) > _built(answer):
             return BuildAttempt(answer=again, builder=COMMAND, cpu_seconds=spent)
         self._hopeless.add((failures, options))
         if _built(answer):  # its files made way for those of the second try
             answer = session.ask(build_request(output, without=sorted(without)), output.built)
-            spent += _cpu_seconds(answer)
+            spent += cpu_seconds(answer)
         return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=spent)
 
     def _in_the_loop(
@@ -195,6 +188,7 @@ def is_hopeless(failure: str | None) -> bool:
         TREE_TOO_LARGE,
         PATH_TOO_LONG,
         NO_BUILD_FILE,
+        GRADLE_MISSING,
         NEEDS_SUBMODULE,
         NEEDS_LFS_FILE,
     )
@@ -240,10 +234,6 @@ def _built(answer: Answer | Died) -> int:
     if isinstance(answer, Died):
         return 0
     return sum(project['status'] == 'built' for project in answer.report.get('projects') or [])
-
-
-def _cpu_seconds(answer: Answer | Died) -> float:
-    return 0.0 if isinstance(answer, Died) else answer.cpu_seconds
 
 
 def _text(file: Path) -> str:

@@ -25,7 +25,7 @@ class BuildsByJdk:
 
     def candidates(self, pair: Pair) -> tuple[Jdk, ...]:
         """The JDKs to try, some of which may have to be brought."""
-        return pair_candidates(self._run.repository, pair, self._jdks.offered)
+        return pair_candidates(self._run.repository, pair, self._jdks.offered, self._run.gradles)
 
     def had(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
         """Those candidates that can be had, each brought when it is its turn.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from datetime import datetime
 from datetime import timedelta
@@ -19,7 +18,11 @@ from itertools import zip_longest
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
+from coevo.languages.java.building.jdk_demand import JdkDemand
+from coevo.languages.java.gradle import choice as gradle_choice
 from coevo.languages.java.maven.named_jdks import named_jdks
+from coevo.languages.java.places import POM
+from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair
@@ -43,18 +46,6 @@ _PROPERTIES = re.compile(
     r'(maven\.compiler\.(release|source|target)|(java|jdk)([.-](source|target|release))?[.-]?(version|level)?)$'
 )
 _COMPILER = 'maven-compiler-plugin'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JdkDemand:
-    """The lowest and the highest feature release that POMs allow; None where they do not say.
-
-    named  those that files of continuous integration and version managers name
-    """
-
-    lowest: int | None = None
-    highest: int | None = None
-    named: frozenset[int] = frozenset()
 
 
 def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
@@ -90,11 +81,18 @@ def usual(made: datetime | None) -> int:
     return max((release for release, came in LONG_TERM if came <= day), default=LONG_TERM[0][0])
 
 
-def pair_candidates(repository: Repository, pair: Pair, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
+def pair_candidates(
+    repository: Repository, pair: Pair, jdks: Sequence[Jdk], gradles: Sequence[Gradle] = ()
+) -> tuple[Jdk, ...]:
     """The JDKs for both ends of a pair: a label must never come from a change of JDK."""
     if len(jdks) == 1:
         return tuple(jdks)
-    demands = [demand_of(repository, end.rev) for end in (pair.old, pair.new)]
+    demands = [
+        demand_of(repository, end.rev)
+        if POM in repository.tree(end.rev)
+        else gradle_choice.demand_of(repository, end.rev, gradles)
+        for end in (pair.old, pair.new)
+    ]
     lowest = [demand.lowest for demand in demands if demand.lowest]
     highest = [demand.highest for demand in demands if demand.highest]
     both = JdkDemand(

@@ -8,6 +8,7 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.listener import Say
 from coevo.model.listener import silent
@@ -31,6 +32,7 @@ class JavaRunContext:
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
         self._root = stack.enter_context(workspace())
+        self.gradles = find_gradles()
         self.shared = cache_folder() / 'maven'
         self.shared.mkdir(parents=True, exist_ok=True)
         self.proxy = stack.enter_context(

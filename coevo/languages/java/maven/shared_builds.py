@@ -14,6 +14,7 @@ from pathlib import Path
 from coevo.languages.builds import Build
 from coevo.languages.cells import Compiled
 from coevo.languages.java.building import settings
+from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.build_outputs import separate
 from coevo.languages.java.building.report import JavaModule
@@ -22,6 +23,13 @@ from coevo.languages.java.building.report import library_path
 from coevo.languages.java.building.report import modules_of
 from coevo.languages.java.building.session import Died
 from coevo.languages.java.building.session import Session
+from coevo.languages.java.gradle import attempts as gradle_attempts
+from coevo.languages.java.gradle.attempts import GRADLE_MISSING
+from coevo.languages.java.gradle.attempts import mount_of
+from coevo.languages.java.gradle.attempts import name_of
+from coevo.languages.java.gradle.choice import gradle_of
+from coevo.languages.java.gradle.scripts import BUILD_FILES
+from coevo.languages.java.gradle.scripts import is_gradle
 from coevo.languages.java.maven.attempts import NO_BUILD_FILE
 from coevo.languages.java.maven.attempts import PATH_TOO_LONG
 from coevo.languages.java.maven.attempts import TREE_TOO_LARGE
@@ -36,6 +44,7 @@ from coevo.languages.java.maven.sharing import can_share
 from coevo.languages.java.maven.sharing import differing
 from coevo.languages.java.maven.sharing import share
 from coevo.languages.java.places import ARCHIVES
+from coevo.languages.java.places import POM
 from coevo.languages.java.places import REPOSITORY
 from coevo.languages.java.places import TOOLS
 from coevo.languages.java.places import WORKSPACE
@@ -48,6 +57,7 @@ from coevo.languages.java.processes.plan import JUnit
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.reading.junit import JUnitLibraries
 from coevo.languages.java.reading.junit import junit_libraries
+from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdk_bundles import made_of
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import toolchain
@@ -90,7 +100,7 @@ class SharedBuilds:
         self._runtime = made_of(self.toolchain.java_home)
         self.root = run.folder_for(self.toolchain)
         self.shared = run.shared
-        self._proxy = run.proxy
+        self._proxy, self._gradles = run.proxy, run.gradles
         self._outputs: dict[str, tuple[Build, BuildOutput]] = {}
         self._junits: dict[tuple[str, ...], JUnit] = {}
         self._attempts = Attempts(self.toolchain.java_home)
@@ -107,6 +117,7 @@ class SharedBuilds:
             Mount(source=self.toolchain.tools, target=f'{TOOLS}/programs'),
             Mount(source=self.toolchain.libraries, target=f'{TOOLS}/libraries'),
             Mount(source=archives, target=ARCHIVES),
+            *map(mount_of, self._gradles),
             *foreign_jdk(self.toolchain.java_home),
             *foreign_jdk(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
@@ -251,13 +262,19 @@ class SharedBuilds:
             return None
         return Environment(
             runtime=self.toolchain.jdk,
-            build_tool=self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' '),
+            build_tool=self._build_tool(rev),
             libraries=tuple(
                 LibraryEntry(coordinates=entry.coordinates, sha256=digest)
                 for entry in known.class_path
                 if (digest := self._digest(output, entry)) is not None
             ),
         )
+
+    def _build_tool(self, rev: str) -> str:
+        gradle = self._gradle(rev)
+        if gradle is not None:
+            return name_of(gradle)
+        return self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' ')
 
     def _digest(self, output: BuildOutput, entry: ReportedEntry) -> str | None:
         """The SHA-256 of a library; None for a module of the same build and for what is not there."""
@@ -271,8 +288,11 @@ class SharedBuilds:
         project."""
         if any(map(_is_too_long, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
             return PATH_TOO_LONG
-        if 'pom.xml' not in self._repository.tree(rev):
-            return NO_BUILD_FILE
+        if POM not in self._repository.tree(rev):
+            if not is_gradle(self._repository, rev):
+                return NO_BUILD_FILE
+            if self._gradle(rev) is None:
+                return GRADLE_MISSING
         too_large = self._repository.size(rev) > launch.MOST_TREE_BYTES
         return TREE_TOO_LARGE if too_large else None
 
@@ -300,19 +320,21 @@ class SharedBuilds:
                 if can_share(donor, changed):
                     share(donor, empty)
                     output = dataclasses.replace(empty, modules=donor.modules)
-                    separate(output, tuple(sorted({*output.modules, *self._poms(output.rev)})))
+                    separate(
+                        output, tuple(sorted({*output.modules, *self._module_folders(output.rev)}))
+                    )
                     return dataclasses.replace(build, rev=output.rev, cpu_seconds=0.0), output
         return None
 
     def _build(self, empty: BuildOutput, session: Session) -> tuple[Build, BuildOutput]:
         trouble_before = self._proxy.trouble
-        attempt = self._attempts.build(empty, session)
+        attempt = self._attempt(empty, session)
         answer = attempt.answer
         if self._proxy.trouble != trouble_before:
             raise Transient('libraries could not be fetched; check the network')
         modules = {} if isinstance(answer, Died) else modules_of(answer.report)
         output = dataclasses.replace(empty, modules=modules)
-        separate(output, tuple(sorted({*modules, *self._poms(empty.rev)})))
+        separate(output, tuple(sorted({*modules, *self._module_folders(empty.rev)})))
         built = [module for module in modules.values() if module.failure is None]
         build = Build(
             rev=empty.rev,
@@ -330,17 +352,29 @@ class SharedBuilds:
         )
         return build, output
 
+    def _attempt(self, empty: BuildOutput, session: Session) -> BuildAttempt:
+        gradle = self._gradle(empty.rev)
+        if gradle is None:
+            return self._attempts.build(empty, session)
+        return gradle_attempts.build(empty, session, gradle, str(self.toolchain.java_home))
+
+    def _gradle(self, rev: str) -> Gradle | None:
+        """Who builds a revision without a POM at its root."""
+        if POM in self._repository.tree(rev):
+            return None
+        return gradle_of(self._repository, rev, self._gradles)
+
     def _named(self, failure: str, rev: str, module: str | None = None) -> str:
         """A failure of Maven's by its cause, if that is content which no clone holds."""
         if failure == 'skipped' or is_of_the_builder(failure):
             return failure
         return need_of(self._repository, rev, module) or failure
 
-    def _poms(self, rev: str) -> Iterator[str]:
-        """Folders with a POM: modules, whether or not Maven got as far as reading them."""
+    def _module_folders(self, rev: str) -> Iterator[str]:
+        """Folders with a build file: modules, whether or not they were read."""
         for path in self._repository.tree(rev):
             folder, _, name = path.rpartition('/')
-            if name == 'pom.xml':
+            if name in (POM, *BUILD_FILES):
                 yield folder or '.'
 
 

@@ -29,5 +29,11 @@ def placed(path: str) -> Placed | None:
     )
 
 
+def project_of(path: str) -> str | None:
+    """The folder whose `src` a file lies in; None for what lies in no standard folder."""
+    found = _ROOT.search(path)
+    return None if found is None else path[: found.start()] or '.'
+
+
 def is_build_file(path: str) -> bool:
     return path.rpartition('/')[2] == BUILD_FILE

@@ -14,7 +14,10 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import Located
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.origins import origin_of
+from coevo.languages.java.reading.standard_folders import BUILD_FILE
+from coevo.languages.java.reading.standard_folders import is_build_file
 from coevo.languages.java.reading.standard_folders import placed
+from coevo.languages.java.reading.standard_folders import project_of
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
 from coevo.languages.located_types import meant
@@ -91,11 +94,12 @@ class JavaTree:
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        return frozenset(
-            str(PurePosixPath(path).parent)
-            for path in self.entries
-            if path == 'pom.xml' or path.endswith('/pom.xml')
-        )
+        """Folders with a POM. Without one at the root, also those with sources at the usual places: a script
+        of Gradle's may speak of folders that have none of their own."""
+        found = {str(PurePosixPath(path).parent) for path in self.entries if is_build_file(path)}
+        if BUILD_FILE not in self.entries:
+            found |= {folder for path in self.entries if (folder := project_of(path)) is not None}
+        return frozenset(found)
 
     def _read_declared_folders(self, module: str) -> list[tuple[str, Side]]:
         pom = 'pom.xml' if module == '.' else f'{module}/pom.xml'

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.findings import first_line
 from coevo.languages.java.tools import refactoring_miner
+from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.errors import Fatal
@@ -17,6 +18,7 @@ from coevo.storage.folders import cache_folder
 def findings() -> Iterator[DoctorFinding]:
     yield from _jdks()
     yield _maven()
+    yield from _gradles()
     yield _tool_cache()
     yield _refactoring_miner()
 
@@ -42,6 +44,20 @@ def _maven() -> DoctorFinding:
             name='Maven', good=False, state='not found', advice='install it (apt install maven)'
         )
     return DoctorFinding(name='Maven', good=True, state=version.removeprefix('Apache Maven '))
+
+
+def _gradles() -> Iterator[DoctorFinding]:
+    gradles = find_gradles()
+    if not gradles:
+        yield DoctorFinding(
+            name='Gradle',
+            good=False,
+            needed=False,
+            state='none was found',
+            advice='what Gradle builds is mined where there is one: set GRADLE_HOME, or put `gradle` on PATH',
+        )
+    for gradle in gradles:
+        yield DoctorFinding(name='Gradle', good=True, state=f'{gradle.version} in {gradle.home}')
 
 
 def _tool_cache() -> DoctorFinding:

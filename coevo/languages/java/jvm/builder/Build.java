@@ -13,7 +13,8 @@ import java.util.Map;
  * Builds a revision up to its test class path.
  *
  * <p>Arguments: source, work, modules (comma separated, '' for all), settings, head, tail, define*,
- * compile_tests (auto, true, false), without*, offline, java_home. Each built project's files come with its index in the
+ * compile_tests (auto, true, false), without*, offline, java_home; or source, work, gradle (its home),
+ * java_home, home (of what it keeps), repository. Each built project's files come with its index in the
  * reactor as prefix: {@code 0/classes/}, {@code 0/test-classes/}, {@code 0/generated/K/} for the
  * K-th of its {@code generated_roots}.
  */
@@ -27,17 +28,23 @@ final class Build {
 
     private final Request request;
     private final Maven maven;
+    private final Gradle gradle;
 
-    Build(Request request, Maven maven) {
+    Build(Request request, Maven maven, Gradle gradle) {
         this.request = request;
         this.maven = maven;
+        this.gradle = gradle;
     }
 
     Response run() throws IOException {
         Path work = Paths.get(request.one("work"));
         Folder.empty(work);
         Folder.copy(Paths.get(request.one("source")), work);
-        Map<String, Object> report = maven.run(work.toRealPath(), request, goal());
+        Path project = work.toRealPath();
+        Map<String, Object> report =
+                request.all("gradle").isEmpty()
+                        ? maven.run(project, request, goal())
+                        : gradle.run(project, request);
         boolean failed = !Integer.valueOf(0).equals(report.get("exit"));
         Response response = Response.of(failed ? "failed" : "built");
         response.json.putAll(report);

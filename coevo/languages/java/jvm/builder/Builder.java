@@ -6,7 +6,7 @@ import java.util.Properties;
 import java.util.TimeZone;
 
 /**
- * Answers requests on stdin until it ends: {@code build} and {@code resolve} with Maven, {@code
+ * Answers requests on stdin until it ends: {@code build} with Maven or Gradle, {@code resolve} with Maven, {@code
  * compile} with the stubbing compiler, {@code check} with the plain one. Started with the Maven home
  * and the extension's jar.
  *
@@ -19,6 +19,7 @@ public final class Builder {
         Wire wire = Wire.open();
         Tail log = Tail.replaceOutput();
         Maven maven = new Maven(arguments[0], arguments[1], log);
+        Gradle gradle = new Gradle(log);
         for (Request next = wire.next(); next != null; next = wire.next()) {
             Request request = next;
             Properties properties = (Properties) System.getProperties().clone();
@@ -26,7 +27,7 @@ public final class Builder {
             TimeZone zone = TimeZone.getDefault();
             ClassLoader loader = Thread.currentThread().getContextClassLoader();
             long before = Cpu.millis();
-            Response response = answer(request, maven);
+            Response response = answer(request, maven, gradle);
             response.json.put("cpu_ms", Cpu.millis() - before);
             System.setProperties(properties);
             Locale.setDefault(locale);
@@ -42,11 +43,11 @@ public final class Builder {
         Runtime.getRuntime().halt(0); // threads that plugins left behind must not keep the JVM
     }
 
-    private static Response answer(Request request, Maven maven) {
+    private static Response answer(Request request, Maven maven, Gradle gradle) {
         try {
             switch (request.command) {
                 case "build":
-                    return new Build(request, maven).run();
+                    return new Build(request, maven, gradle).run();
                 case "resolve":
                     return new Resolve(request, maven).run();
                 case "compile":

@@ -1,16 +1,10 @@
 package coevo.builder;
 
-import com.google.gson.Gson;
-import com.google.gson.reflect.TypeToken;
-import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.maven.cli.MavenCli;
@@ -20,8 +14,6 @@ import org.apache.maven.cli.MavenCli;
  * or as its own script on the JDK that a request names.
  */
 final class Maven {
-    private static final TypeToken<Map<String, Object>> MAP = new TypeToken<Map<String, Object>>() {};
-
     private static final String OPTIONS =
             "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx1500m -Xss4m";
 
@@ -51,7 +43,7 @@ final class Maven {
             arguments.addAll(goal);
             String jdk = request.one("java_home", "");
             int exit = jdk.isEmpty() ? inside(arguments, project) : beside(arguments, project, jdk);
-            return report(file, exit);
+            return Reports.read(file, exit, log);
         } finally {
             Files.deleteIfExists(file);
         }
@@ -68,38 +60,11 @@ final class Maven {
         command.add(home + "/bin/mvn");
         command.add("-Dcoevo.port=" + System.getProperty("coevo.port"));
         command.addAll(arguments);
-        ProcessBuilder builder =
-                new ProcessBuilder(command)
-                        .directory(project.toFile())
-                        .redirectErrorStream(true)
-                        .redirectInput(new File("/dev/null"));
+        ProcessBuilder builder = new ProcessBuilder(command).directory(project.toFile());
         builder.environment().put("JAVA_HOME", jdk);
         builder.environment().put("MAVEN_OPTS", OPTIONS);
         builder.environment().put("MAVEN_SKIP_RC", "true");
-        Process process = builder.start();
-        try (InputStream output = process.getInputStream()) {
-            byte[] block = new byte[1 << 13];
-            for (int read = output.read(block); read >= 0; read = output.read(block)) {
-                log.stream().write(block, 0, read);
-            }
-            return process.waitFor();
-        } catch (InterruptedException e) {
-            throw new IOException(e);
-        } finally {
-            process.destroyForcibly();
-        }
-    }
-
-    private Map<String, Object> report(Path file, int exit) throws IOException {
-        String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-        Map<String, Object> report = new Gson().fromJson(text, MAP);
-        Map<String, Object> result = new LinkedHashMap<>();
-        result.put("exit", exit);
-        if (report != null) {
-            result.putAll(report);
-        }
-        result.put("log", log.take());
-        return result;
+        return Child.run(builder, log);
     }
 
     private List<String> arguments(Request request, Path report) {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.jdk_choice import JdkDemand
+from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.maven.jdk_choice import candidates
 from coevo.languages.java.maven.jdk_choice import read_demand
 from coevo.languages.java.maven.named_jdks import named_jdks

@@ -1,0 +1,52 @@
+"""How a revision is built by Gradle: once, by its own script in a process of its own.
+
+What it keeps of its libraries is in the sandbox and gone with it; they are the shared ones.
+"""
+
+from __future__ import annotations
+
+from coevo.languages.java.building.build_attempt import BuildAttempt
+from coevo.languages.java.building.build_attempt import cpu_seconds
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import Session
+from coevo.languages.java.places import BUILD_TREE
+from coevo.languages.java.places import GRADLE_FOLDER
+from coevo.languages.java.places import GRADLES
+from coevo.languages.java.places import REPOSITORY
+from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.tools.gradles import Gradle
+from coevo.sandboxes.sandbox import Mount
+
+# Nothing at hand builds what a revision's wrapper asks for.
+GRADLE_MISSING = 'gradle_missing'
+
+
+def name_of(gradle: Gradle) -> str:
+    """As environments and builds tell it."""
+    return f'gradle {gradle.version}'
+
+
+def mount_of(gradle: Gradle) -> Mount:
+    return Mount(source=gradle.home, target=_place(gradle))
+
+
+def build(output: BuildOutput, session: Session, gradle: Gradle, java_home: str) -> BuildAttempt:
+    """One that died is asked once more, as with Maven, unless it took too long."""
+    request = [
+        'build',
+        f'gradle={_place(gradle)}',
+        f'java_home={java_home}',
+        f'home={GRADLE_FOLDER}',
+        f'repository={REPOSITORY}',
+        f'source={WORKSPACE}/code/{output.rev}',
+        f'work={BUILD_TREE}',
+    ]
+    answer = session.ask(request, output.built)
+    if isinstance(answer, Died) and answer.reason != 'time':
+        answer = session.ask(request, output.built)
+    return BuildAttempt(answer=answer, builder=name_of(gradle), cpu_seconds=cpu_seconds(answer))
+
+
+def _place(gradle: Gradle) -> str:
+    return f'{GRADLES}/{gradle.version}'

@@ -1,0 +1,102 @@
+"""The Gradles of this machine. None is brought, and no wrapper of a project is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# Where installers and wrappers put distributions, by patterns below a folder.
+_PLACES = (
+    ('~/.sdkman/candidates/gradle', '*'),
+    ('/opt', 'gradle*'),
+    ('/opt/gradle', '*'),
+)
+# Versions, such as `7.6.4:8.5`, that are to be known alone; `none` for none.
+LIMIT = 'COEVO_GRADLES'
+_WRAPPERS = 'wrapper/dists/*/*/gradle-*'
+_CORE = re.compile(r'gradle-core-(?:api-)?(\d[\w.-]*)\.jar')
+
+# The oldest Gradle that runs on a JDK (https://docs.gradle.org/current/userguide/compatibility.html).
+_OLDEST = (
+    (25, (9, 1)),
+    (24, (8, 14)),
+    (23, (8, 10)),
+    (22, (8, 8)),
+    (21, (8, 5)),
+    (20, (8, 3)),
+    (19, (7, 6)),
+    (18, (7, 5)),
+    (17, (7, 3)),
+    (16, (7, 0)),
+    (15, (6, 7)),
+    (14, (6, 3)),
+    (13, (6, 0)),
+    (12, (5, 4)),
+    (11, (5, 0)),
+    (8, (0,)),
+)
+_FIRST_ON_17 = (9,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gradle:
+    """A distribution; its version such as 8.5."""
+
+    home: Path
+    version: str
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return numbers(self.version)
+
+    @property
+    def newest_jdk(self) -> int:
+        """The feature release of the newest JDK that it runs on, as far as is known here."""
+        return next(jdk for jdk, oldest in _OLDEST if self.numbers >= oldest)
+
+    @property
+    def oldest_jdk(self) -> int:
+        return 17 if self.numbers >= _FIRST_ON_17 else 8
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """To compare versions by: 8.5 of `8.5-rc-1`."""
+    return tuple(map(int, re.findall(r'\d+', version.partition('-')[0])))
+
+
+def find_gradles(environment: Mapping[str, str] = os.environ) -> tuple[Gradle, ...]:
+    """Those of $GRADLE_HOME, PATH, wrappers that were run by hand, and the usual folders; one for each
+    version, in the order of versions. $COEVO_GRADLES, a list of versions, leaves only those."""
+    found: dict[str, Gradle] = {}
+    for home in _homes(environment):
+        gradle = _read(home.resolve())
+        if gradle is not None:
+            found.setdefault(gradle.version, gradle)
+    wanted = [text for text in environment.get(LIMIT, '').split(os.pathsep) if text]
+    left = (one for one in found.values() if not wanted or one.version in wanted)
+    return tuple(sorted(left, key=lambda one: one.numbers))
+
+
+def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+    if named := environment.get('GRADLE_HOME'):
+        yield Path(named)
+    if program := shutil.which('gradle', path=environment.get('PATH')):
+        yield Path(program).resolve().parent.parent
+    own = Path(environment.get('GRADLE_USER_HOME') or '~/.gradle').expanduser()
+    yield from sorted(own.glob(_WRAPPERS))
+    for folder, pattern in _PLACES:
+        yield from sorted(Path(folder).expanduser().glob(pattern))
+
+
+def _read(home: Path) -> Gradle | None:
+    names = sorted(path.name for path in (home / 'lib').glob('gradle-core-*.jar'))
+    versions = (match[1] for name in names if (match := _CORE.fullmatch(name)))
+    version = next(versions, None)
+    if version is None or not (home / 'bin' / 'gradle').is_file():
+        return None
+    return Gradle(home=home, version=version)
