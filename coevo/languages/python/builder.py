@@ -9,6 +9,7 @@ from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.sessions import Sessions
 from coevo.languages.python.supply import PythonSupply
 from coevo.model.records import Pair
+from coevo.model.records import TestMethod
 
 
 class PythonBuilder:
@@ -27,8 +28,18 @@ class PythonBuilder:
             cells, slowest = PythonCells(self._context, self._sessions), {}
         else:
             cells, slowest = last.cells, last.slowest
-        old, new = EndMaker(self._context, self._supply, cells).ends(pair)
-        self._last = PythonBuiltPair(
+        self._last = self._built(pair, cells, slowest, frozenset())
+        return self._last
+
+    def _built(
+        self,
+        pair: Pair,
+        cells: PythonCells,
+        slowest: dict[TestMethod, float],
+        mute: frozenset[str],
+    ) -> PythonBuiltPair:
+        old, new = EndMaker(self._context, self._supply, cells).ends(pair, mute)
+        return PythonBuiltPair(
             old=old.build,
             new=new.build,
             pair=pair,
@@ -36,8 +47,21 @@ class PythonBuilder:
             context=self._context,
             cells=cells,
             slowest=slowest,
+            others=lambda: self._built_otherwise(pair, mute | {new.build.runtime}),
         )
-        return self._last
+
+    def _built_otherwise(self, pair: Pair, mute: frozenset[str]) -> PythonBuiltPair | None:
+        """By the next interpreter that makes both ends ready; by the first one again where tests are mute with
+        them all."""
+        last = self._last
+        assert last is not None, 'who asks for another has one'
+        found = self._built(pair, PythonCells(self._context, self._sessions), {}, mute)
+        if found.new.runtime == last.new.runtime:
+            found.cells.close()
+            return None
+        last.cells.close()
+        self._last = found
+        return found
 
     def close(self) -> None:
         self._sessions.close()

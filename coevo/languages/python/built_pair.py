@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -70,6 +71,7 @@ class PythonBuiltPair:
     ends     by revision
     cells    of this pair alone
     slowest  CPU seconds of tests that have passed
+    others   gives both ends as the next interpreter makes them ready
     """
 
     pair: Pair
@@ -79,11 +81,12 @@ class PythonBuiltPair:
     context: PythonRunContext
     cells: PythonCells
     slowest: dict[TestMethod, float] = field(default_factory=dict)
+    others: Callable[[], PythonBuiltPair | None] = lambda: None
 
     mutate = staticmethod(not_offered(Capability.MUTATE))
 
-    def otherwise(self) -> None:
-        return None
+    def otherwise(self) -> PythonBuiltPair | None:
+        return self.others()
 
     def compile(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 from collections.abc import Collection
+from collections.abc import Container
 from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import UTC
@@ -52,8 +53,12 @@ class EndMaker:
     def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
 
-    def ends(self, pair: Pair) -> tuple[BuiltEnd, BuiltEnd]:
-        """By the first interpreter that makes all ready at both ends; else by the one that makes most."""
+    def ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
+        """By the first interpreter that makes all ready at both ends and is not mute; else by the first that
+        makes most.
+
+        mute  versions of interpreters with which no test says anything
+        """
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
         wanted = list(self._ladder(pair))
@@ -63,9 +68,11 @@ class EndMaker:
                 continue
             tried.append(interpreter.version)
             ends = tuple(self._end(commit, pair, interpreter) for commit in (pair.old, pair.new))
-            if best is None or _extent(ends) > _extent(best):
+            enough = all(end.build.summary == 'built' for end in ends)
+            heard = interpreter.version not in mute
+            if best is None or _extent(ends) > _extent(best) or (enough and heard):
                 best = ends[0], ends[1]
-            if all(end.build.summary == 'built' for end in ends):
+            if enough and heard:
                 break
             if any(end.build.failure == NEEDS_SUBMODULE for end in ends):
                 break

@@ -46,7 +46,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 16
+ENGINE_VERSION = 17
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 

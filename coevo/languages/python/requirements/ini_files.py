@@ -9,11 +9,13 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
+from coevo.languages.python.requirements.stated import FILES
 from coevo.languages.python.requirements.stated import Stated
 
 Read = Callable[[str], bytes | None]
 """The content of a file of the revision by its path; None where there is none."""
 
+_INCLUDED = re.compile(r'\s*(?:-r|--requirement)[ =]*(\S+)')
 _DEPTH = 8  # of lists that include others
 
 
@@ -61,7 +63,13 @@ def tox_ini(source: bytes) -> Stated:
     named = (environment.get('extras', ''), environment.get('dependency_groups', ''))
     lists = [name for text in named for line in _plain_lines(text) for name in line.split(',')]
     own = [f'.[{name.strip()}]' for name in lists if name.strip()]
-    return Stated(groups={'tests': (*_plain_lines(environment.get('deps', '')), *own)})
+    said = environment.get('deps', '').replace('{toxinidir}/', '')
+    return Stated(groups={'tests': (*map(_named_list, _plain_lines(said)), *own)})
+
+
+def _named_list(line: str) -> str:
+    found = _INCLUDED.fullmatch(line)
+    return line if found is None else f'{FILES}{found[1]}'
 
 
 def _plain_lines(text: str) -> list[str]:
@@ -77,7 +85,7 @@ def requirement_list(path: str, read: Read) -> Iterator[str]:
 def _list(path: str, read: Read, depth: int) -> Iterator[str]:
     source = read(path)
     for line in (source or b'').decode(errors='replace').replace('\\\n', ' ').splitlines():
-        included = re.match(r'\s*(?:-r|--requirement)[ =]*(\S+)', line)
+        included = _INCLUDED.match(line)
         if included is None:
             yield line
         elif depth:

@@ -22,6 +22,8 @@ from coevo.languages.python.requirements.stated import for_tests
 from coevo.languages.python.requirements.stated import merged
 from coevo.languages.python.requirements.toml_files import pipfile
 from coevo.languages.python.requirements.toml_files import pyproject
+from coevo.languages.python.requirements.workflows import is_workflow
+from coevo.languages.python.requirements.workflows import workflow
 
 # What a project is built by; the folder of one is a module.
 BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')
@@ -31,6 +33,10 @@ _TEST_LIST = re.compile(
     r'(requirements)?\.(txt|in|pip)|tests?/requirements\.(txt|in)'
 )
 _MOST_BYTES = 1 << 20
+
+# setuptools' own, and what hatch runs for metadata that change (hatch.pypa.io, "Metadata hook plugins").
+_BUILD_PROGRAMS = ('setup.py', 'hatch_build.py')
+_OF_REQUIREMENTS = re.compile(r'(^|/)[\w-]*req(uirement)?s?[\w.-]*(/|\.\w+$)')
 
 
 def needs(repository: Repository, rev: str, folder: str = '.') -> Needs:
@@ -62,23 +68,30 @@ class _Files:
             told = bool(named.runtime)
             yield named
         yield from self._lists(told=told)
+        for path in self._tree if not self._prefix else ():
+            if is_workflow(path):
+                yield self._with_lists(workflow(self._read(path) or b''))
 
     def _named(self) -> Iterator[str]:
-        """What stands in the lists that setup.py names, of a project that says nowhere else what it needs."""
-        source = self._read(f'{self._prefix}setup.py')
-        for name in named_lists(source) if source is not None else ():
-            if not _TEST_LIST.fullmatch(name.rpartition('/')[2]):
-                for path in self._places(name):
-                    yield from for_tests(requirement_list(path, self._read))
+        """What stands in the lists that a program of the build names, of a project that says nowhere else what it
+        needs."""
+        for program in _BUILD_PROGRAMS:
+            source = self._read(self._prefix + program)
+            for name in named_lists(source) if source is not None else ():
+                if not _TEST_LIST.fullmatch(name.rpartition('/')[2]):
+                    for path in self._places(name):
+                        yield from for_tests(requirement_list(path, self._read))
 
     def _places(self, name: str) -> tuple[str, ...]:
         """The path as it is named, or the only one that ends so: it may be put together."""
-        if self._prefix + name in self._tree:
+        if self._prefix + name in self._tree and _OF_REQUIREMENTS.search(name):
             return (self._prefix + name,)
         below = [
             path
             for path in self._tree
-            if path.startswith(self._prefix) and path.endswith(f'/{name}')
+            if path.startswith(self._prefix)
+            and path.endswith(f'/{name}')
+            and _OF_REQUIREMENTS.search(path.removeprefix(self._prefix))
         ]
         return tuple(below) if len(below) == 1 else ()
 

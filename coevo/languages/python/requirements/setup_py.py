@@ -14,7 +14,7 @@ from coevo.languages.python.requirements.stated import Stated
 
 _UNKNOWN = object()
 _DEEP = 100  # parts of a sum
-_LIST = re.compile(r'(?:[\w.-]+/)*[\w.-]*requirements?[\w.-]*\.(?:txt|in)')
+_LIST = re.compile(r'(?:[\w.-]+/)*[\w.-]+\.(?:txt|in)')
 _NAMED_LIST = re.compile(r'[\w./-]+\.(txt|in|pip)')
 # What setup.py reads for other arguments: each line of it could be taken for a requirement.
 _TEXT = re.compile(

@@ -23,7 +23,7 @@ _NOT_FOR_TESTS = re.compile(
     r'|pyright|ty|towncrier|cogapp|check-manifest|bump2?version|wheel|coveralls|codecov|docutils'
     r'|readme-renderer|types-.*|pytest-xdist|pytest-randomly|pytest-cov|pytest-flake8|pytest-sugar'
     r'|pytest-codspeed|pytest-mypy-plugins|zest-releaser|ipython|jupyter|mkdocs.*|pip-tools|uv|hatch'
-    r'|poetry|pyupgrade|interrogate|bandit|safety|pydocstyle|pycodestyle|codespell|coverage|pip'
+    r'|poetry|flit|pyupgrade|interrogate|bandit|safety|pydocstyle|pycodestyle|codespell|coverage|pip'
     r'|ipdb|gitlint|invoke|autopep8|yapf|autoflake|pyflakes|pytest-black|pytest-isort|pytest-pep8'
     r'|pytest-mypy|pytest-ruff|pytest-pylint|pytest-flakes|pytest-pycodestyle|pytest-pydocstyle'
     r'|pytest-checkdocs|pytest-enabler|pytest-html|pytest-instafail|pytest-clarity'

@@ -267,6 +267,64 @@ def test_tox_names_lists_beside_its_own(tmp_path: Path) -> None:
     assert found.tests == ('attrs', 'mock')
 
 
+def test_tox_names_files(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        tox__ini='[testenv]\ndeps =\n    -r needs/all.txt\n    -r{toxinidir}/needs/more.txt\n    -e.\n',
+        needs___all__txt='attrs\n-r deep.txt\n',
+        needs___deep__txt='six\n',
+        needs___more__txt='mock\n',
+    )
+    assert found.tests == ('attrs', 'mock', 'six')
+
+
+WORKFLOW = """\
+jobs:
+  tests:
+    steps:
+    - run: |
+        python -m pip install --upgrade pip setuptools
+        pip install -e ".[arrays, test]" 'attrs>=20' -c limits.txt
+        pip install -r needs/ci.txt pytest==${{ matrix.pytest }} \\
+          tornado && pip3 install --index-url https://example.org mock
+        python -m pytest
+"""
+
+
+def test_workflows_name_what_they_install_before_tests(tmp_path: Path) -> None:
+    project = (
+        '[project]\nname = "till"\n[project.optional-dependencies]\n'
+        'arrays = ["numpy"]\ntest = ["hypothesis"]\ndoc = ["sphinx"]\n'
+    )
+    found = needs_of(
+        tmp_path,
+        pyproject__toml=project,
+        needs___ci__txt='freezegun\n',
+        __github___workflows___ci__yml=WORKFLOW,
+    )
+    wanted = ('attrs>=20', 'freezegun', 'hypothesis', 'mock', 'numpy', 'tornado')
+    assert found.tests == wanted
+
+
+def test_workflows_without_tests_are_about_something_else(tmp_path: Path) -> None:
+    docs = 'steps:\n- run: pip install numpy && make html\n'
+    assert needs_of(tmp_path, __github___workflows___docs__yml=docs).tests == ()
+    travis = 'install: pip install numpy\nscript: python -m unittest\n'
+    assert needs_of(tmp_path, __travis__yml=travis).tests == ('numpy',)
+
+
+def test_lists_that_a_hook_of_hatch_reads(tmp_path: Path) -> None:
+    found = needs_of(
+        tmp_path,
+        pyproject__toml='[project]\nname = "till"\ndynamic = ["dependencies"]\n',
+        hatch_build__py='def update(root):\n    open(join(root, "requirements", "setup.txt"))\n'
+        '    open(join(root, "words", "list.txt"))\n',
+        requirements___setup__txt='bracex\n',
+        words___list__txt='six\n',
+    )
+    assert found.runtime == ('bracex',)
+
+
 @pytest.mark.parametrize('name', ['unit', 'unittests', 'unit-tests'])
 def test_lists_of_unit_tests_are_for_tests(tmp_path: Path, name: str) -> None:
     lists = f'testing = ["attrs"]\n{name} = ["till[testing]", "mock"]\ndev = ["six"]\n'
