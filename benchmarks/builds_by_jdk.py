@@ -27,8 +27,8 @@ from statistics import median
 from coevo.git.repository import Repository
 from coevo.languages.java.cells.compiled_cells import JavaCellKey
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks

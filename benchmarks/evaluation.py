@@ -47,8 +47,8 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.measuring.oracle import old_method
 from coevo.git.repository import Repository
 from coevo.languages.java.builder import JavaBuilder
-from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
-from coevo.languages.java.maven.run_context import JavaRunContext
+from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import mutable_lines

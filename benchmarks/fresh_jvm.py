@@ -21,10 +21,10 @@ from unittest import mock
 from coevo.git.repository import Repository
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.maven import shared_builds
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.processes import launch
+from coevo.languages.java.revisions import shared_builds
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair

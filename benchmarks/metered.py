@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 from coevo.command.main import main as coevo_main
-from coevo.languages.java.maven import shared_builds
+from coevo.languages.java.revisions import shared_builds
 from coevo.sandboxes.process import Process
 
 _guard = threading.Lock()

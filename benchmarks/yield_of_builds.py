@@ -28,8 +28,8 @@ from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.java.builder import JavaBuilder
-from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
-from coevo.languages.java.maven.run_context import JavaRunContext
+from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair

@@ -26,7 +26,7 @@ from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.shared_builds import foreign_jdk
+from coevo.languages.java.revisions.shared_builds import foreign_jdk
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import upstreams
 from coevo.languages.java.tools.jdks import Jdk

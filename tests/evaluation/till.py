@@ -27,8 +27,8 @@ from coevo.evaluation.rows import rows
 from coevo.git.repository import Repository
 from coevo.languages.conditions import Conditions
 from coevo.languages.java.builder import JavaBuilder
-from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
-from coevo.languages.java.maven.run_context import JavaRunContext
+from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.model.profiles import load_profile
 from coevo.snapshots.snapshot import attach
 from tests.flows.mining_runs import released

@@ -12,8 +12,8 @@ import pytest
 
 from coevo.languages.java import cell_processes
 from coevo.languages.java.building import settings
-from coevo.languages.java.maven import shared_builds
 from coevo.languages.java.processes import launch
+from coevo.languages.java.revisions import shared_builds
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Outcome

@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from coevo.languages.builds import Build
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.maven.attempts import is_hopeless
-from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.failures import is_hopeless
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair
 

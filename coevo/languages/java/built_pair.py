@@ -110,8 +110,8 @@ class JavaBuiltPair:
         module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
         if module is None:
             return None
-        junit = self.worker.builds.junit(module, self.worker.session)
-        return self.worker.builds.content(compiled, module, junit)
+        junit = self.worker.builds.junits.of(module, self.worker.session)
+        return self.worker.builds.contents.key(compiled, module, junit)
 
     def run(
         self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
@@ -186,7 +186,7 @@ class JavaBuiltPair:
         return run_pit(self.worker.builds.sandbox, job)
 
     def environment(self, rev: str, module: str) -> Environment | None:
-        return self.worker.builds.environment(rev, module)
+        return self.worker.builds.contents.environment(rev, module)
 
     @property
     def _cells(self) -> JavaCells:

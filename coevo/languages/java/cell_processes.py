@@ -71,7 +71,7 @@ def launch_plan(
         layers=layers,
         tree=worker.trees.of(layers, gone),
         removed=gone,
-        junit=worker.builds.junit(module, worker.session),
+        junit=worker.builds.junits.of(module, worker.session),
         override=conditions.override,
         targets=targets,
         clock=clock,

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 from coevo.languages.engine import RunSettings
 from coevo.languages.java.builder import JavaBuilder
-from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
-from coevo.languages.java.maven.run_context import JavaRunContext
+from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 
 

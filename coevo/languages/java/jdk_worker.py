@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from coevo.languages.builds import Build
 from coevo.languages.java.cells.cells import JavaCells
-from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.processes.packed_trees import PackedTrees
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tracing.tracing import Tracer
 
 

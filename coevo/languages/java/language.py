@@ -15,7 +15,7 @@ from coevo.languages.java.engine import JavaEngine
 from coevo.languages.java.gradle.scripts import is_gradle
 from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.kits.prompt_words import prompt_words
-from coevo.languages.java.maven.jdk_choice import demand_of
+from coevo.languages.java.maven.pom_demand import demand_of
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.places import POM
 from coevo.languages.java.processes import workarounds

@@ -13,8 +13,8 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair
 from coevo.model.words import Walk

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.java.builder import JavaBuilder
-from coevo.languages.java.maven.builds_by_jdk import BuildsByJdk
-from coevo.languages.java.maven.run_context import JavaRunContext
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.model.dependencies import Dependency

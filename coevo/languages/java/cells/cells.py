@@ -37,8 +37,8 @@ from coevo.languages.java.cells.edited_code import EditedCode
 from coevo.languages.java.cells.edited_files import Files
 from coevo.languages.java.cells.edited_files import is_below
 from coevo.languages.java.cells.edited_files import lay
-from coevo.languages.java.maven.borrowed_settings import with_borrowed
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.borrowed_settings import with_borrowed
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.model.records import short_hash
 
 # Each has the class files of a whole test tree. What was removed is compiled again when asked for.

@@ -18,9 +18,6 @@ from coevo.languages.java.places import WORKSPACE
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.sandboxes.sandbox import Mount
 
-# Nothing at hand builds what a revision's wrapper asks for.
-GRADLE_MISSING = 'gradle_missing'
-
 
 def name_of(gradle: Gradle) -> str:
     """As environments and builds tell it."""

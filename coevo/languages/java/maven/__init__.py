@@ -1,1 +1,1 @@
-"""Maven: how a revision is made to build, with which JDK, and which builds one run shares."""
+"""Maven: how a revision is made to build, and what its POMs say."""

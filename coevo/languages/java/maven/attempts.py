@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_attempt import cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import failure_of
 from coevo.languages.java.building.session import Answer
 from coevo.languages.java.building.session import Died
 from coevo.languages.java.building.session import Session
 from coevo.languages.java.building.settings import build_request
-from coevo.languages.java.gradle.attempts import GRADLE_MISSING
-from coevo.languages.left_out import NEEDS_LFS_FILE
-from coevo.languages.left_out import NEEDS_SUBMODULE
-from coevo.model.reasons import LIBRARY_REASONS
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 
@@ -33,15 +26,6 @@ WITHOUT_A_WORD = '[[], []]'
 # What Maven's extension calls what a module makes for another one only once it is packaged.
 SIBLING_NOT_PACKAGED = 'sibling_not_packaged'
 
-# A tree that no sandbox of ours has room for.
-TREE_TOO_LARGE = 'tree_too_large'
-
-# A tree with a path that no file system of ours can hold.
-PATH_TOO_LONG = 'path_too_long'
-
-# A tree without a POM at its root.
-NO_BUILD_FILE = 'no_build_file'
-
 # The one death of a builder that a JVM for Maven alone may be spared.
 OUT_OF_MEMORY = 'out_of_memory'
 
@@ -50,7 +34,7 @@ _OF_THE_SOURCES = (
     'maven-compiler-plugin:compile',
     'maven-compiler-plugin:testCompile',
 )
-_OF_THE_MODEL = (
+OF_THE_MODEL = (
     'ArtifactDescriptorException',
     'ArtifactNotFoundException',
     'ArtifactResolutionException',
@@ -77,9 +61,6 @@ NEEDLESS = frozenset(
         'maven-remote-resources-plugin',
     }
 )
-
-# How the failure of a revision begins whose builder died, the reason behind it.
-_BUILDER_DIED = 'builder_'
 
 # What Maven's script reads before it starts a JVM, and a warm JVM cannot heed.
 JVM_OPTIONS = '.mvn/jvm.config'
@@ -164,42 +145,6 @@ def needless(answer: Answer | Died) -> frozenset[str]:
     return NEEDLESS & {str(name).partition(':')[0] for name in names}
 
 
-def why(answer: Answer | Died, modules: Mapping[str, JavaModule]) -> str:
-    """Why nothing of a revision was built."""
-    if isinstance(answer, Died):
-        return f'{_BUILDER_DIED}{answer.reason}'
-    reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
-    failures = answer.report.get('failures') or [None]
-    return next((reason for reason in reasons if reason), failure_of(failures[0]))
-
-
-def is_hopeless(failure: str | None) -> bool:
-    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
-    a tree that is too large or has no POM.
-
-    So does, as far as anyone would wait for it, what took too long or killed its builder.
-    """
-    if failure is None:
-        return False
-    known = (
-        *_OF_THE_MODEL,
-        *LIBRARY_REASONS,
-        SIBLING_NOT_PACKAGED,
-        TREE_TOO_LARGE,
-        PATH_TOO_LONG,
-        NO_BUILD_FILE,
-        GRADLE_MISSING,
-        NEEDS_SUBMODULE,
-        NEEDS_LFS_FILE,
-    )
-    return failure in known or is_of_the_builder(failure)
-
-
-def is_of_the_builder(failure: str) -> bool:
-    """Whether a builder died of what it was to build."""
-    return failure.startswith(_BUILDER_DIED)
-
-
 def _may_be_mended(answer: Answer | Died, options: str) -> bool:
     """Whether another way of starting Maven may do better."""
     if isinstance(answer, Died):
@@ -215,7 +160,7 @@ def _is_the_projects(answer: Answer) -> bool:
     return bool(told) and all(
         one.get('mojo') in _OF_THE_SOURCES
         or one.get('kind')
-        or any(name.rpartition('.')[2] in _OF_THE_MODEL for name in one.get('exceptions') or ())
+        or any(name.rpartition('.')[2] in OF_THE_MODEL for name in one.get('exceptions') or ())
         for one in told
     )
 

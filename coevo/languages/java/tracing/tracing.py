@@ -25,13 +25,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.java.building.session import Died
-from coevo.languages.java.maven.shared_builds import SharedBuilds
 from coevo.languages.java.processes.launch import WORKER
 from coevo.languages.java.processes.plan import Agent
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import Recorded
 from coevo.languages.java.processes.runner import run_traced
 from coevo.languages.java.processes.runner import run_watched
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.java.tracing.code_files import CodeFiles
 from coevo.languages.java.tracing.traces import read_traces

@@ -11,7 +11,7 @@ from coevo.languages.cells import Compiled
 from coevo.languages.cells import Edits
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.cells.cells import MOST_EDITED_CELLS
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
 from tests.coevo.languages.java.maven.test_processors import library

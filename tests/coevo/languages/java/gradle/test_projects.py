@@ -12,9 +12,9 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.gradle.attempts import GRADLE_MISSING
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.failures import GRADLE_MISSING
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.gradles import LIMIT
 from coevo.model.environments import Environment
 from coevo.model.profiles import load_profile
@@ -139,7 +139,7 @@ def builds(repository: Path) -> dict[str, tuple[Build, dict[str, JavaModule], En
         for name, rev in zip(STEPS, revs, strict=True):
             build = shared.build(rev, session)
             modules = dict(shared.output(rev).modules)
-            found[name] = (build, modules, shared.environment(rev, 'core'))
+            found[name] = (build, modules, shared.contents.environment(rev, 'core'))
     return found
 
 

@@ -12,8 +12,8 @@ from coevo.git.repository import Repository
 from coevo.languages.conditions import PLAIN
 from coevo.languages.conditions import Conditions
 from coevo.languages.java.built_pair import JavaBuiltPair
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.languages.java.maven.jdk_choice import pair_candidates
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.jdk_choice import pair_candidates
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair

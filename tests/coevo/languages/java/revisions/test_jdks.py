@@ -10,9 +10,9 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
-from coevo.languages.java.maven.jdk_choice import candidates
-from coevo.languages.java.maven.jdk_choice import read_demand
-from coevo.languages.java.maven.named_jdks import named_jdks
+from coevo.languages.java.maven.pom_demand import read_demand
+from coevo.languages.java.revisions.jdk_choice import candidates
+from coevo.languages.java.revisions.named_jdks import named_jdks
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks

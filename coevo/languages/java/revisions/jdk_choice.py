@@ -1,4 +1,4 @@
-"""Which JDKs to try for a pair of revisions, the likeliest first; pure but for reading the POMs.
+"""Which JDKs to try for a pair of revisions, the likeliest first; pure but for reading what the builds say.
 
 What a POM demands gives the lowest and highest JDK that its authors can have meant. Between these
 the one counts that most people built with when the revision was made, or, where the revision's own
@@ -7,21 +7,18 @@ files name others, the one of those that is nearest to it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from collections.abc import Sequence
 from datetime import date
 from datetime import datetime
 from datetime import timedelta
-from functools import lru_cache
 from itertools import zip_longest
-from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.gradle import choice as gradle_choice
-from coevo.languages.java.maven.named_jdks import named_jdks
+from coevo.languages.java.maven.pom_demand import demand_of
 from coevo.languages.java.places import POM
+from coevo.languages.java.revisions.named_jdks import named_jdks
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
@@ -41,11 +38,6 @@ ADOPTION = timedelta(days=365)
 
 # Each further try builds two revisions again.
 MOST_TRIES = 3
-
-_PROPERTIES = re.compile(
-    r'(maven\.compiler\.(release|source|target)|(java|jdk)([.-](source|target|release))?[.-]?(version|level)?)$'
-)
-_COMPILER = 'maven-compiler-plugin'
 
 
 def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
@@ -101,72 +93,3 @@ def pair_candidates(
         named=named_jdks(repository, pair.new.rev),
     )
     return candidates(both, pair.new.committer_date, jdks)
-
-
-# -- what POMs demand ------------------------------------------------------------------------------
-
-
-def demand_of(repository: Repository, rev: str) -> JdkDemand:
-    """What the POMs of a revision say, properties filled in as far as the same file has them."""
-    lowest: list[int] = []
-    highest: list[int] = []
-    for path, entry in repository.tree(rev).items():
-        if path.rpartition('/')[2] == 'pom.xml':
-            found = read_demand(repository.blob(entry.oid))
-            lowest += [found.lowest] if found.lowest else []
-            highest += [found.highest] if found.highest else []
-    return JdkDemand(lowest=max(lowest, default=None), highest=min(highest, default=None))
-
-
-# Neighbouring revisions share most of their POMs.
-@lru_cache(maxsize=1024)
-def read_demand(pom: bytes) -> JdkDemand:
-    """What one POM says; nothing where it cannot be parsed."""
-    try:
-        root = ElementTree.fromstring(pom)
-    except ElementTree.ParseError:
-        return JdkDemand()
-    properties = {
-        child.tag.rpartition('}')[2]: (child.text or '').strip()
-        for child in root.iterfind('{*}properties/*')
-    }
-    levels = [level for text in _levels(root, properties) if (level := _feature(text, properties))]
-    required = [_range(text, properties) for text in _required(root)]
-    lows = [*levels, *(low for low, _ in required if low)]
-    highs = [high for _, high in required if high]
-    return JdkDemand(lowest=max(lows, default=None), highest=min(highs, default=None))
-
-
-def _levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[str]:
-    yield from (value for name, value in properties.items() if _PROPERTIES.match(name))
-    for plugin in root.iterfind('.//{*}plugin'):
-        if plugin.findtext('{*}artifactId') == _COMPILER:
-            for name in ('release', 'source', 'target'):
-                yield from (level.text or '' for level in plugin.iterfind(f'.//{{*}}{name}'))
-
-
-def _required(root: ElementTree.Element) -> Iterator[str]:
-    """Versions that the enforcer plugin or a toolchain asks for."""
-    for path in ('.//{*}requireJavaVersion/{*}version', './/{*}toolchains/{*}jdk/{*}version'):
-        yield from (element.text or '' for element in root.iterfind(path))
-
-
-def _range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
-    """The bounds of a version range of Maven; a bare version is a lower bound."""
-    lower, comma, upper = text.strip().strip('[]()').partition(',')
-    high = _feature(upper, properties)
-    if high is not None and text.strip().endswith(')'):
-        high -= 1
-    if not comma and text.strip().startswith('['):
-        high = _feature(lower, properties)
-    return _feature(lower, properties), high
-
-
-def _feature(text: str, properties: dict[str, str]) -> int | None:
-    """8 of `8`, `1.8`, `1.8.0-40` or `${java.version}`; None of what is no version of Java."""
-    text = text.strip()
-    reference = re.fullmatch(r'\$\{([^}]+)\}', text)
-    if reference:
-        text = properties.get(reference[1], '')
-    match = re.match(r'(?:1\.)?(\d{1,2})(?![\d])', text)
-    return int(match[1]) if match and 5 <= int(match[1]) <= 99 else None

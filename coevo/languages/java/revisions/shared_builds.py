@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import threading
 from collections.abc import Callable
 from collections.abc import Collection
@@ -12,37 +11,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.languages.builds import Build
-from coevo.languages.cells import Compiled
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.build_outputs import separate
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedEntry
-from coevo.languages.java.building.report import library_path
 from coevo.languages.java.building.report import modules_of
 from coevo.languages.java.building.session import Died
 from coevo.languages.java.building.session import Session
 from coevo.languages.java.gradle import attempts as gradle_attempts
-from coevo.languages.java.gradle.attempts import GRADLE_MISSING
 from coevo.languages.java.gradle.attempts import mount_of
-from coevo.languages.java.gradle.attempts import name_of
 from coevo.languages.java.gradle.choice import gradle_of
 from coevo.languages.java.gradle.scripts import BUILD_FILES
 from coevo.languages.java.gradle.scripts import is_gradle
-from coevo.languages.java.maven.attempts import NO_BUILD_FILE
-from coevo.languages.java.maven.attempts import PATH_TOO_LONG
-from coevo.languages.java.maven.attempts import TREE_TOO_LARGE
 from coevo.languages.java.maven.attempts import Attempts
-from coevo.languages.java.maven.attempts import is_of_the_builder
-from coevo.languages.java.maven.attempts import why
 from coevo.languages.java.maven.builder_archive import rehearsal
 from coevo.languages.java.maven.left_out import need_of
-from coevo.languages.java.maven.levels import declared_level
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.sharing import can_share
-from coevo.languages.java.maven.sharing import differing
-from coevo.languages.java.maven.sharing import share
 from coevo.languages.java.places import ARCHIVES
 from coevo.languages.java.places import POM
 from coevo.languages.java.places import REPOSITORY
@@ -53,16 +36,24 @@ from coevo.languages.java.processes.archives import Archives
 from coevo.languages.java.processes.archives import Rehearsal
 from coevo.languages.java.processes.archives import archive_key
 from coevo.languages.java.processes.launch import Launcher
-from coevo.languages.java.processes.plan import JUnit
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.reading.junit import JUnitLibraries
-from coevo.languages.java.reading.junit import junit_libraries
+from coevo.languages.java.revisions.contents import Contents
+from coevo.languages.java.revisions.failures import GRADLE_MISSING
+from coevo.languages.java.revisions.failures import NO_BUILD_FILE
+from coevo.languages.java.revisions.failures import PATH_TOO_LONG
+from coevo.languages.java.revisions.failures import TREE_TOO_LARGE
+from coevo.languages.java.revisions.failures import is_of_the_builder
+from coevo.languages.java.revisions.failures import why
+from coevo.languages.java.revisions.junits import JUnits
+from coevo.languages.java.revisions.levels import declared_level
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.sharing import can_share
+from coevo.languages.java.revisions.sharing import differing
+from coevo.languages.java.revisions.sharing import share
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdk_bundles import made_of
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import toolchain
-from coevo.model.environments import Environment
-from coevo.model.environments import LibraryEntry
 from coevo.model.errors import Transient
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job
@@ -78,17 +69,6 @@ _MOST_NAME_BYTES, _MOST_PATH_BYTES = 255, 3000
 # Older JVMs keep archives of their own classes alone.
 OLDEST_WITH_ARCHIVES = 11
 
-# The worker needs the platform to say that no engine knows a test.
-NO_JUNIT = JUnitLibraries(
-    last=(
-        'junit-platform-launcher',
-        'junit-platform-engine',
-        'junit-platform-commons',
-        'opentest4j',
-        'apiguardian-api',
-    )
-)
-
 
 class SharedBuilds:
     """Revisions built with one JDK; nothing is started before the first builder asks for it."""
@@ -102,7 +82,6 @@ class SharedBuilds:
         self.shared = run.shared
         self._proxy, self._gradles = run.proxy, run.gradles
         self._outputs: dict[str, tuple[Build, BuildOutput]] = {}
-        self._junits: dict[tuple[str, ...], JUnit] = {}
         self._attempts = Attempts(self.toolchain.java_home)
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -122,6 +101,8 @@ class SharedBuilds:
             *foreign_jdk(self.toolchain.tools_home, unless=self.toolchain.java_home),
         )
         self.launcher = Launcher(toolchain=self.toolchain, workspace=self.root, mounts=self._mounts)
+        self.junits = JUnits(self.launcher, self.folder)
+        self.contents = Contents(run, self.toolchain, self.output, self._gradle)
         self.clock = ProcessClock(self.sandbox, self.launcher.clock_probe)
 
     def session(self) -> Session:
@@ -207,81 +188,6 @@ class SharedBuilds:
         folder = self.root.joinpath(*names)
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
-
-    def junit(self, module: JavaModule, session: Session) -> JUnit:
-        """The engine that runs a module's tests: its own, with what that lacks resolved."""
-        places = (entry.path or entry.file for entry in module.class_path)
-        names = tuple(Path(place).name for place in places if place)
-        with self._lock:
-            known = self._junits.get(names)
-        if known is None:
-            known = self._choose_junit(names, session)
-            with self._lock:
-                self._junits[names] = known
-        return known
-
-    def _choose_junit(self, names: Sequence[str], session: Session) -> JUnit:
-        chosen = junit_libraries(names) or NO_JUNIT
-        resolved: tuple[str, ...] = ()
-        if chosen.resolve:
-            answer = session.ask(settings.resolve_request(chosen.resolve), self.folder('resolved'))
-            if isinstance(answer, Died) or not answer.report.get('resolved'):
-                raise Transient(f'{", ".join(chosen.resolve)} could not be resolved')
-            paths = [library_path(one['path']) for one in answer.report['resolved']]
-            resolved = tuple(f'{REPOSITORY}/{p}' for p in paths if p and Path(p).name not in names)
-        place = self.launcher.library
-        return JUnit(
-            first=tuple(map(place, chosen.first)),
-            last=(*resolved, *map(place, chosen.last)),
-        )
-
-    def content(self, compiled: Compiled, module: JavaModule, junit: JUnit) -> str:
-        """A digest of both trees, the libraries, the settings and the tools of a cell."""
-        code = self.output(compiled.code_rev)
-        parts = (
-            *(
-                str(self._repository.header(rev).tree)
-                for rev in (compiled.code_rev, compiled.tests_rev)
-            ),
-            repr(module),
-            *(str(self._digest(code, entry)) for entry in module.class_path),
-            repr(junit),
-            self.toolchain.jdk,
-            *(folder.name for folder in (self.toolchain.tools, self.toolchain.libraries)),
-            self.sandbox.name,
-            repr(compiled.borrowed),
-            repr(compiled.edits),
-        )
-        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
-
-    def environment(self, rev: str, module: str) -> Environment | None:
-        """What it takes to build and run a module at a revision that was built."""
-        output = self.output(rev)
-        known = output.modules.get(module)
-        if known is None:
-            return None
-        return Environment(
-            runtime=self.toolchain.jdk,
-            build_tool=self._build_tool(rev),
-            libraries=tuple(
-                LibraryEntry(coordinates=entry.coordinates, sha256=digest)
-                for entry in known.class_path
-                if (digest := self._digest(output, entry)) is not None
-            ),
-        )
-
-    def _build_tool(self, rev: str) -> str:
-        gradle = self._gradle(rev)
-        if gradle is not None:
-            return name_of(gradle)
-        return self.toolchain.maven_home.name.removeprefix('apache-').replace('-', ' ')
-
-    def _digest(self, output: BuildOutput, entry: ReportedEntry) -> str | None:
-        """The SHA-256 of a library; None for a module of the same build and for what is not there."""
-        if entry.path is not None:
-            return self._proxy.sha256(entry.path)
-        file = output.code / entry.file if entry.file else None
-        return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
 
     def _refusal(self, rev: str) -> str | None:
         """Why a tree is not even written: it would fill the disk of every sandbox, cannot be, or is no

@@ -10,8 +10,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.java.building.session import Session
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source

@@ -12,9 +12,9 @@ from coevo.git.repository import Repository
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.session import Answer
 from coevo.languages.java.building.session import Session
-from coevo.languages.java.maven import shared_builds
-from coevo.languages.java.maven.run_context import JavaRunContext
-from coevo.languages.java.maven.shared_builds import SharedBuilds
+from coevo.languages.java.revisions import shared_builds
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.place import built_alone

@@ -1,0 +1,1 @@
+"""Revisions, each built once for a run by whoever builds them, and with which JDK."""

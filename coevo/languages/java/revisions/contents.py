@@ -1,0 +1,84 @@
+"""What cells and environments are made of: trees, libraries by their digests, tools by their versions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from coevo.languages.cells import Compiled
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import ReportedEntry
+from coevo.languages.java.gradle.attempts import name_of
+from coevo.languages.java.processes.plan import JUnit
+from coevo.languages.java.revisions.run_context import JavaRunContext
+from coevo.languages.java.tools.gradles import Gradle
+from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.model.environments import Environment
+from coevo.model.environments import LibraryEntry
+
+
+class Contents:
+    """Of revisions that were built with one JDK.
+
+    output  of a revision that was built
+    gradle  who builds a revision that Maven does not
+    """
+
+    def __init__(
+        self,
+        run: JavaRunContext,
+        toolchain: Toolchain,
+        output: Callable[[str], BuildOutput],
+        gradle: Callable[[str], Gradle | None],
+    ) -> None:
+        self._repository, self._proxy, self._sandbox = run.repository, run.proxy, run.sandbox
+        self._toolchain, self._output, self._gradle = toolchain, output, gradle
+
+    def key(self, compiled: Compiled, module: JavaModule, junit: JUnit) -> str:
+        """A digest of both trees, the libraries, the settings and the tools of a cell."""
+        code = self._output(compiled.code_rev)
+        parts = (
+            *(
+                str(self._repository.header(rev).tree)
+                for rev in (compiled.code_rev, compiled.tests_rev)
+            ),
+            repr(module),
+            *(str(self._digest(code, entry)) for entry in module.class_path),
+            repr(junit),
+            self._toolchain.jdk,
+            *(folder.name for folder in (self._toolchain.tools, self._toolchain.libraries)),
+            self._sandbox.name,
+            repr(compiled.borrowed),
+            repr(compiled.edits),
+        )
+        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
+
+    def environment(self, rev: str, module: str) -> Environment | None:
+        """What it takes to build and run a module at a revision that was built."""
+        output = self._output(rev)
+        known = output.modules.get(module)
+        if known is None:
+            return None
+        return Environment(
+            runtime=self._toolchain.jdk,
+            build_tool=self._build_tool(rev),
+            libraries=tuple(
+                LibraryEntry(coordinates=entry.coordinates, sha256=digest)
+                for entry in known.class_path
+                if (digest := self._digest(output, entry)) is not None
+            ),
+        )
+
+    def _build_tool(self, rev: str) -> str:
+        gradle = self._gradle(rev)
+        if gradle is not None:
+            return name_of(gradle)
+        return self._toolchain.maven_home.name.removeprefix('apache-').replace('-', ' ')
+
+    def _digest(self, output: BuildOutput, entry: ReportedEntry) -> str | None:
+        """The SHA-256 of a library; None for a module of the same build and for what is not there."""
+        if entry.path is not None:
+            return self._proxy.sha256(entry.path)
+        file = output.code / entry.file if entry.file else None
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None
