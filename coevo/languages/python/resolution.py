@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import UTC
@@ -107,23 +109,32 @@ def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_A
             pins=list(needs.pins),
             apart=_again(day + _DAY),
         )
-    for before, workaround in ((day + _DAY, ()), (day + _YEAR, ('a-year-later',))):
+    without_versions = [
+        line for line in needs.tests if name_of(line) == 'pytest' and line != 'pytest'
+    ]
+    for before, loose, workarounds in (
+        (day + _DAY, [], []),
+        *([(day + _DAY, without_versions, ['loosened-pytest'])] if without_versions else []),
+        (day + _YEAR, [], ['a-year-later']),
+        *([(day + _YEAR, needs.tests, ['a-year-later', 'loosened'])] if needs.tests else []),
+    ):
         yield _Attempt(
             before=before,
-            lines=[*everything, *ours],
+            lines=[*_with_loosened(everything, loose), *ours],
             apart=_again(before),
-            workarounds=[*unlocked, *workaround],
+            workarounds=[*unlocked, *workarounds],
         )
     if needs.tests:
-        loose = sorted({*needs.runtime, *map(_loosened, needs.tests)})
-        later = day + _YEAR
         yield _Attempt(
-            before=later,
-            lines=[*loose, *ours],
-            workarounds=[*unlocked, 'a-year-later', 'loosened'],
+            before=day + _YEAR,
+            lines=[*needs.runtime, *ours],
+            apart=_again(day + _YEAR),
+            workarounds=[*unlocked, 'a-year-later', 'without-test-requirements'],
         )
-        workarounds = [*unlocked, 'a-year-later', 'without-test-requirements']
-        yield _Attempt(before=later, lines=[*needs.runtime, *ours], workarounds=workarounds)
+
+
+def _with_loosened(lines: Sequence[str], loose: Collection[str]) -> list[str]:
+    return sorted({_loosened(line) if line in loose else line for line in lines})
 
 
 def _left_to(needs: Needs) -> set[str]:

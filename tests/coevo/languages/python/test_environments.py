@@ -73,6 +73,14 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(tmp_path: Path) -> No
         assert place.verdict(method('test_docopt')).outcome is Outcome.PASS
 
 
+def test_a_pytest_that_is_too_old_for_us_takes_no_other_version_along(tmp_path: Path) -> None:
+    project = needing('pytest==2.9.2', 'freezegun==1.2.0')
+    with shop(tmp_path, FILES, {'README': ''}, project) as place:
+        found = names(place)
+        assert (found['pytest'], found['freezegun']) == ('8.0.2', '1.2.0')
+        assert place.builds[1].overrides == ('loosened-pytest',)
+
+
 def test_a_test_requirement_that_is_not_there_is_left_out(tmp_path: Path) -> None:
     project = needing('coevo-has-no-such-package', 'pytest==2.9.2', 'six')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
