@@ -1,4 +1,4 @@
-"""Test classes that the new code breaks as a whole: a fixture that no longer compiles, say.
+"""Test classes that the new code breaks as a whole: a fixture that no longer compiles, say, or an import.
 
 An update in such a class cannot pass beside what that was, whoever writes it: that its fixtures changed,
 too, is the code's doing and no change of the tests' own.
@@ -23,7 +23,7 @@ def all_broken(runner: IsolatedCellRunner, task: Task, names: Sequence[str]) -> 
     if not names:
         return []
     pair = runner.pair
-    compiled = runner.compile(pair.old.rev, pair.new.rev, task.module, ())
+    compiled = runner.compile(pair.old.rev, pair.new.rev, task.module, None, whole=True)
     olds = {subject.method_id: subject.old for subject in task.subjects}
     classes = {name: _class_of(old) for name in names if (old := olds[name]) is not None}
     broken = {one for one in set(classes.values()) if _is_broken(runner, compiled, *one)}
@@ -40,18 +40,19 @@ def _is_broken(
     source = content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
     tests = surgery(runner.pair.language).other_tests(source, [], path)
-    methods = [
-        TestMethod(
+    methods = {
+        str(number): TestMethod(
             module=module,
             test_file=path,
             test_class=class_,
             test_method=one.name,
             parameters=one.parameters,
         )
-        for one in tests
+        for number, one in enumerate(tests)
         if one.owner == class_
-    ]
-    verdicts = [runner.built.compile_verdict(compiled, method) for method in methods]
-    return bool(verdicts) and all(
-        one is not None and one.outcome is Outcome.COMPILE_ERROR for one in verdicts
+    }
+    # Where names are looked up as a test runs, no compiler has said that they are gone.
+    found = runner.once(compiled, methods)
+    return bool(methods) and all(
+        name in found and found[name].outcome is Outcome.COMPILE_ERROR for name in methods
     )

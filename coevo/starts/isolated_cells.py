@@ -93,16 +93,18 @@ class IsolatedCellRunner:
         tests_rev: str,
         code_rev: str,
         module: str,
-        files: Files,
+        files: Files | None,
         *,
         whole: bool = False,
     ) -> Compiled:
-        """whole  whether it is asked which of the module's tests compile, and not only what some do"""
+        """files  None for the cell of the pair itself
+        whole  whether it is asked which of the module's tests compile, and not only what some do
+        """
         compiled = self.built.compile(
             tests_rev,
             code_rev,
             module,
-            edits=Edits(tests=files),
+            edits=None if files is None else Edits(tests=files),
             methods=None if whole else (),
         )
         self.cpu_seconds += compiled.cpu_seconds

@@ -1,0 +1,44 @@
+"""An import that all tests of a file lean on, and the new code no longer has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.model.words import Label
+from coevo.model.words import Track
+from coevo.starts.isolation import WITH_FILE
+from tests.coevo.languages.python.shops import PROJECT
+from tests.once import mined_once
+from tests.projects import write
+
+CODE = 'RATE = 1\n\n\ndef last():\n    return 1\n'
+TESTS = """\
+import {0}
+
+from {0} import last
+
+
+def test_last():
+    assert last() == {0}.RATE
+
+
+def test_module():
+    assert {0}.last() == 1
+"""
+
+
+def test_an_update_of_all_tests_comes_with_its_file(tmp_path: Path) -> None:
+    steps = [
+        {
+            'pyproject.toml': PROJECT,
+            'till.py': CODE,
+            'tests/test_till.py': TESTS.format('till'),
+        },
+        {'till.py': None, 'desk.py': CODE, 'tests/test_till.py': TESTS.format('desk')},
+    ]
+    found = mined_once(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    for name in ('test_last', 'test_module'):
+        row = found.method(name)
+        assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE), row.isolated
+        assert row.isolated is not None
+        assert row.isolated.detail == WITH_FILE
