@@ -13,7 +13,7 @@ WORKSPACE, REPOSITORY, TOOLS = '/in', '/repo', '/tools'
 TREE = '/w'
 BUILD_TREE, HEAD = '/w/build', '/w/m2'
 
-# Distributions of Gradle, read-only, each under its version; what Gradle keeps between builds.
+# Distributions of Gradle, read-only, each under its version; what Gradle keeps during a build.
 GRADLES, GRADLE_FOLDER = '/gradles', '/w/gradle'
 
 # What a test process is given of the workspace: its tree, see `packed_trees`.

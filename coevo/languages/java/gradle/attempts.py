@@ -1,6 +1,6 @@
 """How a revision is built by Gradle: once, by its own script in a process of its own.
 
-What it keeps of its libraries is in the sandbox and gone with it; they are the shared ones.
+What it keeps is in the sandbox and of one build: scripts of another revision may write there, too.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ final class Gradle {
     private static final String SCRIPT = "/coevo.gradle";
     private static final List<String> TASKS = Arrays.asList("classes", "processTestResources");
 
-    // Nothing of a build is kept for, or taken from, another one but libraries, which are pinned.
+    // Nothing of a build is kept for, or taken from, another one: its scripts may write where Gradle looks.
     private static final List<String> OPTIONS =
             Arrays.asList(
                     "--quiet",
@@ -42,6 +42,7 @@ final class Gradle {
     Map<String, Object> run(Path project, Request request) throws IOException {
         Path report = Files.createTempFile("coevo-report", ".json");
         Path script = Files.createTempFile("coevo", ".gradle");
+        Folder.empty(Paths.get(request.one("home")));
         try {
             try (InputStream text = Gradle.class.getResourceAsStream(SCRIPT)) {
                 Files.copy(text, script, StandardCopyOption.REPLACE_EXISTING);

@@ -113,6 +113,10 @@ STEPS: dict[str, Mapping[str, str | bytes]] = {
 }
 
 
+# Of each step; the environment is that of `core`.
+Builds = Mapping[str, tuple[Build, Mapping[str, JavaModule], Environment | None]]
+
+
 @pytest.fixture(scope='module', autouse=True)
 def gradle() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -127,7 +131,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope='module')
-def builds(repository: Path) -> dict[str, tuple[Build, dict[str, JavaModule], Environment | None]]:
+def builds(repository: Path) -> Builds:
     """Each step's build, what was told of its projects, and the environment of `core`."""
     revs = git(repository, 'rev-list', '--reverse', 'HEAD').split()
     found = {}
@@ -144,7 +148,7 @@ def builds(repository: Path) -> dict[str, tuple[Build, dict[str, JavaModule], En
 
 
 def test_tells_of_each_project_what_its_tests_run_with(
-    builds: dict[str, tuple[Build, dict[str, JavaModule], Environment | None]],
+    builds: Builds,
 ) -> None:
     build, modules, environment = builds['second']
     assert build.modules == {'base': None, 'core': None}
@@ -179,7 +183,7 @@ def test_tells_of_each_project_what_its_tests_run_with(
     ],
 )
 def test_says_why_nothing_is_built(
-    builds: dict[str, tuple[Build, dict[str, JavaModule], Environment | None]],
+    builds: Builds,
     step: str,
     failure: str,
 ) -> None:
@@ -187,7 +191,7 @@ def test_says_why_nothing_is_built(
 
 
 def test_what_does_not_compile_keeps_no_other_project_from_being_built(
-    builds: dict[str, tuple[Build, dict[str, JavaModule], Environment | None]],
+    builds: Builds,
 ) -> None:
     build, _, _ = builds['broken']
     assert build.failure is None
