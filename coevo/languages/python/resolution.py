@@ -78,6 +78,7 @@ class _Attempt:
     wheels: Path | None = None
     workarounds: list[str] = field(default_factory=list)
     reason: str = 'requirements'
+    whole: bool = False  # whether it is given up rather than that a requirement is left out
 
 
 def resolve(
@@ -123,6 +124,7 @@ def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_A
             lines=[*_with_loosened(everything, loose), *ours],
             apart=_again(before),
             workarounds=[*unlocked, *workarounds],
+            whole=loose is without_versions,
         )
     if needs.tests:
         yield _Attempt(
@@ -219,7 +221,7 @@ def _unpin(attempt: _Attempt, name: str) -> bool:
 def _leave_out(attempt: _Attempt, name: str, runtime: set[str]) -> bool:
     """Do without a requirement that only tests have."""
     kept = [line for line in attempt.lines if name_of(line) != name or line in runtime]
-    if len(kept) == len(attempt.lines):
+    if attempt.whole or len(kept) == len(attempt.lines):
         return False
     attempt.lines[:] = kept
     attempt.workarounds.append(f'without-{name}')

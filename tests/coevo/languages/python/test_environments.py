@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.requirements.stated import Needs
+from coevo.languages.python.resolution import Locked
+from coevo.languages.python.resolution import resolve
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import PROJECT
 from tests.coevo.languages.python.shops import Shop
@@ -79,6 +85,15 @@ def test_a_pytest_that_is_too_old_for_us_takes_no_other_version_along(tmp_path: 
         found = names(place)
         assert (found['pytest'], found['freezegun']) == ('8.0.2', '1.2.0')
         assert place.builds[1].overrides == ('loosened-pytest',)
+
+
+def test_another_date_comes_before_doing_without_a_requirement() -> None:
+    """docopt has no wheel: with a pytest that is let go alone it would have to be left out at once."""
+    day = datetime(2024, 3, 1, tzinfo=UTC)
+    needs = Needs(tests=('docopt==0.6.2', 'pytest==2.9.2'))
+    found = resolve(needs, Path(sys.executable), day, lambda *_: 'needs_compiler')
+    assert isinstance(found, Locked)
+    assert found.workarounds == ('a-year-later', 'loosened', 'without-docopt')
 
 
 def test_a_test_requirement_that_is_not_there_is_left_out(tmp_path: Path) -> None:
