@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import UTC
@@ -34,6 +33,7 @@ PYTEST = 'pytest>=3.2'
 # Taken from the index and uploaded again on that day, and required by every pytest before 7.2.
 _AGAIN = {'atomicwrites': datetime(2022, 7, 9, tzinfo=UTC)}
 
+_PYTEST_LOOSENED = 'loosened-pytest'
 _DAY, _YEAR = timedelta(days=1), timedelta(days=366)
 _MOST_CURES = 24
 
@@ -101,7 +101,6 @@ def resolve(
 
 def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_Attempt]:
     ours = [PYTEST, *more]
-    everything = sorted({*needs.runtime, *needs.tests})
     unlocked = ['without-lock'] if needs.pins else []
     if needs.pins:
         yield _Attempt(
@@ -110,21 +109,21 @@ def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_A
             pins=list(needs.pins),
             apart=_again(day + _DAY),
         )
-    without_versions = [
-        line for line in needs.tests if name_of(line) == 'pytest' and line != 'pytest'
-    ]
-    for before, loose, workarounds in (
-        (day + _DAY, [], []),
-        *([(day + _DAY, without_versions, ['loosened-pytest'])] if without_versions else []),
-        (day + _YEAR, [], ['a-year-later']),
-        *([(day + _YEAR, needs.tests, ['a-year-later', 'loosened'])] if needs.tests else []),
-    ):
+    old_pytest = [line for line in needs.tests if name_of(line) == 'pytest' and line != 'pytest']
+    ladder: list[tuple[datetime, Collection[str], list[str]]] = [(day + _DAY, (), [])]
+    if old_pytest:
+        ladder.append((day + _DAY, old_pytest, [_PYTEST_LOOSENED]))
+    ladder.append((day + _YEAR, (), ['a-year-later']))
+    if needs.tests:
+        ladder.append((day + _YEAR, needs.tests, ['a-year-later', 'loosened']))
+    for before, loose, workarounds in ladder:
+        tests = (_loosened(line) if line in loose else line for line in needs.tests)
         yield _Attempt(
             before=before,
-            lines=[*_with_loosened(everything, loose), *ours],
+            lines=[*sorted({*needs.runtime, *tests}), *ours],
             apart=_again(before),
             workarounds=[*unlocked, *workarounds],
-            whole=loose is without_versions,
+            whole=_PYTEST_LOOSENED in workarounds,
         )
     if needs.tests:
         yield _Attempt(
@@ -133,10 +132,6 @@ def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_A
             apart=_again(day + _YEAR),
             workarounds=[*unlocked, 'a-year-later', 'without-test-requirements'],
         )
-
-
-def _with_loosened(lines: Sequence[str], loose: Collection[str]) -> list[str]:
-    return sorted({_loosened(line) if line in loose else line for line in lines})
 
 
 def _left_to(needs: Needs) -> set[str]:
