@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-import re
 import shlex
 from collections.abc import Sequence
 
@@ -19,7 +18,8 @@ from coevo.languages.reading import Tree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
-_WORKSPACE = re.compile(r'(?:d=\$\(mktemp.*)?GOWORK=off go test -mod=mod(?: -modfile=\S+)?')
+# What stands behind the part of a command that has tests of a module run at all.
+_OPTIONS = ' -vet=off'
 
 
 def commands(
@@ -31,7 +31,7 @@ def commands(
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
     where = '' if module == '.' else f'cd {shlex.quote(module)} && '
-    test = f'{where}{_go_test(module, tree)} -vet=off -count=1'
+    test = f'{where}{_go_test(module, tree)}{_OPTIONS} -count=1'
     asked = methods or _all_of(tree.file(test_file), module, test_file)
     pattern = shlex.quote(run_pattern(asked))
     return dataclasses.replace(
@@ -57,11 +57,11 @@ def _go_test(module: str, tree: Tree) -> str:
     )
 
 
-def in_workspace(environment: Environment | None) -> str | None:
-    """How tests of a module in a workspace are begun, as `commands` has told; None of others."""
-    command = environment.test_command if environment else None
-    found = _WORKSPACE.search(command or '')
-    return found[0] if found else None
+def beginning(module: str, environment: Environment | None) -> str:
+    """How tests of a module are begun, as `commands` has told; as outside of a workspace where it has not."""
+    if environment is not None and environment.test_command:
+        return environment.test_command.partition(_OPTIONS)[0]
+    return 'go test -mod=mod' if module == '.' else f'cd {module} && go test -mod=mod'
 
 
 def _all_of(file: SourceFile, module: str, path: str) -> list[TestMethod]:

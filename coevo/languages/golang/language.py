@@ -14,8 +14,8 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.golang import assertions
 from coevo.languages.golang import reading
 from coevo.languages.golang import surgery
+from coevo.languages.golang.commands import beginning
 from coevo.languages.golang.commands import commands
-from coevo.languages.golang.commands import in_workspace
 from coevo.languages.golang.engine import GoEngine
 from coevo.languages.golang.findings import findings
 from coevo.languages.golang.kits import GoKits
@@ -121,14 +121,12 @@ def prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
-    where = '' if module == '.' else f'cd {module} && '
     chosen = f" -run '{run_pattern(methods)}'" if methods else ''
-    go_test = in_workspace(environment) or 'go test -mod=mod'
     return PromptWords(
         framework="Go's testing package",
         new_test='Name it TestX, so that `go test` runs it.',
         new_file='its package clause and the imports that its tests need',
-        running=(f'{where}{go_test} -vet=off{chosen} .',),
+        running=(f'{beginning(module, environment)} -vet=off{chosen} .',),
         side_effects='tests that write into the tree, or a go.mod that is completed',
     )
 

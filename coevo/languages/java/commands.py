@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.gradle.commands import gradle_selection
 from coevo.languages.java.gradle.commands import gradle_words
+from coevo.languages.java.gradle.commands import is_of_gradle
 from coevo.languages.java.reading.pom_plugins import has_dependencies
 from coevo.languages.reading import Tree
 from coevo.languages.runners import runners
@@ -38,7 +39,7 @@ def commands(
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
     asked = [one for method in methods for one in runners(tree, method, _is_run)]
-    if environment.build_tool.startswith('gradle'):
+    if is_of_gradle(environment):
         return _by_gradle(environment, module, test_file, asked)
     maven = ('mvn', '-B', *_of_module(module), *_SKIPS, 'test-compile')
     selected = ','.join(_by_class(asked)) or PurePosixPath(test_file).stem

@@ -18,10 +18,13 @@ from coevo.languages.java.places import WORKSPACE
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.sandboxes.sandbox import Mount
 
+# What a build by it is told as begins so.
+NAME = 'gradle'
+
 
 def name_of(gradle: Gradle) -> str:
     """As environments and builds tell it."""
-    return f'gradle {gradle.version}'
+    return f'{NAME} {gradle.version}'
 
 
 def mount_of(gradle: Gradle) -> Mount:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coevo.languages.java.gradle.attempts import NAME
+from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
+
+
+def is_of_gradle(environment: Environment | None) -> bool:
+    return environment is not None and environment.build_tool.startswith(NAME)
 
 
 def gradle_words(module: str, task: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from coevo.languages.java.gradle.commands import gradle_selection
 from coevo.languages.java.gradle.commands import gradle_words
+from coevo.languages.java.gradle.commands import is_of_gradle
 from coevo.languages.prompt_words import PromptWords
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
@@ -24,7 +25,7 @@ def prompt_words(
     environment: Environment | None = None,
 ) -> PromptWords:
     """`methods` by the names under which they are to be run."""
-    by_gradle = environment is not None and environment.build_tool.startswith('gradle')
+    by_gradle = is_of_gradle(environment)
     where = '' if module == '.' else f'cd {module} && '
     running = (_by_gradle(module, methods),) if by_gradle else (_running(where, methods), _SETTINGS)
     return PromptWords(
