@@ -25,6 +25,8 @@ from coevo.languages.table import engine_version
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.identity import method_id
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
@@ -42,6 +44,7 @@ from flows.rows import method_row
 from flows.rows import pair_row
 from flows.rows import with_sources
 from flows.standing.selection import STANDING_VERSION
+from flows.standing.study import Asked
 from flows.standing.study import stand
 from flows.study import PairContext
 from flows.study import Study
@@ -60,6 +63,7 @@ class MiningRun:
 
     again     how often some were asked for once more
     families  that look at the test files of the walk `standing`, in their order
+    listener  hears what takes long in a single pair
     """
 
     sandbox: str
@@ -68,6 +72,7 @@ class MiningRun:
     compilable: CompilableStates = field(default_factory=CompilableStates)
     again: Mapping[str, int] = field(default_factory=dict)
     families: tuple[Family, ...] = ()
+    listener: Listener = SILENT
 
     def cache_of(self, pair: Pair) -> Cache:
         """Of verdicts; none for a pair that is to be executed once more."""
@@ -179,7 +184,14 @@ def _mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) 
 def _mine_standing(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
     """The test files of a revision; nothing of it is a change of a method."""
     clock = StageClock()
-    stood = stand(run.tools, pair, run.cache_of(pair), open_builder, run.families)
+    asked = Asked(
+        tools=run.tools,
+        families=run.families,
+        cache=run.cache_of(pair),
+        key=segment_key(run, pair),
+        listener=run.listener,
+    )
+    stood = stand(asked, pair, open_builder)
     evaluation = stood.evaluation
     if evaluation is not None and evaluation.new.runtime_lacking is not None:
         return _without_runtime(run, evaluation, pair, evaluation.new.runtime_lacking)

@@ -110,6 +110,7 @@ def _mine_language(
             cache=Cache(options.executions),
             again=_again(options, store.walked(partition), seen.pairs),
             families=_families(options, store.walked(partition)),
+            listener=listener,
         )
         store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
         runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)

@@ -2,8 +2,7 @@
 
 An entry holds both shared passes of one batch and the processes of methods alone. It is kept only
 if each method's runs agree, under no override and within all limits; it stands for those runs and
-for no others, so that nothing comes out differently where it is used. Files are checksummed: a
-damaged one counts as missing. What was used least recently goes first.
+for no others, so that nothing comes out differently where it is used.
 """
 
 from __future__ import annotations
@@ -22,10 +21,7 @@ from coevo.languages.verdicts import Verdict
 from coevo.model import codec
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.storage import checksummed
-
-# Of one cache; an entry takes about 150 bytes for each run.
-CACHE_BYTES = 256 << 20
+from coevo.storage.entries import Entries
 
 _SHARED = (Order.GIVEN, Order.REVERSED)
 _LIMITED = (Outcome.TIMEOUT, Outcome.INFRA)
@@ -49,16 +45,14 @@ Known = Mapping[tuple[str, Order], Verdict]
 
 
 class Cache:
-    """A folder of entries; without a folder it knows nothing. Safe from several threads."""
+    """A folder of entries, of about 150 bytes for each run; without a folder it knows nothing."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        if folder is not None and folder.is_dir():
-            _make_room(folder)
+        self.entries = Entries(folder)
 
     def recall(self, key: str, batch: Sequence[str]) -> Known:
         """The verdicts that are known of a batch of method ids, by id and order."""
-        data = self._read(key)
+        data = self.entries.read(key)
         if data is None:
             return {}
         runs = codec.decode(_Entry, data).runs
@@ -66,28 +60,14 @@ class Cache:
 
     def keep(self, key: str, batch: Sequence[str], runs: Mapping[str, Sequence[Run]]) -> None:
         """Remember a batch if its runs may be used again."""
-        if self._folder is None or not all(_is_sound(runs[method_id]) for method_id in batch):
+        if not all(_is_sound(runs[method_id]) for method_id in batch):
             return
         kept = (
             _Kept(place=place, order=run.order, verdict=run.verdict)
             for place, method_id in enumerate(batch)
             for run in runs[method_id]
         )
-        data = codec.encode(_Entry(runs=tuple(kept)))
-        checksummed.write(self._file(self._folder, key), data)
-
-    def _read(self, key: str) -> bytes | None:
-        if self._folder is None:
-            return None
-        file = self._file(self._folder, key)
-        data = checksummed.read(file)
-        if data is not None:
-            file.touch()  # for `_make_room`
-        return data
-
-    @staticmethod
-    def _file(folder: Path, key: str) -> Path:
-        return folder / key[:2] / key
+        self.entries.write(key, codec.encode(_Entry(runs=tuple(kept))))
 
 
 def batch_key(content: str, methods: Iterable[TestMethod], *surroundings: str) -> str:
@@ -107,16 +87,3 @@ def _is_sound(runs: Sequence[Run]) -> bool:
         and len({run.agreement for run in runs}) == 1
         and not any(run.verdict.outcome in _LIMITED for run in runs)
     )
-
-
-def _make_room(folder: Path) -> None:
-    """Down to three quarters of the bound, if it is passed."""
-    entries = [(file.stat(), file) for file in folder.glob('??/*')]
-    used = sum(state.st_size for state, _ in entries)
-    if used <= CACHE_BYTES:
-        return
-    for state, file in sorted(entries, key=lambda entry: entry[0].st_mtime):
-        if used <= CACHE_BYTES * 3 // 4:
-            return
-        file.unlink(missing_ok=True)
-        used -= state.st_size

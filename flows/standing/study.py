@@ -8,22 +8,18 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import partial
 
 from coevo.engine.cache import Cache
 from coevo.engine.execution import observe
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.languages.engine import Builder
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
 from coevo.measures.suites import Suite
 from coevo.model.drops import Drop
-from coevo.model.families import UNIT_FAMILIES
 from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
 from coevo.model.identity import method_id_in
-from coevo.model.profiles import FileRules
+from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Pair
@@ -33,8 +29,11 @@ from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Change
 from coevo.model.words import Stage
 from flows.standing import file_selection
+from flows.standing.entrants import Entrants
+from flows.standing.entrants import Wanted
+from flows.standing.entrants import entrants
+from flows.standing.finished import Finished
 from flows.standing.found import Found
-from flows.standing.found import begun
 from flows.standing.found import ran
 from flows.standing.found import started
 from flows.standing.observed_suite import ObservedSuite
@@ -46,9 +45,7 @@ from flows.standing.selection import steadiness
 from flows.standing.unit_study import unit_rows
 from flows.study.context import Tools
 from miners.standing import StandingFile
-from miners.standing import standing_files
 from miners.units import CodeUnit
-from miners.units import code_units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,59 +57,68 @@ class Stood:
     evaluation: PairEvaluation | None = None
 
 
-Wanted = Mapping[Family, StandingRow]
-"""The families that may take a file, with the row that each begins with."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked of the test files of a revision.
+
+    cache     of verdicts
+    key       of the segment that will have the rows
+    listener  hears which file is looked at
+    """
+
+    tools: Tools
+    families: Sequence[Family]
+    cache: Cache
+    key: str
+    listener: Listener
 
 
-def stand(
-    tools: Tools,
-    pair: Pair,
-    cache: Cache,
-    open_builder: Callable[[], Builder],
-    families: Sequence[Family],
-) -> Stood:
+def stand(asked: Asked, pair: Pair, open_builder: Callable[[], Builder]) -> Stood:
     """The rows of all test files of a pair's new revision; Transient."""
-    tree = reading(pair.language).tree(tools.repository, pair.new.rev)
-    units = list(code_units(tree, pair.language, families, tools.profile))
-    live = [unit for unit in units if unit.reason is None]
-    found: list[Found] = []
-    left: list[tuple[StandingFile, Wanted]] = []
-    for file in standing_files(tools.repository, pair.new.rev, pair.language):
-        wanted: dict[Family, StandingRow] = {}
-        for family in families:
-            if family in UNIT_FAMILIES:
-                continue
-            row = begun(pair, file, family, _focus(tree, file, family))
-            reason = file.reason or _before(tools.profile.files, tree, file, family)
-            if reason is None:
-                wanted[family] = row
-            else:
-                found.append((row, reason, ''))
-        if wanted or (live and file.is_worth_running):
-            left.append((file, wanted))
-    evaluation = None
-    if left:
-        methods = {file.test_file: _methods_by_id(pair, file) for file, _ in left}
-        selected = [_selected(*one) for file, _ in left for one in methods[file.test_file].items()]
-        evaluation = observe(open_builder(), pair, selected, cache)
-        if evaluation.new.runtime_lacking is not None:
-            return Stood(evaluation=evaluation)
-        revision = StandingRevision(tools=tools, pair=pair, evaluation=evaluation, tree=tree)
-        observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
-        for file, rows_of in left:
-            ran_file = _run_file(revision, file, methods[file.test_file])
-            found += _studied(revision, rows_of, ran_file)
-            if ran_file.observed is not None:
-                observed[file.test_file] = ran_file.observed, ran_file.steady
-        rest = list(unit_rows(revision, live, observed)) if live else []
-        found += [one for one in rest if not isinstance(one, CodeUnit)]
-        live = [one for one in rest if isinstance(one, CodeUnit)]
-    elif live:
-        live = [replace(unit, reason=Reason.NOT_TESTED) for unit in live]
-    lost = [*(unit for unit in units if unit.reason is not None), *live]
+    found = entrants(asked.tools, pair, asked.families)
+    if not found.files:
+        untested = (replace(unit, reason=Reason.NOT_TESTED) for unit in found.live)
+        return _stood(pair, (*found.out, *untested), None)
+    methods = {file.test_file: _methods_by_id(pair, file) for file, _ in found.files}
+    selected = [_selected(*one) for of_file in methods.values() for one in of_file.items()]
+    evaluation = observe(open_builder(), pair, selected, asked.cache)
+    if evaluation.new.runtime_lacking is not None:
+        return Stood(evaluation=evaluation)
+    revision = StandingRevision(
+        tools=asked.tools, pair=pair, evaluation=evaluation, tree=found.tree
+    )
+    return _stood(pair, (*found.out, *_rows(asked, revision, found, methods)), evaluation)
+
+
+def _rows(
+    asked: Asked,
+    revision: StandingRevision,
+    left: Entrants,
+    methods: Mapping[str, Mapping[str, TestMethod]],
+) -> Iterator[Found | CodeUnit]:
+    """File by file, then unit by unit: whether a test is about a unit is asked of all files."""
+    finished = Finished(entries=asked.cache.entries, key=asked.key)
+    observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
+    for done, (file, wanted) in enumerate(left.files):
+        asked.listener.step(f'test files of {revision.rev[:7]}', done, len(left.files))
+        run = _run_file(revision, file, methods[file.test_file])
+        studied = partial(_studied, revision, wanted, run)
+        yield from finished.rows(file.test_file, revision.evaluation.cost, studied)
+        if run.observed is not None:
+            observed[file.test_file] = run.observed, run.steady
+    asked.listener.step(f'test files of {revision.rev[:7]}', len(left.files), len(left.files))
+    if left.live:
+        yield from unit_rows(revision, left.live, observed, finished)
+
+
+def _stood(
+    pair: Pair, found: Sequence[Found | CodeUnit], evaluation: PairEvaluation | None
+) -> Stood:
+    rows = [one for one in found if not isinstance(one, CodeUnit)]
+    lost = [one for one in found if isinstance(one, CodeUnit)]
     return Stood(
-        rows=tuple(one if isinstance(one, StandingRow) else one[0] for one in found),
-        drops=(*_drops(found), *(_dropped_unit(pair, unit) for unit in lost)),
+        rows=tuple(one if isinstance(one, StandingRow) else one[0] for one in rows),
+        drops=(*_drops(rows), *(_dropped_unit(pair, unit) for unit in lost)),
         evaluation=evaluation,
     )
 
@@ -132,35 +138,6 @@ def _dropped_unit(pair: Pair, unit: CodeUnit) -> Drop:
     return Drop.at(Stage.STANDING, pair, key, unit.reason, detail)
 
 
-# -- before anything is run ------------------------------------------------------------------------
-
-
-def _focus(tree: Tree, file: StandingFile, family: Family) -> tuple[Focus, ...]:
-    if family is not Family.FILE:
-        return file.named
-    return tuple(_whole(tree, one) for one in file.modules or file.named)
-
-
-def _whole(tree: Tree, one: Focus) -> Focus:
-    """The file of a class."""
-    last = max(1, file_selection.line_count(tree.content(one.file)))
-    return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
-
-
-def _before(rules: FileRules, tree: Tree, file: StandingFile, family: Family) -> Reason | None:
-    """Of several files that it may be about, the reason of all."""
-    if family is not Family.FILE:
-        return None if file.named else Reason.NO_TEST_CLASS
-    reason = file_selection.test_reason(rules, tree.content(file.test_file), len(file.methods))
-    if reason is not None:
-        return reason
-    reasons = [
-        file_selection.focal_reason(rules, one.file, tree.content(one.file))
-        for one in file.modules or file.named
-    ]
-    return reasons[0] if None not in reasons else None
-
-
 def _methods_by_id(pair: Pair, file: StandingFile) -> dict[str, TestMethod]:
     return {method_id_in(pair.pair_id, Change.UNCHANGED, one): one for one in file.methods}
 
@@ -170,9 +147,6 @@ def _selected(method_id: str, method: TestMethod) -> SelectedMethod:
         change=Change.UNCHANGED, old=method, new=method, old_source=None, new_source=None
     )
     return SelectedMethod(method_id=method_id, candidate=candidate)
-
-
-# -- after all was run -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

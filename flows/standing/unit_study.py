@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from coevo.languages.traces import Trace
 from coevo.model.families import Family
@@ -24,6 +25,7 @@ from coevo.model.records import TestMethod
 from coevo.model.standing_rows import ExecutingTest
 from flows.standing.calls import Declarations
 from flows.standing.calls import Declared
+from flows.standing.finished import Finished
 from flows.standing.found import Found
 from flows.standing.found import begun
 from flows.standing.found import ran
@@ -63,7 +65,7 @@ class _About:
 
 
 def unit_rows(
-    revision: StandingRevision, units: Sequence[CodeUnit], observed: Observed
+    revision: StandingRevision, units: Sequence[CodeUnit], observed: Observed, finished: Finished
 ) -> Iterator[Found | CodeUnit]:
     """The rows of each unit, or a unit that no test executes."""
     known = Declarations(tree=revision.tree, language=revision.pair.language)
@@ -76,7 +78,8 @@ def unit_rows(
         else:
             chosen[about.test_file].append(about)
     for path, found in chosen.items():
-        yield from _rows(revision, found, *observed[path])
+        rows = partial(_rows, revision, found, *observed[path])
+        yield from finished.rows(f'{path} units', revision.evaluation.cost, rows)
 
 
 def _runs(known: Declarations, suite: ObservedSuite) -> Iterator[_Run]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine import cache as caches
 from coevo.engine.cache import Cache
 from coevo.engine.cache import batch_key
 from coevo.engine.results import Order
@@ -16,6 +15,7 @@ from coevo.engine.results import Run
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
+from coevo.storage import entries
 
 BATCH = ('first', 'second')
 PASSED = Verdict(outcome=Outcome.PASS, cpu_seconds=0.25)
@@ -94,7 +94,7 @@ def test_what_was_used_least_recently_goes_first(
     cache.keep('old', BATCH, SOUND)
     size = entry(tmp_path).stat().st_size
     cache.keep('new', BATCH, SOUND)
-    monkeypatch.setattr(caches, 'CACHE_BYTES', size * 3 // 2)
+    monkeypatch.setattr(entries, 'BOUND_BYTES', size * 3 // 2)
     cache.recall('old', BATCH)
     assert Cache(tmp_path).recall('new', BATCH) == {}
     assert cache.recall('old', BATCH) != {}

@@ -1,0 +1,51 @@
+"""A folder of files by key, each whole or missing, that is kept within a bound.
+
+Files are checksummed: a damaged one counts as missing. What was used least recently goes first.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.storage import checksummed
+
+BOUND_BYTES = 256 << 20
+
+
+class Entries:
+    """Without a folder it keeps nothing. Safe from several threads."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        if folder is not None and folder.is_dir():
+            _make_room(folder)
+
+    def read(self, key: str) -> bytes | None:
+        if self._folder is None:
+            return None
+        file = _file(self._folder, key)
+        data = checksummed.read(file)
+        if data is not None:
+            file.touch()  # for `_make_room`
+        return data
+
+    def write(self, key: str, data: bytes) -> None:
+        if self._folder is not None:
+            checksummed.write(_file(self._folder, key), data)
+
+
+def _file(folder: Path, key: str) -> Path:
+    return folder / key[:2] / key
+
+
+def _make_room(folder: Path) -> None:
+    """Down to three quarters of the bound, if it is passed."""
+    entries = [(file.stat(), file) for file in folder.glob('??/*')]
+    used = sum(state.st_size for state, _ in entries)
+    if used <= BOUND_BYTES:
+        return
+    for state, file in sorted(entries, key=lambda entry: entry[0].st_mtime):
+        if used <= BOUND_BYTES * 3 // 4:
+            return
+        file.unlink(missing_ok=True)
+        used -= state.st_size
