@@ -36,7 +36,7 @@ class Compiled:
     """The test tree of one revision compiled against the code of another, for one module.
 
     code_failure  signature of the first error in edited main sources; nothing can be run then
-    broken        classes and methods that do not compile, sorted; `*` for all of them
+    broken        classes and methods that do not compile, or files by path, sorted; `*` for all of them
     torn          where a test file is a unit, those that one error breaks, sorted; None where the
                   module is one
     """

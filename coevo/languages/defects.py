@@ -12,10 +12,16 @@ from typing import Protocol
 
 from coevo.languages.declarations import Member
 from coevo.model.families import Defect
+from coevo.model.words import Outcome
 
 
 class DefectInsertion(Protocol):
     """A module beside a language's surgery."""
+
+    # how tests end that name or call what there is not, one of these at least: a compiler tells before
+    # they are run, an interpreter while they are
+    @property
+    def UNRESOLVED(self) -> frozenset[Outcome]: ...
 
     # texts of a test file, each with a defect of a kind in one test, in the order of the tests; none
     # where there is no place for one

@@ -36,7 +36,7 @@ def injected(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     tests, path = _tests(observed), observed.file.test_file
     for kind in kinds(path):
         for text in islice(insertion.defective(kind, observed.text, tests), _TRIES):
-            found = _proven(observed, row, kind, text)
+            found = _proven(observed, row, kind, text, insertion.UNRESOLVED)
             if found is not None:
                 return Start(text=text, adequacy=found, defect=kind)
     return NoStart(reason=Reason.NO_DEFECT)
@@ -61,13 +61,17 @@ def _tests(observed: ObservedSuite) -> Sequence[Member]:
 
 
 def _proven(
-    observed: ObservedSuite, row: StandingRow, kind: Defect, text: bytes
+    observed: ObservedSuite,
+    row: StandingRow,
+    kind: Defect,
+    text: bytes,
+    unresolved: frozenset[Outcome],
 ) -> SuiteAdequacy | None:
     """What the file is worth with a defect; None where that is none of its kind."""
     if text == observed.text:
         return None
     run = run_start(observed, text)
-    if run.breaks_others or not _shows(kind, run):
+    if run.breaks_others or not _shows(kind, run, unresolved):
         return None
     found = worth(observed, row, run)
     if kind in _GREEN and not any(fall > 0 for fall in falls(row.adequacy, found)):
@@ -75,11 +79,13 @@ def _proven(
     return found
 
 
-def _shows(kind: Defect, run: StartRun) -> bool:
+def _shows(kind: Defect, run: StartRun, unresolved: frozenset[Outcome]) -> bool:
     """Whether the tests end as with such a defect."""
     if kind in _GREEN:
         return run.outcomes <= {Outcome.PASS, Outcome.SKIPPED}
     if kind is Defect.RUNTIME_ERRORS:
         broken = {Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT}
         return Outcome.COMPILE_ERROR not in run.outcomes and bool(run.outcomes & broken)
-    return Outcome.COMPILE_ERROR in run.outcomes
+    if kind is Defect.SYNTAX_ERROR:
+        return Outcome.COMPILE_ERROR in run.outcomes
+    return bool(unresolved & run.outcomes)

@@ -79,7 +79,7 @@ def assertions_of(source: str) -> tuple[str, ...]:
     text = textwrap.dedent(source).encode()
     root = Parser(PYTHON).parse(text).root_node
     tokens = PythonTokens(root, text)
-    return tuple(_text(node, tokens) for node in _oracles(root))
+    return tuple(_text(node, tokens) for node in asserting(root))
 
 
 def kind_of(text: str) -> str:
@@ -88,7 +88,7 @@ def kind_of(text: str) -> str:
 
 
 def oracle_lines(source: bytes) -> frozenset[int]:
-    nodes = _oracles(Parser(PYTHON).parse(source).root_node)
+    nodes = asserting(Parser(PYTHON).parse(source).root_node)
     return frozenset(
         line for node in nodes for line in range(node.start_point.row + 1, node.end_point.row + 2)
     )
@@ -107,7 +107,7 @@ def expects_its_end(source: bytes, method: TestMethod) -> bool:
     raise LookupError(f'no {method.test_method} in {method.test_file}')
 
 
-def _oracles(root: Node) -> Iterator[Node]:
+def asserting(root: Node) -> Iterator[Node]:
     """Assert statements and calls that assert, outer ones before those in their arguments."""
     stack = [root]
     while stack:

@@ -32,6 +32,7 @@ from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.reading import needs
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.python.supply import alike
+from coevo.languages.python.surgery import defects
 from coevo.languages.python.surgery import placebos
 from coevo.languages.python.surgery import undo
 from coevo.languages.reading import Reading
@@ -55,6 +56,7 @@ READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(
     assertions=assertions,
+    defects=defects,
     smells=smells,
     mutation=UniversalMutator(suffix='.py'),
     placebos=placebos,

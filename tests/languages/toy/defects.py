@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import Member
 from coevo.model.families import Defect
+from coevo.model.words import Outcome
+
+UNRESOLVED = frozenset({Outcome.COMPILE_ERROR})
 
 
 def defective(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:

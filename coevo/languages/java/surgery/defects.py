@@ -18,6 +18,9 @@ from coevo.languages.java.reading.source import JavaSource
 from coevo.languages.java.reading.source import read_source
 from coevo.languages.text_edits import TextEdits
 from coevo.model.families import Defect
+from coevo.model.words import Outcome
+
+UNRESOLVED = frozenset({Outcome.COMPILE_ERROR})
 
 _THROWS = b' ((Object) null).hashCode();'
 _ARGUMENT = b'null'
