@@ -3,7 +3,7 @@
 python -m benchmarks.published_families table-one DATA        a clone of Tech871/tameval
 python -m benchmarks.published_families lite DATA             of huangd1999/UnLeakedTestBench
 python -m benchmarks.published_families ckmeans DATA          of YiboWANG214/ProjectTest
-python -m benchmarks.published_families load DATA LANGUAGE    the same: python, java or javascript
+python -m benchmarks.published_families load DATA             the same: its Python and Java
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.published_families import ckmeans
 from benchmarks.published_families import lite
+from benchmarks.published_families import load
 from benchmarks.published_families import projects
 from benchmarks.published_families import table_one
 from coevo.git.repository import Repository
@@ -50,6 +51,11 @@ def _ckmeans(data: Repository) -> Told:
         yield name, values, ckmeans.EXPECTED[name]
 
 
+def _load(data: Repository) -> Told:
+    for name, value in load.table(data).items():
+        yield name, value, load.EXPECTED[name]
+
+
 def _projects(data: Repository) -> Told:
     for name, value in projects.table(data).items():
         yield name, value, projects.EXPECTED[name]
@@ -59,6 +65,7 @@ CHECKS: dict[str, Callable[[Repository], Told]] = {
     'table-one': _table_one,
     'lite': _lite,
     'ckmeans': _ckmeans,
+    'load': _load,
     'projects': _projects,
 }
 
