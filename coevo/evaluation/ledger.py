@@ -24,7 +24,7 @@ from coevo.model import codec
 from coevo.storage import checksummed
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
-JUDGING_VERSION = 10
+JUDGING_VERSION = 11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

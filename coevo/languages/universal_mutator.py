@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,19 +32,23 @@ _LIMITED = (
 )
 _KILLED = (-signal.SIGXCPU, -signal.SIGKILL)
 
-# What it heeds of lines that it is not asked to mutate: comments, and marks of its own.
-_HEEDED = ('/*', '*/', '{-', '-}', '@BEGIN_TEST_CODE', '@END_TEST_CODE')
+# It takes these for the begin of a comment, or of what is not mutated, in all languages and in texts, too; a line that has
+# one is never mutated, and unless it is shown the lines behind it are.
+_MARKS = ('/*', '{-', '@BEGIN_TEST_CODE')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniversalMutator:
     """The tool with the rules of one language. Fulfils `coevo.languages.mutation.SourceMutation`.
 
-    suffix     how names of the language's files end, by which the tool chooses its rules
-    cpu_limit  CPU seconds for one file
+    suffix       how names of the language's files end, by which the tool chooses its rules
+    documenting  the lines of a source of which it makes no mutant: it reads lines, not a language, and finds
+                 operators in prose
+    cpu_limit    CPU seconds for one file
     """
 
     suffix: str
+    documenting: Callable[[bytes], frozenset[int]]
     cpu_limit: int = CPU_LIMIT
 
     def is_installed(self) -> bool:
@@ -51,7 +56,8 @@ class UniversalMutator:
 
     def mutants_of(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
         texts = [line.rstrip('\r').replace('\r', ' ') for line in _text(source).split('\n')]
-        asked = sorted(line for line in set(lines) if 0 < line <= len(texts))
+        wanted = set(lines) - self.documenting(source)
+        asked = sorted(line for line in wanted if 0 < line <= len(texts))
         if not asked:
             return ()
         seen = _shown(texts, asked)
@@ -69,14 +75,14 @@ def _text(source: bytes) -> str:
 
 
 def _shown(texts: list[str], asked: list[int]) -> list[str]:
-    """The file with lines left empty from which nothing follows for those asked for.
+    """The file with all other lines left empty.
 
     The tool writes the whole file for each mutant, and mutates every line before it drops what
     was not asked for.
     """
     wanted = set(asked)
     return [
-        text if number in wanted or any(mark in text for mark in _HEEDED) else ''
+        text if number in wanted and not any(mark in text for mark in _MARKS) else ''
         for number, text in enumerate(texts, 1)
     ]
 

@@ -138,7 +138,10 @@ def _is_executed(read: Reading, one: _Held, trace: Trace) -> bool:
 
 
 def drawn(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[DrawnMutant, ...]:
-    """The mutants of a focus, by lot; none where the language or the tool makes none."""
+    """The mutants of a focus, by lot, without those that nothing can tell from the code or from another.
+
+    None where the language or the tool makes none.
+    """
     found: list[DrawnMutant] = []
     for one in focus:
         lines = frozenset(range(one.start_line, one.end_line + 1))
@@ -147,7 +150,7 @@ def drawn(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[DrawnMutant
         except OutOfTime:
             continue
         kept = file.drawn(runner, lines) if file else None
-        found += kept.kept if kept else ()
+        found += [each for each in kept.kept if not each.equal_compiled] if kept else ()
     return tuple(sorted(found, key=lambda one: one.mutant_id))[:MOST_MUTANTS]
 
 

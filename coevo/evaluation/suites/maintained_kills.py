@@ -74,7 +74,7 @@ class StrengthRunner:
     def _ask(self) -> _Entry:
         start, gold = self._runner(self.context.start), self._runner(self.context.gold)
         focus = self.context.assignment.task.focus or ()
-        mutants = [one for one in drawn(start, focus) if not one.equal_compiled]
+        mutants = drawn(start, focus)
         before = self._kills(start, self.start, mutants)
         after = self._kills(gold, self.gold, mutants)
         both = (

@@ -19,6 +19,7 @@ from coevo.languages.golang.commands import commands
 from coevo.languages.golang.engine import GoEngine
 from coevo.languages.golang.findings import findings
 from coevo.languages.golang.kits import GoKits
+from coevo.languages.golang.mutation import MUTATION
 from coevo.languages.golang.names import run_pattern
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.surgery import placebos
@@ -31,7 +32,6 @@ from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
-from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
@@ -40,7 +40,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'go'
-ENGINE_VERSION = 5
+ENGINE_VERSION = 6
 RUNTIME = 'Go'
 BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
 NEEDS = 'a go.mod, or a Go package, at its root'
@@ -50,7 +50,7 @@ READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(
     assertions=assertions,
-    mutation=UniversalMutator(suffix='.go'),
+    mutation=MUTATION,
     placebos=placebos,
     undoing=undo,
 )

@@ -26,6 +26,7 @@ from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import allows
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.kits import PythonKits
+from coevo.languages.python.mutation import MUTATION
 from coevo.languages.python.names import in_module
 from coevo.languages.python.names import pytest_id
 from coevo.languages.python.requirements.reading import BUILD_FILES
@@ -38,7 +39,6 @@ from coevo.languages.python.surgery import undo
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
-from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
@@ -47,7 +47,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 17
+ENGINE_VERSION = 18
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
@@ -58,7 +58,7 @@ MEASURES = Measures(
     assertions=assertions,
     defects=defects,
     smells=smells,
-    mutation=UniversalMutator(suffix='.py'),
+    mutation=MUTATION,
     placebos=placebos,
     undoing=undo,
     errors=load_errors,

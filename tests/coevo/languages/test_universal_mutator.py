@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from coevo.languages.java.mutation import MUTATION as JAVA
 from coevo.languages.mutation import OutOfTime
-from coevo.languages.universal_mutator import UniversalMutator
+from coevo.languages.python.mutation import MUTATION as PYTHON
 
-TOOL = UniversalMutator(suffix='.java')
+TOOL = JAVA
 
 SHOP = b"""\
 package shop;
@@ -93,16 +95,28 @@ def test_a_file_that_takes_too_much_is_given_up() -> None:
     source = b'class A {\n' + b'int a = 1 + 2;\n' * 20_000 + b'}\n'
 
     with pytest.raises(OutOfTime):
-        UniversalMutator(suffix='.java', cpu_limit=1).mutants_of(source, range(2, 20_002))
+        replace(JAVA, cpu_limit=1).mutants_of(source, range(2, 20_002))
 
 
 def test_each_language_has_rules_of_its_own() -> None:
     source = b'if x and not y:\n    return None\n'
 
     python, java = (
-        {mutant.mutated for mutant in UniversalMutator(suffix=suffix).mutants_of(source, [1, 2])}
-        for suffix in ('.py', '.java')
+        {mutant.mutated for mutant in tool.mutants_of(source, [1, 2])} for tool in (PYTHON, JAVA)
     )
 
     assert {'if not (x and not y):', '    pass'} <= python - java
     assert '    /*return None*/' in java - python
+
+
+def test_what_another_language_takes_for_a_comment_hides_nothing() -> None:
+    source = b"""\
+class Signs {
+    String all = "src/**/*.java";
+    int[] signs = {-1, 0, 1};
+    /* prices
+       1 + 2 */
+    int sum = 1 + 2;
+}
+"""
+    assert {mutant.line for mutant in JAVA.mutants_of(source, range(2, 7))} == {6}

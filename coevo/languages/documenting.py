@@ -1,0 +1,40 @@
+"""The lines of a source that are there to be read alone: nothing that is run follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+
+def documenting_lines(
+    source: bytes, root: Node, documents: Callable[[Node], bool]
+) -> frozenset[int]:
+    """From 1: those that nodes which document fill alone."""
+    found: set[int] = set()
+    for node in _documenting(root, documents):
+        if _fills_its_lines(source, node):
+            found |= set(range(node.start_point.row + 1, node.end_point.row + 2))
+    return frozenset(found)
+
+
+def is_comment(node: Node) -> bool:
+    """In the grammars of all languages that there are."""
+    return node.type.endswith('comment')
+
+
+def _documenting(root: Node, documents: Callable[[Node], bool]) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if documents(node):
+            yield node
+        else:
+            waiting += node.named_children
+
+
+def _fills_its_lines(source: bytes, node: Node) -> bool:
+    before = source[source.rfind(b'\n', 0, node.start_byte) + 1 : node.start_byte]
+    after = source[node.end_byte :].partition(b'\n')[0]
+    return not before.strip() and not after.strip()

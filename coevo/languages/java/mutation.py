@@ -1,0 +1,17 @@
+"""Mutants of Java, none of its comments."""
+
+from __future__ import annotations
+
+from tree_sitter import Parser
+
+from coevo.languages.documenting import documenting_lines
+from coevo.languages.documenting import is_comment
+from coevo.languages.java.reading.tokens import JAVA
+from coevo.languages.universal_mutator import UniversalMutator
+
+
+def _documenting(source: bytes) -> frozenset[int]:
+    return documenting_lines(source, Parser(JAVA).parse(source).root_node, is_comment)
+
+
+MUTATION = UniversalMutator(suffix='.java', documenting=_documenting)

@@ -1,0 +1,39 @@
+"""Mutants of Python are of what is run: none are of the texts and comments beside it."""
+
+from __future__ import annotations
+
+from coevo.languages.python.mutation import MUTATION
+from coevo.languages.python.mutation import documenting_lines
+
+SOURCE = b'''\
+"""A till, and what it takes."""
+
+RATE = 7  # percent, or so
+
+
+def price(each, count):
+    """The price of some, and of one.
+
+    True or False, 1 + 1 == 2
+    """
+    # each and every one
+    text = """each and
+    count"""
+    if count > 10 and text: "on one line or two"
+    return each * count
+'''
+
+
+def test_lines_that_only_document_are_told() -> None:
+    assert documenting_lines(SOURCE) == {1, *range(7, 12)}
+
+
+def test_nothing_that_documents_is_mutated() -> None:
+    found = MUTATION.mutants_of(SOURCE, range(1, 17))
+    assert {one.line for one in found} == {3, 6, 12, 13, 14, 15}
+    assert documenting_lines(b'def broken(:\n    "or"\n\xff') == {2}
+
+
+def test_what_another_language_takes_for_a_comment_hides_nothing() -> None:
+    source = b"accept = '*/*'\nsigns = {-1: 'no', 1: 'yes'}\n# @BEGIN_TEST_CODE\ntotal = 1 + 2\n"
+    assert {one.line for one in MUTATION.mutants_of(source, range(1, 5))} == {4}
