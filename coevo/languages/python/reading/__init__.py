@@ -2,13 +2,13 @@
 
 from coevo.languages.file_names import by_stem as named_as
 from coevo.languages.file_names import by_type as watched_as
-from coevo.languages.licences import none_declared as declared_licences
 from coevo.languages.python.reading.class_under_test import class_under_test
 from coevo.languages.python.reading.common_calls import COMMON_CALLS
 from coevo.languages.python.reading.executed import is_part_of
 from coevo.languages.python.reading.expected_throws import expected_throws
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.reading.layout import placed
+from coevo.languages.python.reading.metadata_licences import declared_licences
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.syntax import parse_once
 from coevo.languages.python.reading.tests import find_tests

@@ -1,0 +1,99 @@
+"""The licences that the metadata of a Python project name; no code of it is run.
+
+The field `license` counts, as an SPDX expression (PEP 639) or a name; where there is none, the classifiers.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import tomllib
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+
+from coevo.languages.licences import DeclaredLicence
+
+_CLASSIFIER = re.compile(r'License :: (?:OSI Approved :: )?(.+)')
+_CHOICE = re.compile(r'\s+OR\s+')
+# A text of a licence stands where its name should.
+_LONGEST = 100
+
+
+def declared_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
+    """Of a pyproject.toml, a setup.cfg or a setup.py; none of a file that is no such or cannot be read."""
+    text = build_file.decode('utf-8', 'replace')
+    for read in (_of_toml, _of_cfg, _of_script):
+        names = tuple(_names(*read(text)))
+        if names:
+            return tuple(DeclaredLicence(name=name) for name in names)
+    return ()
+
+
+def _names(field: object, classifiers: Iterable[object]) -> Iterator[str]:
+    if isinstance(field, str) and 0 < len(field.strip()) <= _LONGEST:
+        yield from _CHOICE.split(field.strip().strip('()'))
+        return
+    for one in classifiers:
+        found = _CLASSIFIER.fullmatch(one.strip()) if isinstance(one, str) else None
+        if found is not None:
+            yield found[1]
+
+
+_Declared = tuple[object, Iterable[object]]
+_NOTHING: _Declared = (None, ())
+
+
+def _of_toml(text: str) -> _Declared:
+    try:
+        read = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return _NOTHING
+    project = _table(read.get('project')) or _table(_table(read.get('tool')).get('poetry'))
+    field, classifiers = project.get('license'), project.get('classifiers')
+    if isinstance(field, dict):
+        field = field.get('text')
+    return field, classifiers if isinstance(classifiers, list) else ()
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _of_cfg(text: str) -> _Declared:
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return _NOTHING
+    field = parser.get('metadata', 'license', fallback=None)
+    return field, parser.get('metadata', 'classifiers', fallback='').splitlines()
+
+
+def _of_script(text: str) -> _Declared:
+    """What is written out where `setup` is called."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return _NOTHING
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) == 'setup':
+            given = {one.arg: _written(one.value) for one in node.keywords}
+            classifiers = given.get('classifiers')
+            return given.get('license'), classifiers if isinstance(classifiers, list) else ()
+    return _NOTHING
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ''
+
+
+def _written(value: ast.expr) -> object:
+    """A literal's value; None of all else."""
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
