@@ -1,4 +1,4 @@
-"""Imports files of Python projects, each in a process of its own: standard output is JSON, by project what each came to.
+"""Imports files of Python projects, each in a process of its own: standard output is JSON, by path what each came to.
 
 Runs in the sandbox, by itself.
 """
@@ -9,8 +9,6 @@ import importlib
 import json
 import os
 import sys
-
-SECONDS = 120
 
 
 def main() -> None:

@@ -16,6 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tree_sitter import Language
+from tree_sitter import Node
+from tree_sitter import Parser
+
+from coevo.languages.documenting import documenting_lines
+from coevo.languages.documenting import is_comment
 from coevo.languages.mutation import Mutant
 from coevo.languages.mutation import OutOfTime
 from coevo.languages.mutation import encoding_of
@@ -41,18 +47,24 @@ _MARKS = ('/*', '{-', '@BEGIN_TEST_CODE')
 class UniversalMutator:
     """The tool with the rules of one language. Fulfils `coevo.languages.mutation.SourceMutation`.
 
-    suffix       how names of the language's files end, by which the tool chooses its rules
-    documenting  the lines of a source of which it makes no mutant: it reads lines, not a language, and finds
-                 operators in prose
-    cpu_limit    CPU seconds for one file
+    suffix     how names of the language's files end, by which the tool chooses its rules
+    grammar    of the language
+    documents  whether a node is there to be read alone
+    cpu_limit  CPU seconds for one file
     """
 
     suffix: str
-    documenting: Callable[[bytes], frozenset[int]]
+    grammar: Language
+    documents: Callable[[Node], bool] = is_comment
     cpu_limit: int = CPU_LIMIT
 
     def is_installed(self) -> bool:
         return is_installed()
+
+    def documenting(self, source: bytes) -> frozenset[int]:
+        """The lines of which no mutant is made: the tool finds operators in prose."""
+        root = Parser(self.grammar).parse(source).root_node
+        return documenting_lines(source, root, self.documents)
 
     def mutants_of(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
         texts = [line.rstrip('\r').replace('\r', ' ') for line in _text(source).split('\n')]

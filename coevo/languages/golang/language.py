@@ -19,8 +19,8 @@ from coevo.languages.golang.commands import commands
 from coevo.languages.golang.engine import GoEngine
 from coevo.languages.golang.findings import findings
 from coevo.languages.golang.kits import GoKits
-from coevo.languages.golang.mutation import MUTATION
 from coevo.languages.golang.names import run_pattern
+from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.surgery import placebos
 from coevo.languages.golang.surgery import undo
@@ -32,6 +32,7 @@ from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import Reading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import Surgery
+from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
@@ -50,7 +51,7 @@ READING: Reading = reading
 SURGERY: Surgery = surgery
 MEASURES = Measures(
     assertions=assertions,
-    mutation=MUTATION,
+    mutation=UniversalMutator(suffix='.go', grammar=GO),
     placebos=placebos,
     undoing=undo,
 )

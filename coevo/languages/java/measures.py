@@ -5,16 +5,17 @@ from __future__ import annotations
 from coevo.languages.java import assertions
 from coevo.languages.java import compile_errors
 from coevo.languages.java import smells
-from coevo.languages.java.mutation import MUTATION
+from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.surgery import defects
 from coevo.languages.java.surgery import placebos
 from coevo.languages.java.surgery import undo
 from coevo.languages.measures import Measures
+from coevo.languages.universal_mutator import UniversalMutator
 
 MEASURES = Measures(
     assertions=assertions,
     smells=smells,
-    mutation=MUTATION,
+    mutation=UniversalMutator(suffix='.java', grammar=JAVA),
     undoing=undo,
     placebos=placebos,
     defects=defects,

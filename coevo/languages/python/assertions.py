@@ -118,13 +118,13 @@ def asserting(root: Node) -> Iterator[Node]:
 
 
 def _is_oracle(call: Node) -> bool:
-    receiver, name = _called(call)
+    receiver, name = called(call)
     if name in _PYTEST:
         return receiver in ('pytest', '') if name != 'fail' else receiver in ('pytest', *_OWN)
     return name.startswith(_BY_NAME)
 
 
-def _called(call: Node) -> tuple[str, str]:
+def called(call: Node) -> tuple[str, str]:
     """What stands before the last dot of what is called, and what behind it."""
     function = call.child_by_field_name('function')
     text = function.text.decode(errors='replace') if function and function.text else ''
@@ -135,7 +135,7 @@ def _called(call: Node) -> tuple[str, str]:
 def _text(node: Node, tokens: PythonTokens) -> str:
     if node.type == 'assert_statement':
         return f'assert {_joined(tokens, node.named_children[0])}'
-    receiver, name = _called(node)
+    receiver, name = called(node)
     start = name if receiver in _OWN else f'{receiver}.{name}'.lstrip('.')
     return f'{start}({", ".join(_arguments(node, name, tokens))})'
 

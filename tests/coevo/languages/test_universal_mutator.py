@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.mutation import MUTATION as JAVA
+from coevo.languages.java.reading.tokens import JAVA as GRAMMAR
 from coevo.languages.mutation import OutOfTime
 from coevo.languages.python.mutation import MUTATION as PYTHON
+from coevo.languages.universal_mutator import UniversalMutator
 
-TOOL = JAVA
+JAVA = UniversalMutator(suffix='.java', grammar=GRAMMAR)
+
 
 SHOP = b"""\
 package shop;
@@ -48,14 +50,14 @@ def written_by_the_tool(folder: Path, source: bytes, lines: range) -> list[bytes
 
 @pytest.mark.parametrize('lines', [range(7, 12), range(1, 17), range(14, 15)])
 def test_the_mutants_are_those_of_the_whole_file(tmp_path: Path, lines: range) -> None:
-    found = [mutant.applied(SHOP) for mutant in TOOL.mutants_of(SHOP, lines)]
+    found = [mutant.applied(SHOP) for mutant in JAVA.mutants_of(SHOP, lines)]
 
     assert found
     assert sorted(found) == sorted(written_by_the_tool(tmp_path, SHOP, lines))
 
 
 def test_only_lines_asked_for_are_mutated() -> None:
-    mutants = TOOL.mutants_of(SHOP, [8, 14])
+    mutants = JAVA.mutants_of(SHOP, [8, 14])
 
     assert {mutant.line for mutant in mutants} == {8, 14}
     originals = {mutant.line: mutant.original for mutant in mutants}
@@ -64,16 +66,16 @@ def test_only_lines_asked_for_are_mutated() -> None:
 
 
 def test_two_runs_are_equal() -> None:
-    assert TOOL.mutants_of(SHOP, range(1, 17)) == TOOL.mutants_of(SHOP, range(1, 17))
+    assert JAVA.mutants_of(SHOP, range(1, 17)) == JAVA.mutants_of(SHOP, range(1, 17))
 
 
 def test_no_lines_no_mutants() -> None:
-    assert TOOL.mutants_of(SHOP, []) == ()
-    assert TOOL.mutants_of(SHOP, [400]) == ()
+    assert JAVA.mutants_of(SHOP, []) == ()
+    assert JAVA.mutants_of(SHOP, [400]) == ()
 
 
 def test_an_inserted_statement_is_a_second_line() -> None:
-    mutant = next(m for m in TOOL.mutants_of(SHOP, [8]) if m.mutated.endswith('break;'))
+    mutant = next(m for m in JAVA.mutants_of(SHOP, [8]) if m.mutated.endswith('break;'))
 
     assert mutant.mutated == '        int c = a + b;\n        break;'
     assert mutant.applied(SHOP).count(b'\n') == SHOP.count(b'\n') + 1
@@ -84,7 +86,7 @@ def test_every_other_byte_stays_as_it_is(encoding: str) -> None:
     text = 'class A {\r\n  int f() { return 1 + 2; } // Caf\xe9\r\n}'
     source = text.encode(encoding)
 
-    mutants = TOOL.mutants_of(source, [2])
+    mutants = JAVA.mutants_of(source, [2])
 
     minus = next(m for m in mutants if 'return 1 - 2;' in m.mutated)
     assert minus.applied(source) == text.replace('+', '-').encode(encoding)

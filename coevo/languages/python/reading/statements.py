@@ -18,6 +18,7 @@ _BETWEEN = frozenset(
         *('finally_clause', 'ERROR'),
     }
 )
+_TEXTS = frozenset({'string', 'concatenated_string'})
 MOST_NESTED = 50
 
 
@@ -44,6 +45,15 @@ def _defines(node: Node, depth: int) -> bool:
         child.type in _DEFINITIONS
         or (child.type in _BETWEEN | _COMPOUND and _defines(child, depth + 1))
         for child in node.children
+    )
+
+
+def is_text(statement: Node) -> bool:
+    """Whether it is a text alone, as what documents a function."""
+    return (
+        statement.type == 'expression_statement'
+        and statement.child_count == 1
+        and statement.children[0].type in _TEXTS
     )
 
 

@@ -15,7 +15,9 @@ from tree_sitter import Parser
 
 from coevo.languages.declarations import Member
 from coevo.languages.python.assertions import asserting
+from coevo.languages.python.assertions import called
 from coevo.languages.python.reading.statements import definition
+from coevo.languages.python.reading.statements import is_text
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
@@ -117,7 +119,8 @@ def _with_argument(source: bytes, test: Node, *, constructor: bool) -> Iterator[
         listed = call.child_by_field_name('arguments')
         if call.id in asserted or listed is None or listed.type != 'argument_list':
             continue
-        if _name(call)[:1].isupper() is constructor:
+        _, name = called(call)
+        if name[:1].isupper() is constructor:
             yield _with_more(source, listed)
             return
 
@@ -135,7 +138,7 @@ def _with_more(source: bytes, listed: Node) -> bytes:
 
 def _runtime_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     first, *others = (one for one in _body(test).named_children if one.type != 'comment')
-    if _is_text(first) and others:
+    if is_text(first) and others:
         first = others[0]
     margin = indentation(source, first.start_byte)
     after = b'\n' + margin if margin else b'; '
@@ -195,25 +198,15 @@ def _calls(test: Node) -> Iterator[Node]:
 
 
 def _receiver(call: Node) -> Node | None:
-    called = call.child_by_field_name('function')
-    if called is None or called.type != 'attribute':
+    function = call.child_by_field_name('function')
+    if function is None or function.type != 'attribute':
         return None
-    return called.child_by_field_name('object')
+    return function.child_by_field_name('object')
 
 
 def _arguments(call: Node) -> list[Node]:
     listed = call.child_by_field_name('arguments')
     return listed.named_children if listed is not None else []
-
-
-def _name(call: Node) -> str:
-    called = call.child_by_field_name('function')
-    text = called.text.decode(errors='replace') if called is not None and called.text else ''
-    return text.rpartition('.')[2]
-
-
-def _is_text(statement: Node) -> bool:
-    return statement.type == 'expression_statement' and statement.children[0].type == 'string'
 
 
 def _replaced(source: bytes, node: Node, text: bytes) -> bytes:

@@ -15,13 +15,13 @@ from tree_sitter import Parser
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.placebos import line_breaks
 from coevo.languages.placebos import word
+from coevo.languages.python.reading.statements import is_text
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import indentation
 from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'module')
 _DEFINITIONS = ('class_definition', 'function_definition')
-_STRINGS = ('string', 'concatenated_string')
 
 # A compound statement cannot stand behind another one on its line.
 _SIMPLE = frozenset(
@@ -91,10 +91,9 @@ def _inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
 def _is_first_for_a_reason(node: Node) -> bool:
     """A text is the documentation of what it begins."""
     parent = node.parent
-    if node.type != 'expression_statement' or parent is None or parent.type not in _BLOCKS:
+    if not is_text(node) or parent is None or parent.type not in _BLOCKS:
         return False
-    first = next((one for one in parent.named_children if one.type != 'comment'), None)
-    return first == node and len(node.children) == 1 and node.children[0].type in _STRINGS
+    return next((one for one in parent.named_children if one.type != 'comment'), None) == node
 
 
 def _statement(draw: Random, lines: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from coevo.languages.python.mutation import MUTATION
-from coevo.languages.python.mutation import documenting_lines
 
 SOURCE = b'''\
 """A till, and what it takes."""
@@ -25,13 +24,13 @@ def price(each, count):
 
 
 def test_lines_that_only_document_are_told() -> None:
-    assert documenting_lines(SOURCE) == {1, *range(7, 12)}
+    assert MUTATION.documenting(SOURCE) == {1, *range(7, 12)}
 
 
 def test_nothing_that_documents_is_mutated() -> None:
     found = MUTATION.mutants_of(SOURCE, range(1, 17))
     assert {one.line for one in found} == {3, 6, 12, 13, 14, 15}
-    assert documenting_lines(b'def broken(:\n    "or"\n\xff') == {2}
+    assert MUTATION.documenting(b'def broken(:\n    "or"\n\xff') == {2}
 
 
 def test_what_another_language_takes_for_a_comment_hides_nothing() -> None:
