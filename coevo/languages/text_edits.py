@@ -78,6 +78,18 @@ class TextEdits:
         return text.rstrip(b'\r\n')
 
 
+def replaced(source: bytes, start: int, end: int, text: bytes) -> bytes:
+    """With another text in place of a span, and every other byte as it is."""
+    return source[:start] + text + source[end:]
+
+
+def without(source: bytes, start: int, end: int) -> bytes:
+    """Without a span, as `TextEdits.cut` leaves it."""
+    edits = TextEdits(source)
+    edits.cut(start, end)
+    return edits.result()
+
+
 def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
     """A span widened to the lines that it fills alone; as it is where it shares one."""
     first = source.rfind(b'\n', 0, start) + 1

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import count
 
 import pytest
 
 from coevo.model.families import Defect
-from coevo.model.families import Family
-from coevo.model.profiles import FileRules
 from coevo.model.standing_rows import StandingRow
-from coevo.model.words import Walk
-from coevo.storage.store import Store
-from flows.standing.injected import kinds
 from tests import projects
-from tests.projects import QUICK
+from tests.flows.injected_files import injected_rows
+from tests.flows.injected_files import names_by_kind
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
-
-RULES = FileRules(least_lines=1, least_function=1)
 
 
 def path_of(name: str) -> str:
     return f'src/test/java/shop/{name}Test.java'
-
-
-def name_for(kind: Defect) -> str:
-    """Of a class whose test file draws a kind first."""
-    names = (f'Till{number}' for number in count())
-    return next(name for name in names if kinds(path_of(name))[0] is kind)
 
 
 def files(name: str) -> Mapping[str, str]:
@@ -48,24 +34,10 @@ def files(name: str) -> Mapping[str, str]:
 def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Defect, StandingRow]:
     folder = tmp_path_factory.mktemp('defects')
     step: dict[str, str | bytes | None] = {'pom.xml': projects.pom()}
-    names = {kind: name_for(kind) for kind in Defect}
+    names = names_by_kind('Till', path_of)
     for name in names.values():
         step |= files(name)
-    repository = projects.write(folder / 'repository', [step])
-    mined = projects.mined(
-        repository,
-        folder / 'store',
-        walk=Walk.STANDING,
-        profile=replace(QUICK, traces=True, measure_runs=5, files=RULES),
-        families=(Family.FILE,),
-    )
-    segments = Store(mined.store).segments(mined.report.partitions[0])
-    rows = {
-        row.test_file: row
-        for segment in segments
-        for row in segment.standing
-        if row.start_builder == 'injected'
-    }
+    rows = injected_rows(folder, step)
     return {kind: rows[path_of(name)] for kind, name in names.items()}
 
 

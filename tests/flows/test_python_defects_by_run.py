@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import count
 
 import pytest
 
 from coevo.model.families import Defect
-from coevo.model.families import Family
-from coevo.model.profiles import FileRules
 from coevo.model.standing_rows import StandingRow
-from coevo.model.words import Walk
-from coevo.storage.store import Store
 from flows.standing.injected import kinds
-from tests import projects
 from tests.coevo.languages.python.shops import PROJECT
-from tests.projects import QUICK
+from tests.flows.injected_files import injected_rows
+from tests.flows.injected_files import names_by_kind
 
 pytestmark = pytest.mark.slow
 
@@ -55,38 +49,14 @@ def path_of(module: str) -> str:
     return f'tests/test_{module}.py'
 
 
-def module_for(kind: Defect) -> str:
-    """Of which the test file draws a kind first."""
-    names = (f'till{number}' for number in count())
-    return next(name for name in names if kinds(path_of(name))[0] is kind)
-
-
 @pytest.fixture(scope='module')
 def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Defect, StandingRow]:
     folder = tmp_path_factory.mktemp('defects')
     step: dict[str, str | bytes | None] = {'pyproject.toml': PROJECT, 'LICENSE': 'MIT License\n'}
-    modules = {kind: module_for(kind) for kind in Defect}
+    modules = names_by_kind('till', path_of)
     for module in modules.values():
         step |= {f'{module}.py': CODE, path_of(module): TESTS.format(module=module)}
-    mined = projects.mined(
-        projects.write(folder / 'repository', [step]),
-        folder / 'store',
-        walk=Walk.STANDING,
-        profile=replace(
-            QUICK,
-            traces=True,
-            measure_runs=5,
-            files=FileRules(least_lines=1, least_function=1),
-        ),
-        families=(Family.FILE,),
-    )
-    segments = Store(mined.store).segments(mined.report.partitions[0])
-    rows = {
-        row.test_file: row
-        for segment in segments
-        for row in segment.standing
-        if row.start_builder == 'injected'
-    }
+    rows = injected_rows(folder, step)
     return {kind: rows[path_of(module)] for kind, module in modules.items()}
 
 

@@ -17,6 +17,8 @@ from coevo.languages.java.reading.calls import named
 from coevo.languages.java.reading.source import JavaSource
 from coevo.languages.java.reading.source import read_source
 from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import replaced
+from coevo.languages.text_edits import without
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
@@ -41,7 +43,7 @@ def defective(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[
 def _without_import(source: bytes) -> Iterator[bytes]:
     for one in read_source(source).file.imports:
         if one.name != '*':
-            yield _cut(source, one.start_byte, one.end_byte)
+            yield without(source, one.start_byte, one.end_byte)
 
 
 def _missed_asserts(
@@ -66,7 +68,7 @@ def _no_new_logic(
     for other in tests:
         another = _body(file, other)
         if body is not None and another is not None and other is not test:
-            yield _replaced(source, body, another.text or b'')
+            yield replaced(source, body.start_byte, body.end_byte, another.text or b'')
             return
 
 
@@ -77,7 +79,7 @@ def _undefined_entity(
     for call in calls_in(_node(file, test)):
         for one in (call.receiver, *call.arguments):
             if one is not None and one.type == 'identifier':
-                yield _replaced(source, one, (one.text or b'') + b'Undefined')
+                yield replaced(source, one.end_byte, one.end_byte, b'Undefined')
                 return
 
 
@@ -155,13 +157,3 @@ def _with_argument(source: bytes, arguments: Node) -> bytes:
     at = arguments.end_byte - 1
     more = b', ' + _ARGUMENT if named(arguments) else _ARGUMENT
     return source[:at] + more + source[at:]
-
-
-def _replaced(source: bytes, node: Node, text: bytes) -> bytes:
-    return source[: node.start_byte] + text + source[node.end_byte :]
-
-
-def _cut(source: bytes, start: int, end: int) -> bytes:
-    edits = TextEdits(source)
-    edits.cut(start, end)
-    return edits.result()

@@ -21,6 +21,8 @@ from coevo.languages.python.reading.statements import is_text
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.text_edits import indentation
+from coevo.languages.text_edits import replaced
+from coevo.languages.text_edits import without
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
@@ -52,9 +54,7 @@ def defective(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[
 def _without_import(source: bytes, root: Node) -> Iterator[bytes]:
     for statement in root.named_children:
         if statement.type in _IMPORTS:
-            edits = TextEdits(source)
-            edits.cut(statement.start_byte, statement.end_byte)
-            yield edits.result()
+            yield without(source, statement.start_byte, statement.end_byte)
 
 
 def _missed_asserts(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
@@ -90,7 +90,8 @@ def _no_new_logic(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[
     for other in tests:
         alike = _parameters(other) == given and indentation(source, other.start_byte) == margin
         if other.id != test.id and alike:
-            yield _replaced(source, _body(test), _body(other).text or b'')
+            body = _body(test)
+            yield replaced(source, body.start_byte, body.end_byte, _body(other).text or b'')
             return
 
 
@@ -99,7 +100,7 @@ def _undefined_entity(source: bytes, test: Node, tests: Sequence[Node]) -> Itera
     for call in _calls(test):
         for one in (_receiver(call), *_arguments(call)):
             if one is not None and one.type == 'identifier' and one.text not in _OWN:
-                yield _replaced(source, one, (one.text or b'') + b'_undefined')
+                yield replaced(source, one.end_byte, one.end_byte, b'_undefined')
                 return
 
 
@@ -133,7 +134,7 @@ def _with_more(source: bytes, listed: Node) -> bytes:
         at, more = placed[-1].end_byte, b', None'
     else:
         at, more = listed.start_byte + 1, b'None, ' if arguments else b'None'
-    return source[:at] + more + source[at:]
+    return replaced(source, at, at, more)
 
 
 def _runtime_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
@@ -207,7 +208,3 @@ def _receiver(call: Node) -> Node | None:
 def _arguments(call: Node) -> list[Node]:
     listed = call.child_by_field_name('arguments')
     return listed.named_children if listed is not None else []
-
-
-def _replaced(source: bytes, node: Node, text: bytes) -> bytes:
-    return source[: node.start_byte] + text + source[node.end_byte :]
