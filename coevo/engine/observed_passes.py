@@ -46,14 +46,43 @@ def doubts(
             continue
         for cell, method in _passes(evaluation, item):
             tests, code = ends.tests(cell).rev, ends.code(cell).rev
-            source = content(repository, tests, method.test_file) or b''
-            expects = reading_at(method.test_file).expected_throws(source)
-            conditions = Conditions(override=evaluation.override, observed=True, expects=expects)
+            conditions = _observed(evaluation, repository, tests, method)
             reason = _doubt(evaluation, (tests, code), method, conditions)
             if reason is not None:
                 found[item.method_id] = reason
                 break
     return found
+
+
+def suite_doubt(
+    evaluation: PairEvaluation, methods: Sequence[TestMethod], repository: Repository
+) -> str | None:
+    """Why a pass of the new revision's passing tests of one file is not believed, with whose; None if all are.
+
+    They are watched together first, as nearly all are believed; who is doubted then is looked at alone.
+    """
+    if not offers(language_at(methods[0].test_file), Capability.OBSERVE):
+        return None
+    rev = evaluation.new.rev
+    conditions = _observed(evaluation, repository, rev, methods[0])
+    compiled = evaluation.built.compile(rev, rev, methods[0].module, methods=methods)
+    batch = evaluation.built.run(compiled, methods, conditions)
+    evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
+    for method, verdict in zip(methods, batch.verdicts, strict=True):
+        if verdict is None or verdict.tampered is not None:
+            reason = _doubt(evaluation, (rev, rev), method, conditions)
+            if reason is not None:
+                return f'{reason} {method.test_method}'
+    return None
+
+
+def _observed(
+    evaluation: PairEvaluation, repository: Repository, tests: str, method: TestMethod
+) -> Conditions:
+    """tests  the revision that the method's file is of"""
+    source = content(repository, tests, method.test_file) or b''
+    expects = reading_at(method.test_file).expected_throws(source)
+    return Conditions(override=evaluation.override, observed=True, expects=expects)
 
 
 def _passes(evaluation: PairEvaluation, item: SelectedMethod) -> Iterator[tuple[Cell, TestMethod]]:

@@ -232,6 +232,9 @@ _STANDING = {
     Reason.NO_DEFECT: 'No defect that was put in did what such a defect does.',
     Reason.TOO_SIMPLE: 'The function branches too seldom, or nobody can tell.',
     Reason.TOO_FEW_FILES: 'The package has too few files.',
+    Reason.PASS_DOUBTED: (
+        'Watched from outside of its process, a pass of the file is not what it is told, so that gold would not be believed.'
+    ),
     Reason.TOO_MANY_FILES: 'The package has too many files.',
     Reason.TOO_MANY_LINES: 'The files of the package have too many lines together.',
     Reason.NOT_TESTED: 'No test of a file whose tests all pass executes the function or package.',

@@ -67,7 +67,10 @@ def ran(revision: StandingRevision, row: StandingRow, steady: Steadiness) -> Sta
 
 
 def started(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterator[Found]:
-    """The row of each start state that can be made of a file."""
+    """The row of each start state that can be made of a file; one without, where its gold would not be believed."""
+    if observed.doubt is not None:
+        yield row, Reason.PASS_DOUBTED, observed.doubt
+        return
     adequacy, mutants = observed.adequacy(row.focus, row.tests)
     gold = replace(row, adequacy=adequacy, mutants=mutants, reads_sources=observed.reads_sources)
     pair, entry = observed.revision.pair, observed.revision.tree.entries[row.test_file]

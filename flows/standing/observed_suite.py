@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
+from coevo.engine.observed_passes import suite_doubt
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.languages.capabilities import Capability
@@ -83,6 +84,7 @@ class ObservedSuite:
     together: Trace
     _killed: dict[str, SuiteMutant] = field(default_factory=dict)
     _drawn: dict[tuple[Focus, ...], tuple[DrawnMutant, ...]] = field(default_factory=dict)
+    _doubt: tuple[str | None] | None = None
     _needed: bool | None = None
     _reads: bool | None = None
 
@@ -96,6 +98,20 @@ class ObservedSuite:
     @property
     def text(self) -> bytes:
         return self.revision.tree.content(self.file.test_file)
+
+    @property
+    def doubt(self) -> str | None:
+        """Why an observer does not believe a pass of it, and whose, where the profile asks for observers."""
+        if self._doubt is None:
+            self._doubt = (self._doubted(),)
+        (found,) = self._doubt
+        return found
+
+    def _doubted(self) -> str | None:
+        tools = self.revision.tools
+        if not tools.profile.observed:
+            return None
+        return suite_doubt(self.revision.evaluation, self.suite.methods, tools.repository)
 
     @property
     def is_needed(self) -> bool:

@@ -20,7 +20,7 @@ from coevo.model.words import Cell
 from coevo.model.words import Outcome
 
 # Raised when rows of `standing` may change, and no engine does.
-STANDING_VERSION = 7
+STANDING_VERSION = 8
 
 LEAST_SHARE = 0.6
 """Share of the class in what a suite executes, from which the suite is about it."""

@@ -64,6 +64,8 @@ def test_adds():
 def test_of_nothing():
     assert total([]) == 0
 """
+# who reaches for memory is not believed, whatever for
+REACHING = f'import ctypes\n\n{BILLS}\n\ndef test_sizes():\n    assert ctypes.sizeof(ctypes.c_char) == total([1])\n'
 RULES = FileRules(least_lines=3, least_function=3)
 
 
@@ -86,13 +88,15 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
             PATH: suite(MANY, FEW),
             'bill.py': BILL,
             'tests/test_bill.py': BILLS,
+            'bills.py': BILL,
+            'tests/test_bills.py': REACHING.replace('from bill ', 'from bills '),
         },
     ]
     return projects.mined(
         projects.write(folder / 'repository', steps),
         folder / 'store',
         walk=Walk.STANDING,
-        profile=replace(QUICK, traces=True, measure_runs=6, files=RULES),
+        profile=replace(QUICK, traces=True, observed=True, measure_runs=6, files=RULES),
         families=(Family.CLASS, Family.FILE),
     )
 
@@ -113,6 +117,11 @@ def test_a_class_and_a_module_are_different_focuses(released: Path) -> None:
         ('file', 'absent', 'tests/test_bill.py', 'bill', 1, 5),
         ('file', 'absent', PATH, 'till', 1, 18),
     ]
+
+
+def test_a_file_whose_passes_no_observer_believes_is_no_task(found: Mined) -> None:
+    drops = [drop for drop in found.drops if drop.reason == 'pass_doubted']
+    assert [(drop.stage, drop.detail) for drop in drops] == [('standing', 'interferes test_adds')]
 
 
 def test_starts_are_worth_less_than_gold(released: Path) -> None:
