@@ -3,7 +3,7 @@
 python -m benchmarks.published_families table-one DATA        a clone of Tech871/tameval
 python -m benchmarks.published_families lite DATA             of huangd1999/UnLeakedTestBench
 python -m benchmarks.published_families ckmeans DATA          of YiboWANG214/ProjectTest
-python -m benchmarks.published_families load DATA             the same: its Python and Java
+python -m benchmarks.published_families load DATA             the same: whether all load
 """
 
 from __future__ import annotations

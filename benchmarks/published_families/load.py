@@ -1,4 +1,4 @@
-"""Whether MultiFileTest's Python and Java projects load: each file imported, each project compiled.
+"""Whether MultiFileTest's projects load: each file imported, each project compiled (`load_javascript.py` has JavaScript).
 
 Python's are imported with the folder of all projects and the project's own on the path, each file by a process of its
 own, with the packages of this checkout and those of `_PACKAGES`, which uv brings. Java's are compiled with the libraries of `java_libraries.toml`, which Maven
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy
 
 from benchmarks.published_families import load_cell
+from benchmarks.published_families import load_javascript
 from benchmarks.published_families.ckmeans import LIMITS
 from benchmarks.published_families.projects import projects
 from coevo.git.repository import Repository
@@ -34,7 +35,7 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import open_sandbox
 
-EXPECTED = {'python': '20 of 20', 'java': '19 of 19'}
+EXPECTED = {'python': '20 of 20', 'java': '19 of 19', 'javascript': '20 of 20'}
 _LIBRARIES = Path(__file__).with_name('java_libraries.toml')
 # Not pinned there either; rlcard, which one project needs, has no wheel, and nothing is built out of the sandbox.
 _PACKAGES = ('Levenshtein', 'rapidfuzz')
@@ -54,7 +55,12 @@ done
 
 def table(data: Repository) -> dict[str, str]:
     """Projects of which all files load, and what the others say."""
-    return {'python': _told(dict(_python(data))), 'java': _told(dict(_java(data)))}
+    found = {
+        'python': _python(data),
+        'java': _java(data),
+        'javascript': load_javascript.loads(data),
+    }
+    return {language: _told(dict(ends)) for language, ends in found.items()}
 
 
 def _told(found: Mapping[str, str]) -> str:
