@@ -14,6 +14,7 @@ from benchmarks.tam_eval.samples import Sample
 from benchmarks.tam_eval.suites import Covered
 
 _HALF = 0.5
+_NO_LINES = ('', '-')
 _BROKEN = ('compile_error', 'error', 'fail', 'timeout', 'missing', 'lost')
 
 
@@ -26,14 +27,17 @@ class Counted:
 
 
 def counted_there(sample: Sample, found: Covered, focal: bytes) -> Counted:
-    """By the lines that are published of the start; of an empty one by what coverage.py counted then."""
+    """By the lines that are published of the start; of an empty one by what coverage.py counted then.
+
+    A line of Java of which an instruction is missed is missed there.
+    """
     theirs = sample.covered | sample.missed
+    here = found.whole if sample.language == 'java' else found.covered
     if theirs:
         # Of lines that do not count here it is only known what the start does there.
-        covered = (found.covered & theirs) | (sample.covered - found.known)
-        return Counted(lines=theirs, covered=covered)
+        return Counted(lines=theirs, covered=(here & theirs) | (sample.covered - found.known))
     run, idle = left_out(focal) if sample.language == 'python' else (frozenset(), frozenset())
-    return Counted(lines=found.known | run | idle, covered=found.covered | (run - found.known))
+    return Counted(lines=found.known | run | idle, covered=here | (run - found.known))
 
 
 def row(
@@ -83,6 +87,7 @@ class Cause(StrEnum):
     NOT_RUN = 'tests of the project that do not pass here'
     THEIR_SETTINGS = 'lines that the settings of the project leave out there'
     THEIR_RELEASE = 'lines that coverage.py leaves out since 7.10'
+    IN_PART = 'lines that are covered in part are missed there'
     FAILING = 'tests that fail count there'
     UNKNOWN = 'unexplained'
 
@@ -96,8 +101,9 @@ def cause(one: Row) -> Cause:
     if not measured or (broken and one['text'] == 'original'):
         return Cause.NOT_RUN
     if _rounds_to(one['measured_on_their_lines'], one['published']):
-        there = one['lines_only_there'] not in ('', '-')
-        return Cause.THEIR_RELEASE if there else Cause.THEIR_SETTINGS
+        if one['lines_only_there'] not in _NO_LINES:
+            return Cause.THEIR_RELEASE
+        return Cause.IN_PART if one['lines_only_here'] in _NO_LINES else Cause.THEIR_SETTINGS
     return Cause.FAILING if broken else Cause.UNKNOWN
 
 

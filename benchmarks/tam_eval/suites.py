@@ -45,6 +45,15 @@ class Covered:
     def covered(self) -> frozenset[int]:
         return frozenset(one.line for one in self.lines if one.covered_instructions)
 
+    @property
+    def whole(self) -> frozenset[int]:
+        """Those of which no instruction is missed."""
+        return frozenset(
+            one.line
+            for one in self.lines
+            if one.covered_instructions and not one.missed_instructions
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestText:

@@ -99,9 +99,23 @@ def test_lines_that_count_at_one_place_alone_are_told() -> None:
     assert (other['lines_only_here'], other['lines_only_there']) == ('9', '4')
     assert (other['covered_only_here'], other['covered_only_there']) == ('5', '-')
     assert cause({**other, 'published': '100'}) is Cause.THEIR_RELEASE
-    assert cause({**other, 'published': '100', 'lines_only_there': '-'}) is Cause.THEIR_SETTINGS
+    elsewhere = {**other, 'published': '100', 'lines_only_there': '-'}
+    assert cause(elsewhere) is Cause.THEIR_SETTINGS
     assert cause({**other, 'published': '50'}) is Cause.UNKNOWN
     assert cause({**other, 'published': '50', 'tests': 'fail 1 pass 1'}) is Cause.FAILING
+
+
+def test_a_line_of_java_that_is_covered_in_part_is_missed_there() -> None:
+    """Found on seven samples of five projects, all that are not equal otherwise."""
+    one = sample('create_till', TEXT.replace('"Python"', '"Java"').encode())
+    partly = CoveredLine(
+        line=4, missed_instructions=2, covered_instructions=1, missed_branches=1, covered_branches=1
+    )
+    whole = covered(_1=True, _5=False)
+    found = replace(whole, lines=(*whole.lines, partly))
+    told = row(one, 'start', found, FOCAL, '21', 1.0)
+    assert (told['measured'], told['measured_on_their_lines']) == ('66.67', '33.33')
+    assert cause({**told, 'published': '33'}) is Cause.IN_PART
 
 
 def test_of_an_empty_start_what_counted_then_is_read_from_the_code() -> None:
