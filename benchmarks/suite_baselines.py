@@ -4,8 +4,8 @@
 
 empty      a file without anything in it
 unchanged  the start as it is; an absent file stays absent
-sibling    of a function that tests of other files execute, the one of these with most of them, as it stands there; no
-           prediction for all else
+sibling    of a function that tests of other files execute, the one of these with most of them; of all else the test
+           file of the same folder whose name begins most alike, with its own name put for the other; none where there is none
 first      gold's file with its first test alone, the simplest suite that is known to pass; only where it can be cut
 """
 
@@ -13,11 +13,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
+from pathlib import PurePosixPath
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
@@ -44,10 +48,32 @@ def prediction(repository: Repository, one: Assignment, kind: str) -> Mapping[st
 def _sibling(repository: Repository, one: Assignment) -> bytes | None:
     tests = (one.standing.executing_tests if one.standing else None) or ()
     counts = Counter(t.test_file for t in tests if t.test_file != one.task.test_file)
-    if not counts:
+    if counts:
+        most = min(counts, key=lambda name: (-counts[name], name))
+        return content(repository, one.task.new_rev, most)
+    own = PurePosixPath(one.task.test_file)
+    beside = list(_beside(repository, one, own))
+    if not beside:
         return None
-    path = min(counts, key=lambda name: (-counts[name], name))
-    return content(repository, one.task.new_rev, path)
+    path, text = min(beside, key=lambda found: (-_alike(found[0].name, own.name), found[0].name))
+    return re.sub(rb'\b%s\b' % re.escape(path.stem.encode()), own.stem.encode(), text)
+
+
+def _beside(
+    repository: Repository, one: Assignment, own: PurePosixPath
+) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """Other files of the folder that declare tests."""
+    read, tree = reading(one.task.language), repository.tree(one.task.new_rev)
+    for path in map(PurePosixPath, tree):
+        if path.parent != own.parent or path.suffix != own.suffix or path == own:
+            continue
+        text = repository.blob(tree[str(path)].oid)
+        if read.find_tests(read.parse(text, str(path)), lambda name: ()):
+            yield path, text
+
+
+def _alike(one: str, other: str) -> int:
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 def _first(repository: Repository, one: Assignment) -> bytes | None:
