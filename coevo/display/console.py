@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +25,9 @@ from coevo.display import terminal
 from coevo.display.terminal import visible
 from coevo.model.listener import Listener
 
-# Without a terminal a line every so many steps says that the run lives.
+# Without a terminal a line every so many steps, or after so many seconds, says that the run lives.
 _LINES_EVERY = 10
+_LINES_AFTER = 60
 
 # Where no terminal says how wide it is: reasons need room.
 _WIDTH = 160
@@ -52,10 +54,10 @@ class _Console(Console):
 
 
 @contextmanager
-def showing(console: Console) -> Iterator[Listener]:
-    """A listener for as long as a run lasts."""
+def showing(console: Console, now: Callable[[], float] = time.monotonic) -> Iterator[Listener]:
+    """A listener for as long as a run lasts; `now` in seconds."""
     if not console.is_terminal:
-        lines = _Lines(console)
+        lines = _Lines(console, now)
         yield Listener(step=lines.step, found=lines.find, say=console.print)
         return
     columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
@@ -78,26 +80,31 @@ def showing(console: Console) -> Iterator[Listener]:
 class _Lines:
     """Progress for a log: now and then a line, with an estimate of what is left."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, now: Callable[[], float]) -> None:
         self._console = console
+        self._now = now
         self._found = ''
         self._begun: dict[str, float] = {}
+        self._said: dict[str, float] = {}
 
     def find(self, words: str) -> None:
         self._found = words
 
     def step(self, step: str, done: int, total: int) -> None:
-        begun = self._begun.setdefault(step, time.monotonic())
-        if total > 1 and (done % _LINES_EVERY == 0 or done == total):
-            parts = (f'{step}: {done} of {total}', self._found, _left(begun, done, total))
+        now = self._now()
+        begun = self._begun.setdefault(step, now)
+        waited = now - self._said.setdefault(step, now) >= _LINES_AFTER
+        if total > 1 and (waited or done % _LINES_EVERY == 0 or done == total):
+            self._said[step] = now
+            parts = (f'{step}: {done} of {total}', self._found, _left(now - begun, done, total))
             self._console.print('; '.join(part for part in parts if part), highlight=False)
 
 
-def _left(begun: float, done: int, total: int) -> str:
+def _left(seconds_since: float, done: int, total: int) -> str:
     """About how long it will take, by what was done since the first was."""
     if done < _LINES_EVERY or done == total:
         return ''
-    seconds = (time.monotonic() - begun) / (done - 1) * (total - done)
+    seconds = seconds_since / (done - 1) * (total - done)
     if seconds < 90:
         return f'about {seconds:.0f} s left'
     minutes = seconds / 60

@@ -1,0 +1,21 @@
+"""What a log shows of a long run."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from coevo.display.console import showing
+
+
+def test_a_log_has_a_line_every_ten_steps_and_after_a_minute() -> None:
+    out, clock = io.StringIO(), iter([0, 5, 66, 70, 80, 90, 92, 94, 96, 100, 101, 102])
+    with showing(Console(file=out, width=100), now=lambda: next(clock)) as listener:
+        for done in range(12):
+            listener.step('tasks', done, 40)
+    assert out.getvalue().splitlines() == [
+        'tasks: 0 of 40',
+        'tasks: 2 of 40',
+        'tasks: 10 of 40; about 6 min left',
+    ]
