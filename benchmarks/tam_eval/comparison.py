@@ -89,6 +89,7 @@ class Cause(StrEnum):
     THEIR_RELEASE = 'lines that coverage.py leaves out since 7.10'
     IN_PART = 'lines that are covered in part are missed there'
     FAILING = 'tests that fail count there'
+    WHOLE_FILE = 'a file of which a part does not compile has no tests there'
     UNKNOWN = 'unexplained'
 
 
@@ -100,6 +101,8 @@ def cause(one: Row) -> Cause:
         return Cause.NONE
     if not measured or (broken and one['text'] == 'original'):
         return Cause.NOT_RUN
+    if 'compile_error ' in one['tests'] and one['published'] == '0':
+        return Cause.WHOLE_FILE
     if _rounds_to(one['measured_on_their_lines'], one['published']):
         if one['lines_only_there'] not in _NO_LINES:
             return Cause.THEIR_RELEASE

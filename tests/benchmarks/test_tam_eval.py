@@ -103,6 +103,8 @@ def test_lines_that_count_at_one_place_alone_are_told() -> None:
     assert cause(elsewhere) is Cause.THEIR_SETTINGS
     assert cause({**other, 'published': '50'}) is Cause.UNKNOWN
     assert cause({**other, 'published': '50', 'tests': 'fail 1 pass 1'}) is Cause.FAILING
+    broken = {**other, 'tests': 'compile_error 1 pass 1'}
+    assert cause({**broken, 'published': '0'}) is Cause.WHOLE_FILE
 
 
 def test_a_line_of_java_that_is_covered_in_part_is_missed_there() -> None:
