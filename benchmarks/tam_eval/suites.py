@@ -21,8 +21,6 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.model.words import Walk
 
-_PASSED = Verdict(outcome=Outcome.PASS)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
@@ -90,22 +88,13 @@ def covered(repository: Repository, built: BuiltPair, test: TestText, focal: str
     if not methods:
         return Covered(outcomes={}, trouble='no tests')
     compiled = _compiled(built, module, test)
-    refused = [found for one in methods if (found := built.compile_verdict(compiled, one))]
-    ready = [one for one in methods if built.compile_verdict(compiled, one) is None]
-    if not ready:
-        outcomes, trouble = _told(refused)
+    runner = EditedCellRunner(built=built, repository=repository)
+    verdicts = runner.run_all(compiled, methods, None)
+    outcomes, trouble = _told(verdicts)
+    passing = [one for one, verdict in zip(methods, verdicts, strict=True) if _passes(verdict)]
+    if not passing:
         return Covered(outcomes=outcomes, trouble=trouble)
-    traced = built.trace(compiled, ready, [focal], Conditions(), shared=True, together=True)
-    outcomes, trouble = _told([*refused, *(_PASSED for _ in ready)])
-    if None in traced.traces:  # which may be for want of a stand-in that a run brings
-        runner = EditedCellRunner(built=built, repository=repository)
-        verdicts = runner.run_all(compiled, ready, None)
-        outcomes, trouble = _told([*refused, *verdicts])
-        passing = [one for one, verdict in zip(ready, verdicts, strict=True) if _passes(verdict)]
-        if passing:
-            traced = built.trace(
-                compiled, passing, [focal], Conditions(), shared=True, together=True
-            )
+    traced = built.trace(compiled, passing, [focal], Conditions(), shared=True, together=True)
     whole = traced.together
     return Covered(
         outcomes=outcomes, lines=whole.lines.get(focal, ()) if whole else (), trouble=trouble
