@@ -201,6 +201,13 @@ def test_what_is_too_large_is_unreadable() -> None:
     assert parse(b'if a:\n' + b'\n'.join(b' ' * n + b'if a:' for n in range(1, 99))).has_error
 
 
+def test_a_file_of_which_the_parser_makes_no_module_is_read() -> None:
+    """As one into which a merge has put two texts of the same place."""
+    file = parse(b'def known():\n    return 1\n\n\nx=e if p if p if e(h if g if not l')
+    assert file.has_error
+    assert [member.name for type_ in file.types for member in type_.members] == ['known']
+
+
 def test_what_has_errors_is_read_as_far_as_it_goes() -> None:
     file = read('def f(:\n    pass\n\ndef g():\n    return 1\n')
     assert file.has_error
