@@ -11,14 +11,11 @@ import json
 import shutil
 import subprocess
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
+from benchmarks.published_families.sandboxed import output
 from coevo.git.repository import Repository
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import open_sandbox
 
 FOLDER = 'jstest/GPT3.5/ProjectTest/JS/original_fix/ckmeans/'
 FILES = (
@@ -29,15 +26,6 @@ EXPECTED = {
     'report elsewhere': ('97.82/91.66/97.64', '97.82/91.66/97.64'),
     'report in place': ('97.82/91.66/97.64', '…/…/40.48'),
 }
-LIMITS = Limits(
-    cpu_seconds=600,
-    wall_seconds=3000,
-    memory_bytes=8 << 30,
-    processes=512,
-    file_bytes=1 << 28,
-    disk_bytes=1 << 30,
-    bounds_addresses=False,  # its engine reserves far more than it uses
-)
 _RUNS = """\
 set -e
 for way in elsewhere place; do
@@ -62,14 +50,8 @@ def table(data: Repository) -> dict[str, tuple[str, ...]]:
         folder = Path(name)
         folder.chmod(0o755)
         install(data, folder / 'project')
-        with closing(open_sandbox('bubblewrap')) as sandbox:
-            job = Job(
-                argv=('/bin/sh', '-c', _RUNS),
-                limits=LIMITS,
-                mounts=(Mount(source=folder, target='/in'),),
-            )
-            with sandbox.start(job) as process:
-                lines = process.stdout.read().decode().splitlines()
+        said = output(('/bin/sh', '-c', _RUNS), (Mount(source=folder, target='/in'),))
+    lines = said.decode().splitlines()
     totals = [_told(json.loads(f'{line.rstrip(",")}}}')) for line in lines if 'total' in line]
     return {'report elsewhere': tuple(totals[:2]), 'report in place': tuple(totals[2:])}
 

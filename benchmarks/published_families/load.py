@@ -14,16 +14,14 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy
 
 from benchmarks.published_families import load_cell
 from benchmarks.published_families import load_javascript
-from benchmarks.published_families.ckmeans import LIMITS
 from benchmarks.published_families.projects import projects
+from benchmarks.published_families.sandboxed import output
 from coevo.git.repository import Repository
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
@@ -31,9 +29,7 @@ from coevo.languages.java.tools.libraries import run_java_tool
 from coevo.languages.python.uv import TRUST
 from coevo.languages.python.uv import program
 from coevo.sandboxes.host_tools import run_tool
-from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import open_sandbox
 
 EXPECTED = {'python': '20 of 20', 'java': '19 of 19', 'javascript': '20 of 20'}
 _LIBRARIES = Path(__file__).with_name('java_libraries.toml')
@@ -81,7 +77,7 @@ def _python(data: Repository) -> Iterator[tuple[str, str]]:
         failed = 'uv could not bring the packages; check its network and settings'
         run_tool(command, failed, environment={**os.environ, **TRUST})
         shutil.copy(load_cell.__file__, folder / 'cell.py')
-        said = _run(
+        said = output(
             ('/usr/bin/python3', '-B', '/in/cell.py', '/in/projects', '/in/paths.json'),
             (Mount(source=folder, target='/in'), Mount(source=packages, target='/packages')),
             {'PYTHONPATH': '/packages:/in/packages', 'PYTHONHASHSEED': '0'},
@@ -98,7 +94,7 @@ def _java(data: Repository) -> Iterator[tuple[str, str]]:
         folder = Path(name)
         _write(folder / 'projects', projects(data, 'java'))
         _bring(folder / 'libraries', jdk)
-        said = _run(
+        said = output(
             ('/bin/sh', '-c', _COMPILE),
             (Mount(source=folder, target='/in'), Mount(source=jdk.home, target='/jdk')),
             {'JAVA_HOME': '/jdk'},
@@ -140,10 +136,3 @@ def _dependency(coordinates: str) -> str:
     names = ('groupId', 'artifactId', 'version', 'type', 'scope')
     values = zip(names, coordinates.split(':'), strict=False)
     return f'<dependency>{"".join(f"<{n}>{v}</{n}>" for n, v in values)}</dependency>'
-
-
-def _run(argv: Sequence[str], mounts: Sequence[Mount], environment: Mapping[str, str]) -> bytes:
-    with closing(open_sandbox('bubblewrap')) as sandbox:
-        job = Job(argv=tuple(argv), limits=LIMITS, mounts=tuple(mounts), environment=environment)
-        with sandbox.start(job) as process:
-            return process.stdout.read()

@@ -8,16 +8,13 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
-from benchmarks.published_families.ckmeans import LIMITS
 from benchmarks.published_families.ckmeans import install
 from benchmarks.published_families.projects import projects
+from benchmarks.published_families.sandboxed import output
 from coevo.git.repository import Repository
-from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import open_sandbox
 
 _RUN = """\
 cp -r /in/project /w/project && cd /w/project
@@ -45,14 +42,7 @@ def _ends(data: Repository) -> dict[str, str]:
         folder.chmod(0o755)
         install(data, folder / 'project')
         paths = list(_write(data, folder / 'project'))
-        with closing(open_sandbox('bubblewrap')) as sandbox:
-            job = Job(
-                argv=('/bin/sh', '-c', _RUN),
-                limits=LIMITS,
-                mounts=(Mount(source=folder, target='/in'),),
-            )
-            with sandbox.start(job) as process:
-                said = json.loads(process.stdout.read())
+        said = json.loads(output(('/bin/sh', '-c', _RUN), (Mount(source=folder, target='/in'),)))
     found = {
         test['title']: 'loads' if test['status'] == 'passed' else test['failureMessages'][0]
         for file in said['testResults']

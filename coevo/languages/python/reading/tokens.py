@@ -276,9 +276,8 @@ class PythonTokens:
             self._leaves.append(max(node.end_byte - 1, node.start_byte), DEDENT)
         elif is_statement and kind.partition('_')[0] not in _COMPOUND and not frame.silent:
             self._leaves.append(max(node.end_byte - 1, node.start_byte), NEWLINE)
-        if (
-            is_statement or kind == 'block' or not stack
-        ):  # the root of a file that cannot be parsed is no module
+        # The root, whatever it is: of a file that cannot be parsed it is no module.
+        if is_statement or kind == 'block' or not stack:
             self._places[node.id] = (frame.first, len(self._leaves.texts))
         if kind == 'function_definition' and not frame.known:
             self._keep(frame)
