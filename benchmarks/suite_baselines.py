@@ -16,10 +16,8 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from itertools import takewhile
 from pathlib import Path
 from pathlib import PurePosixPath
 
@@ -28,11 +26,14 @@ from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
 from coevo.git.contents import content
 from coevo.git.repository import Repository
+from coevo.languages.layout import Side
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.languages.table import reading
 from coevo.languages.table import surgery
 from coevo.model.records import TestMethod
+from miners.diffs.contexts import test_tree
+from miners.diffs.siblings import shared_start
 
 
 def prediction(repository: Repository, one: Assignment, kind: str) -> Mapping[str, str] | None:
@@ -52,28 +53,19 @@ def _sibling(repository: Repository, one: Assignment) -> bytes | None:
         most = min(counts, key=lambda name: (-counts[name], name))
         return content(repository, one.task.new_rev, most)
     own = PurePosixPath(one.task.test_file)
-    beside = list(_beside(repository, one, own))
+    beside = _beside(repository, one, own)
     if not beside:
         return None
-    path, text = min(beside, key=lambda found: (-_alike(found[0].name, own.name), found[0].name))
+    path = min(beside, key=lambda found: (-shared_start(found.name, own.name), found.name))
+    text = repository.blob(repository.tree(one.task.new_rev)[str(path)].oid)
     return re.sub(rb'\b%s\b' % re.escape(path.stem.encode()), own.stem.encode(), text)
 
 
-def _beside(
-    repository: Repository, one: Assignment, own: PurePosixPath
-) -> Iterator[tuple[PurePosixPath, bytes]]:
+def _beside(repository: Repository, one: Assignment, own: PurePosixPath) -> Sequence[PurePosixPath]:
     """Other files of the folder that declare tests."""
-    read, tree = reading(one.task.language), repository.tree(one.task.new_rev)
-    for path in map(PurePosixPath, tree):
-        if path.parent != own.parent or path.suffix != own.suffix or path == own:
-            continue
-        text = repository.blob(tree[str(path)].oid)
-        if read.find_tests(read.parse(text, str(path)), lambda name: ()):
-            yield path, text
-
-
-def _alike(one: str, other: str) -> int:
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
+    tests = test_tree(repository, one.task.new_rev, one.task.language)
+    near = (path for path in map(PurePosixPath, tests.tree.paths(Side.TEST)) if path != own)
+    return [path for path in near if path.parent == own.parent and tests.tests(str(path))]
 
 
 def _first(repository: Repository, one: Assignment) -> bytes | None:

@@ -223,6 +223,9 @@ _STANDING = {
     Reason.NO_DOMINANT_CLASS: 'Too much of what its tests execute is of other classes.',
     Reason.LOW_COVERAGE: 'Its tests execute too few lines of the file of the code.',
     Reason.TRIVIAL_FOCAL: 'No function of the file of the code is long enough.',
+    Reason.PASS_DOUBTED: (
+        'Watched from outside of its process, a pass of the file is not what it is told, so that gold would not be believed.'
+    ),
     Reason.FILE_NEEDED: 'Other test files do not compile without it, or as it is at the start.',
     Reason.NOTHING_TO_ADD: 'The file covers every line already, so that it cannot be completed.',
     Reason.START_BROKEN: 'Tests cannot be taken out of the file, or those that are left do not pass.',
@@ -232,9 +235,6 @@ _STANDING = {
     Reason.NO_DEFECT: 'No defect that was put in did what such a defect does.',
     Reason.TOO_SIMPLE: 'The function branches too seldom, or nobody can tell.',
     Reason.TOO_FEW_FILES: 'The package has too few files.',
-    Reason.PASS_DOUBTED: (
-        'Watched from outside of its process, a pass of the file is not what it is told, so that gold would not be believed.'
-    ),
     Reason.TOO_MANY_FILES: 'The package has too many files.',
     Reason.TOO_MANY_LINES: 'The files of the package have too many lines together.',
     Reason.NOT_TESTED: 'No test of a file whose tests all pass executes the function or package.',

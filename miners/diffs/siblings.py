@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import chain
 from itertools import islice
 from itertools import takewhile
@@ -55,5 +56,10 @@ def siblings(
 
 
 def _shared_folders(path: str, other: str) -> int:
-    pairs = zip(PurePosixPath(path).parent.parts, PurePosixPath(other).parent.parts, strict=False)
+    return shared_start(PurePosixPath(path).parent.parts, PurePosixPath(other).parent.parts)
+
+
+def shared_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """With how many equal parts, or letters, two begin."""
+    pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
