@@ -89,6 +89,7 @@ def _mine(job: BatchJob, listener: Listener) -> JobOutput:
         ref=job.ref,
         again=job.again,
         pushed=job.pushed,
+        reached=job.reached,
         walk=walk_of(job.walk, job.families, profile),
         families=job.families,
         jobs=job.jobs,

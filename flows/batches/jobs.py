@@ -35,6 +35,7 @@ class BatchJob:
     families that look at test files as they stand, instead of changes
     again    whether known pairs are executed once more
     pushed   when it was last pushed to, as the latest crawl says
+    reached  until when a copy has all commits of its repository; None is nobody knows
     run      the id of the flow run that asks, if one does
     """
 
@@ -49,6 +50,7 @@ class BatchJob:
     ref: str | None = None
     again: bool = False
     pushed: datetime | None = None
+    reached: datetime | None = None
     walk: Walk | None = None
     families: tuple[Family, ...] = ()
     jobs: int = 1

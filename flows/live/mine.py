@@ -28,6 +28,7 @@ def mine(
     commits: int = 0,
     month: str | None = None,
     since: str | None = None,
+    reached: str | None = None,
     ref: str | None = None,
     walk: Walk | None = None,
     families: list[str] | None = None,
@@ -42,6 +43,7 @@ def mine(
     commits     the newest to visit of each; 0 for as many as the profile says
     month       YYYY-MM; nothing that is newer is looked at. None is no limit
     since       YYYY-MM-DD; nothing that is older is looked at
+    reached     YYYY-MM-DD, until when these are copies that have all commits; a release of a month asks
     ref         where the walk starts; None for the default branch
     walk        which commits make a pair; None for as the profile says
     families    that look at test files as they stand, `class` and `file`, instead of changes; those that were
@@ -65,6 +67,7 @@ def mine(
         profile=profile,
         commits=commits,
         since=day(since, end=False),
+        reached=day(reached, end=True),
         ref=ref,
         walk=walk,
         families=asked,

@@ -14,6 +14,7 @@ from prefect.states import Completed
 from coevo.evaluation.reporting.cells import plural
 from coevo.model.families import RELEASED_FAMILIES
 from coevo.storage.place import Root
+from coevo.storage.place import root_of
 from flows import months
 from flows.announcing import Announcement
 from flows.announcing import announce
@@ -25,7 +26,9 @@ from flows.live.worker_settings import check_engine
 from flows.live.worker_settings import worker_settings
 from flows.options import ReleaseOptions
 from flows.options import families_of
+from flows.publication import edit
 from flows.publication import publish
+from packagers.code_free import EditionReport
 from packagers.news import rows_of_news
 from packagers.publishing import below
 from packagers.publishing import names
@@ -40,15 +43,17 @@ def release(
     reached: str | None = None,
     accepted: list[str] | None = None,
     families: list[str] | None = None,
+    code_free: str | None = None,
     engine: dict[str, int] | None = None,
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
 
-    name      of the snapshot's folder, by default the month
-    previous  name of the snapshot that it follows, by default the last one before it by name
-    reached   YYYY-MM-DD, until when copies have all commits, where their mining did not say
-    accepted  SPDX ids of licences that will do though the OSI has not approved them
-    families  also tasks that are made of labels: maintenance
+    name       of the snapshot's folder, by default the month
+    previous   name of the snapshot that it follows, by default the last one before it by name
+    reached    YYYY-MM-DD, until when copies have all commits, where their mining did not say
+    accepted   SPDX ids of licences that will do though the OSI has not approved them
+    families   also tasks that are made of labels: maintenance
+    code_free  a folder or URL, where the edition without code goes; None for none
     """
     check_engine(engine)
     place = worker_settings()
@@ -59,20 +64,23 @@ def release(
     snapshots = place.snapshots
     previous = previous or _last_before(snapshots, name)
     earlier = below(snapshots, previous) if previous else None
+    options = ReleaseOptions(
+        store=place.store,
+        snapshot=below(snapshots, name),
+        month=month,
+        reached=months.day(reached, end=True),
+        previous=earlier,
+        accepted=tuple(sorted(set(accepted or ()))),
+        families=families_of(families or (), RELEASED_FAMILIES),
+        code_free=root_of(code_free) if code_free else None,
+    )
     with living(place.store):
-        report = _publish(
-            ReleaseOptions(
-                store=place.store,
-                snapshot=below(snapshots, name),
-                month=month,
-                reached=months.day(reached, end=True),
-                previous=earlier,
-                accepted=tuple(sorted(set(accepted or ()))),
-                families=families_of(families or (), RELEASED_FAMILIES),
-            )
-        )
+        report = _publish(options)
+        edition = _edit(options) if code_free else None
         announced = _announce(snapshots, place.site)
     get_run_logger().info(report.sentence)
+    if edition is not None:
+        get_run_logger().info(edition.sentence)
     get_run_logger().info('%s, %s', announced.catalogue, announced.site or 'no page: $COEVO_SITE')
     rows = [{'table': table, 'rows': count} for table, count in report.rows.items()]
     create_table_artifact(rows, key='snapshot', description=f'{name} after {earlier or "nothing"}')
@@ -89,6 +97,11 @@ def _month_of(scheduled: datetime) -> str:
 @tried
 def _announce(snapshots: Root, site: Path | None) -> Announcement:
     return announce(snapshots, site, get_run_logger().info)
+
+
+@tried
+def _edit(options: ReleaseOptions) -> EditionReport:
+    return edit(options)
 
 
 @tried

@@ -22,8 +22,8 @@ import sys
 from flows.live.mine import mine
 from flows.live.release import release
 from flows.live.reverify import reverify
-mine([sys.argv[1]], profile='quick')
-release(reached='2024-02-01', families=['maintenance'])
+mine([sys.argv[1]], profile='quick', reached='2024-02-01')
+release(families=['maintenance'], code_free=sys.argv[2])
 reverify(sample=1)
 """
 
@@ -51,7 +51,7 @@ def test_mine_release_reverify(tmp_path: Path) -> None:
     }
     with prefect_server(tmp_path / 'live', **places) as server:
         done = subprocess.run(
-            (sys.executable, '-c', FLOWS, repository),
+            (sys.executable, '-c', FLOWS, repository, tmp_path / 'code-free'),
             cwd=ROOT,
             env=dict(server.environment),
             capture_output=True,
@@ -66,4 +66,4 @@ def test_mine_release_reverify(tmp_path: Path) -> None:
         '1 of 1 labels: 1 hold, 0 lost, 0 unknown',
     ]
     assert latest(str(snapshots)) == str(snapshots / '2024-01')
-    assert verify(snapshots / '2024-01') == []
+    assert verify(snapshots / '2024-01') == verify(tmp_path / 'code-free') == []
