@@ -22,6 +22,7 @@ from coevo.languages.packed_files import pack
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cell import PythonCellKey
+from coevo.languages.python.events import is_below
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.launch import job
 from coevo.languages.python.layout import metadata
@@ -204,7 +205,7 @@ class PythonCells:
             }
             found |= {path: told[path] for path in left if path in told}
             others = [path for path in told if path not in left]
-            below = {path: told[one] for one in others for path in left if _is_below(path, one)}
+            below = {path: told[one] for one in others for path in left if is_below(path, one)}
             if done.heard.loaded and not below:
                 return dict.fromkeys(left) | found, used
             if not below and len(left) > 1:  # one of them ends the process: each for itself
@@ -345,10 +346,3 @@ def _test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:
 def _package(path: str) -> str:
     """The package that a file's relative imports start from."""
     return '.'.join(path.split('/')[:-1])
-
-
-def _is_below(path: str, other: str) -> bool:
-    """Whether a file lies below the folder of a conftest; `*` is above all."""
-    folder = other.rpartition('/')[0]
-    is_conftest = other.endswith('conftest.py')
-    return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))

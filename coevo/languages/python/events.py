@@ -130,7 +130,7 @@ def verdicts(
             yield Verdict(outcome=Outcome.ERROR, signature=status)
         elif target.ended and target.tests:
             yield _worst(target)
-        elif (loaded := heard.files.get(file) or heard.files.get('*')) is not None:
+        elif (loaded := _not_loaded(heard, file)) is not None:
             yield loaded
         elif target.ended:
             yield Verdict(outcome=Outcome.MISSING)
@@ -140,6 +140,19 @@ def verdicts(
             yield _before_tests(status)
         else:
             yield None
+
+
+def is_below(path: str, other: str) -> bool:
+    """Whether a file lies below the folder of a conftest; `*` is above all."""
+    folder = other.rpartition('/')[0]
+    is_conftest = other.endswith('conftest.py')
+    return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))
+
+
+def _not_loaded(heard: Heard, file: str) -> Verdict | None:
+    """Why a file did not load: by itself, or for a conftest above it."""
+    above = (why for other, why in sorted(heard.files.items()) if is_below(file, other))
+    return heard.files.get(file) or next(above, None)
 
 
 def _before_tests(status: str) -> Verdict:

@@ -290,6 +290,22 @@ def test_a_conftest_that_does_not_load_breaks_what_is_below_it(place: Shop) -> N
     assert found.signature == 'ModuleNotFoundError@nothing_of_the_kind'
 
 
+def test_code_that_breaks_a_conftest_breaks_what_is_below_it(place: Shop) -> None:
+    """Of edited code nobody has asked before what loads: the run itself meets it, of one test or of several."""
+    edits = Edits(
+        tests=(('tests/sub/conftest.py', b'import till\n'),),
+        code=(('till/__init__.py', b'import nothing_of_the_kind\n'),),
+    )
+    cell = place.cell(place.new, place.new, edits)
+    below = method('test_below', file='tests/sub/test_below.py')
+    for asked in ((below,), (below, method('test_more', file=below.test_file))):
+        told = place.run(*asked, cell=cell).verdicts
+        signatures = [verdict and (verdict.outcome, verdict.signature) for verdict in told]
+        assert signatures == [
+            (Outcome.COMPILE_ERROR, 'ModuleNotFoundError@nothing_of_the_kind')
+        ] * len(asked)
+
+
 def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> None:
     cell = place.cell(place.new, place.old)
     tests = {
