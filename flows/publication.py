@@ -15,6 +15,8 @@ from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.storage import months
 from coevo.storage.months import CloneMoment
 from coevo.storage.months import MonthRecord
@@ -46,7 +48,7 @@ from packagers.standing import suite_tasks
 from packagers.tasks import build_tasks
 
 
-def publish(options: ReleaseOptions) -> ReleaseReport:
+def publish(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:
     """Release a month of a store, or all that it holds; its clones answer what rows do not say.
 
     They stay where they are meanwhile; those that are not here, or no more, are fetched.
@@ -58,7 +60,7 @@ def publish(options: ReleaseOptions) -> ReleaseReport:
     with ExitStack() as stack:
         clones = _Clones(options=options, store=store, stack=stack)
         clones.moments.update({one.repo: one for one in fixed.clones} if fixed else {})
-        return release(store, _plan(options, clones, fixed))
+        return release(store, _plan(options, clones, fixed, listener))
 
 
 def edit(options: ReleaseOptions) -> EditionReport:
@@ -142,7 +144,9 @@ class _Clones:
         return built
 
 
-def _plan(options: ReleaseOptions, clones: _Clones, fixed: MonthRecord | None) -> ReleasePlan:
+def _plan(
+    options: ReleaseOptions, clones: _Clones, fixed: MonthRecord | None, listener: Listener
+) -> ReleasePlan:
     cache_folder = options.folder / 'cache'
     known = Known(
         committed=clones.committed,
@@ -153,10 +157,14 @@ def _plan(options: ReleaseOptions, clones: _Clones, fixed: MonthRecord | None) -
     return ReleasePlan(
         snapshot=options.snapshot,
         date=lambda rows: date_methods(
-            rows.methods, clones.crawls(rows), cache_folder=cache_folder, space=rows.space
+            rows.methods,
+            clones.crawls(rows),
+            cache_folder=cache_folder,
+            space=rows.space,
+            listener=listener,
         ),
         date_standing=lambda rows: date_standing(
-            rows.standing, clones.crawls(rows), cache_folder=cache_folder
+            rows.standing, clones.crawls(rows), cache_folder=cache_folder, listener=listener
         ),
         build=clones.build,
         licence=clones.licence,

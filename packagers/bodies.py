@@ -41,10 +41,12 @@ def read_bodies(
     place = cache_folder / f'{clone}.{language}.bodies.json.gz'
     known = _load(place, parser.version())
     missing = sorted(set(blobs) - known.keys())
-    for oid in missing:
-        known[oid] = _parse(parser, repository.blob(oid))
-    if missing:
-        _save(place, parser.version(), known)
+    try:
+        for oid in missing:
+            known[oid] = _parse(parser, repository.blob(oid))
+    finally:  # a long history that was broken off is gone on with
+        if missing:
+            _save(place, parser.version(), known)
     return known
 
 

@@ -19,6 +19,8 @@ from coevo.languages.table import reading
 from coevo.languages.table import reading_at
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
+from coevo.model.listener import SILENT
+from coevo.model.listener import Listener
 from coevo.model.method_rows import MethodRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Change
@@ -57,10 +59,12 @@ def date_methods(
     *,
     cache_folder: Path,
     space: Path | None = None,
+    listener: Listener = SILENT,
 ) -> Iterator[MethodRow]:
     """The rows with `contamination_date`, `contamination_basis` and `code_first_seen` filled.
 
-    A body is looked for in every clone of the store: who copied it elsewhere published it too.
+    A body is looked for in every clone of the store: who copied it elsewhere published it too. The first time that
+    takes long, for each version of each file of a history is read, 200 a second.
     """
     sorter, wanted = Sorter(_Bodies, space), defaultdict[str, set[str]](set)
     for at, row in enumerate(rows):
@@ -68,7 +72,7 @@ def date_methods(
         wanted[row.language].update(_all(bodies))
         sorter.add((at,), bodies)
     searches = {
-        language: _search(language, some, crawls, cache_folder)
+        language: _search(language, some, crawls, cache_folder, listener)
         for language, some in sorted(wanted.items())
     }
     for row, bodies in zip(rows, sorter.finish(), strict=True):
@@ -82,7 +86,11 @@ def date_methods(
 
 
 def date_standing(
-    rows: Sequence[StandingRow], crawls: Mapping[str, DatedCrawl], *, cache_folder: Path
+    rows: Sequence[StandingRow],
+    crawls: Mapping[str, DatedCrawl],
+    *,
+    cache_folder: Path,
+    listener: Listener = SILENT,
 ) -> Iterator[StandingRow]:
     """The rows that a family takes with their dates, of all tests of the file and of the focus."""
     bodies = {
@@ -95,7 +103,7 @@ def date_standing(
         if row.adequacy is not None:
             wanted[row.language].update(_all(bodies[row.standing_id, row.walk]))
     searches = {
-        language: _search(language, some, crawls, cache_folder)
+        language: _search(language, some, crawls, cache_folder, listener)
         for language, some in sorted(wanted.items())
     }
     for row in rows:
@@ -151,11 +159,17 @@ class _Search:
 
 
 def _search(
-    language: str, wanted: set[str], crawls: Mapping[str, DatedCrawl], cache_folder: Path
+    language: str,
+    wanted: set[str],
+    crawls: Mapping[str, DatedCrawl],
+    cache_folder: Path,
+    listener: Listener,
 ) -> _Search:
     dates: dict[str, datetime | None] = {}
     basis: dict[str, str] = {}
-    for repo, crawl in sorted(crawls.items()):
+    step = f'histories ({language})'
+    for number, (repo, crawl) in enumerate(sorted(crawls.items())):
+        listener.step(step, number, len(crawls))
         seen = first_seen(
             crawl.repository,
             language,
@@ -167,6 +181,7 @@ def _search(
         basis[repo] = str(seen.basis)
         for body, date in seen.dates.items():
             dates[body] = earliest((dates[body], date)) if body in dates else date
+    listener.step(step, len(crawls), len(crawls))
     return _Search(dates=dates, basis=basis)
 
 

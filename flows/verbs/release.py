@@ -86,6 +86,7 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
 
 def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
+    from coevo.display.console import showing
     from flows.console import news_table
     from flows.options import ReleaseOptions
     from flows.options import families_of
@@ -106,13 +107,14 @@ def _release(arguments: argparse.Namespace) -> int:
         families=families_of(families, RELEASED_FAMILIES),
         code_free=arguments.code_free,
     )
+    console = open_console()
     try:
-        report = publish(options)
+        with showing(console) as listener:
+            report = publish(options, listener)
         edition = edit(options) if options.code_free is not None else None
     except Unsound as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
-    console = open_console()
     console.print(report.sentence, highlight=False)
     if edition is not None:
         console.print(edition.sentence, highlight=False)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from packagers.contamination import Basis
@@ -366,6 +368,19 @@ def test_a_blob_that_is_known_is_not_read_again(repo: Path) -> None:
     damage(repo, git(repo, 'rev-parse', 'HEAD:SumTest.java'))
     assert seen(repo) == before
     assert file.stat().st_mtime_ns == written
+
+
+def test_what_was_read_before_a_break_is_kept(repo: Path) -> None:
+    names = ('SumTest.java', 'OtherTest.java')
+    for number, name in enumerate(names):
+        body = f'assertEquals({number}, Sum.of(0, 0));'
+        commit(repo, name, {name: java(body)}, date=day(number + 3))
+    first, last = sorted(git(repo, 'rev-parse', f'HEAD:{name}') for name in names)
+    damage(repo, last)
+    with pytest.raises(CorruptObject):
+        seen(repo)
+    (file,) = (repo.parent / 'cache').iterdir()
+    assert list(json.loads(gzip.decompress(file.read_bytes()))['blobs']) == [first]
 
 
 @pytest.mark.parametrize(
