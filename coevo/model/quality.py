@@ -270,8 +270,9 @@ class ExecutedRow:
     descriptor: Annotated[
         str,
         Column(
-            'The parameter and return types as the compiled code writes them, such as '
-            "`(I)V`; `''` if the language has none."
+            'What tells it from others of its name. In Java the parameter and return types as the '
+            'compiled code writes them, such as `(I)V`; in Python the line on which it begins, in Go '
+            'file and line, such as `mux.go:12`.'
         ),
     ]
     file: Annotated[str | None, Column('The path of its source file. Null if it is not known.')]

@@ -1,7 +1,8 @@
 """Traces from what our program told of the functions and statements that a test executed.
 
 A function is executed if a block of it was entered; `method` is `F`, `(T).M` or `(*T).M`, `type` what the reading
-calls its owner: `mux`, `mux$T`. A line has as many instructions as statements begin in it. There are no branches.
+calls its owner: `mux`, `mux$T`; `descriptor` is where it begins, `FILE:LINE`. A line has as many instructions
+as statements begin in it. There are no branches.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def _functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod
                 yield ExecutedMethod(
                     type=_owner(package, name),
                     method=name,
-                    descriptor='',
+                    # A package may have several `init`, and two packages one name.
+                    descriptor=f'{file}:{first}',
                     file=file,
                     first_line=first,
                     last_line=last,

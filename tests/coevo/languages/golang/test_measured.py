@@ -20,6 +20,7 @@ from tests.coevo.languages.golang.place import opened
 
 pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 
+STARTS = 'package coins\n\nvar begun int\n\nfunc init() { begun++ }\n\nfunc init() { begun++ }\n'
 SHOP = """\
 package shop
 
@@ -81,7 +82,12 @@ func TestHasOneProcessor(t *testing.T) {
 
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
-    old = {**GO_MOD, 'shop.go': 'package shop // 18\n'[:18], 'coins/coins.go': COINS}
+    old = {
+        **GO_MOD,
+        'shop.go': 'package shop // 18\n'[:18],
+        'coins/coins.go': COINS,
+        'coins/start.go': STARTS,
+    }
     new = {'shop.go': SHOP, 'shop_test.go': TESTS}
     with opened(tmp_path_factory.mktemp('measured'), [old, new]) as found:
         yield found
@@ -92,8 +98,18 @@ def test_what_a_test_executes_is_told_by_function_and_line(place: GoPlace) -> No
     (trace,) = traced.traces
     assert trace is not None
     executed = {(one.file, one.method, one.first_line, one.last_line) for one in trace.executed}
-    assert executed == {('shop.go', '(*Till).Add', 7, 15), ('coins/coins.go', 'None', 3, 3)}
-    assert {one.type for one in trace.executed} == {'shop$Till', 'coins'}
+    assert executed == {
+        ('shop.go', '(*Till).Add', 7, 15),
+        ('coins/coins.go', 'None', 3, 3),
+        ('coins/start.go', 'init', 5, 5),
+        ('coins/start.go', 'init', 7, 7),
+    }
+    assert sorted((one.type, one.descriptor) for one in trace.executed) == [
+        ('coins', 'coins/coins.go:3'),
+        ('coins', 'coins/start.go:5'),
+        ('coins', 'coins/start.go:7'),
+        ('shop$Till', 'shop.go:7'),
+    ]
     lines = {
         one.line: (one.missed_instructions, one.covered_instructions)
         for one in trace.lines['shop.go']
