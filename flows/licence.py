@@ -18,7 +18,10 @@ from coevo.languages.table import LANGUAGES
 from coevo.model import licences
 
 _NAMES = re.compile(r'(licen[cs]e|copying|unlicense)([-._].*)?', re.IGNORECASE)
-_EITHER = re.compile(r'dual[- ]licen[cs]|under either (?:of|the)|your choice of', re.IGNORECASE)
+_EITHER = re.compile(
+    r'dual[- ]licen[cs]|under either (?:of|the)|your choice of|\balso\W+provided\s+under',
+    re.IGNORECASE,
+)
 # Who says it by the address alone names the licence all the same.
 _ADDRESSES = re.compile(
     r'(?:opensource|spdx)\.org/licen[cs]es?/([\w.+-]+?)(?:\.html|\.php)?/?$|'
@@ -30,7 +33,7 @@ _ADDRESSES = re.compile(
 def spdx_of(repository: Repository, rev: str) -> str | None:
     """The SPDX expression of the first licence file at the root that is known, else of a build file.
 
-    None where neither tells, or what would tell cannot be read. Texts that stand together are all in
+    A file that offers a choice comes before all others, which may each hold one of the texts to choose from. None where neither tells, or what would tell cannot be read. Texts that stand together are all in
     force (`AND`), unless the file offers a choice (`OR`), as several of a build file always do.
     """
     root = {
@@ -47,7 +50,8 @@ def spdx_of(repository: Repository, rev: str) -> str | None:
     ]
     if any(root[name] in repository.holes for name in (*names, *(name for _, name in builds))):
         return None
-    texts = (_of_text(repository.blob(root[name])) for name in names)
+    contents = [repository.blob(root[name]) for name in names]
+    texts = map(_of_text, sorted(contents, key=lambda content: not _offers_choice(content)))
     declared = (
         _either(reading.declared_licences(repository.blob(root[name]))) for reading, name in builds
     )
@@ -60,7 +64,11 @@ def _of_text(content: bytes) -> str | None:
     found = _identify(text)
     if found is not None:
         return found
-    return (' OR ' if _EITHER.search(text) else ' AND ').join(licences.told(text)) or None
+    return (' OR ' if _offers_choice(content) else ' AND ').join(licences.told(text)) or None
+
+
+def _offers_choice(content: bytes) -> bool:
+    return _EITHER.search(content.decode('utf-8', 'replace')) is not None
 
 
 def _identify(text: str) -> str | None:

@@ -19,6 +19,18 @@ Copyright 2019 Ada
 Licensed under the Apache License, Version 2.0 (the "License");
 you may not use this file except in compliance with the License.
 """
+MPL = """\
+Except where noted otherwise, all of it is released
+under the Mozilla Public License v 2.0: https://mozilla.org/MPL/2.0/.
+"""
+CC0 = 'Creative Commons Legal Code\n\nCC0 1.0 Universal\n'
+CC0_AT = 'http://creativecommons.org/publicdomain/zero/1.0/'
+BSD = """\
+Redistribution and use in source and binary forms of the software as well as documentation, with or
+without modification, are permitted.
+The names of the contributors may not be used to endorse or promote products derived from this
+software without specific prior written permission.
+"""
 
 
 def pom(*licences: tuple[str, str]) -> str:
@@ -45,6 +57,12 @@ FILES: dict[str, tuple[dict[str, str | bytes | None], str | None]] = {
     'the short notice alone': ({'LICENSE': NOTICE}, 'Apache-2.0'),
     'cut short': ({'LICENSE': APACHE[:400]}, 'Apache-2.0'),
     'a choice of two': ({'LICENSE': f'Dual licensed.\n{NOTICE}\n{MIT}'}, 'Apache-2.0 OR MIT'),
+    'a choice of two, one of which has a file of its own': (
+        {'COPYING.txt': CC0, 'LICENSE.txt': f'See {CC0_AT}\nIt is *also* provided under\n{MIT}'},
+        'CC0-1.0 OR MIT',
+    ),
+    'BSD with documentation': ({'LICENSE': BSD}, 'BSD-3-Clause'),
+    'a sentence with an address': ({'LICENSE.txt': MPL}, 'MPL-2.0'),
     'two at once': ({'LICENSE': f'{APACHE}\nOf the parser:\n{MIT}'}, 'Apache-2.0 AND MIT'),
     'a name in the POM': (
         {'pom.xml': pom(('The Apache Software License, Version 2.0', ''))},
