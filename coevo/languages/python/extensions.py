@@ -29,6 +29,8 @@ from coevo.storage import durable
 from coevo.storage.folders import cache_folder
 
 _ASKED = re.compile(rb'ext_modules|\bExtension\s*\(|\bcythonize\b|cffi_modules')
+# Of its modules in Python, and minutes of a compiler for them; the cache would not know when they change.
+_OF_PYTHON = re.compile(rb'\bmypycify\b')
 _NO_PART = ('.py', '.md', '.rst', '.yml', '.yaml')
 _BYTES = 256 << 20
 
@@ -47,7 +49,7 @@ class Extensions:
 def extensions(context: PythonRunContext, module: PythonModule, when: datetime) -> Extensions:
     """Those of a module, built now or before; nothing for a project that has none."""
     setup = _read(context, module, 'setup.py')
-    if not _ASKED.search(setup):
+    if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
     place = cache_folder() / 'pythons/extensions' / _key(context, module)
     spent = 0.0

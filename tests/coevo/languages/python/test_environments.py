@@ -241,3 +241,18 @@ def test_extensions_are_built_of_the_code_s_revision(tmp_path: Path) -> None:
             (place.old, place.new, Outcome.FAIL),
         ):
             assert place.verdict(method('test_price'), place.cell(tests, code)).outcome is outcome
+
+
+def test_what_mypyc_would_compile_is_read_as_it_is(tmp_path: Path) -> None:
+    """Its extensions hide modules in Python: none is built, so nothing is lost where it cannot be."""
+    files = {
+        'setup.py': (
+            'from mypyc.build import mypycify\n'
+            'from setuptools import setup\n\n'
+            "setup(name='purse', version='1.0', ext_modules=mypycify(['../till/price.py']))\n"
+        ),
+        'tests/test_till.py': 'def test_price():\n    assert True\n',
+    }
+    with shop(tmp_path, files, {'README': ''}) as place:
+        assert [build.trouble('.') for build in place.builds] == [None, None]
+        assert place.verdict(method('test_price')).outcome is Outcome.PASS
