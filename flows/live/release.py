@@ -28,6 +28,7 @@ from flows.options import ReleaseOptions
 from flows.options import families_of
 from flows.publication import edit
 from flows.publication import publish
+from flows.repository_urls import urls_of
 from packagers.code_free import EditionReport
 from packagers.news import rows_of_news
 from packagers.publishing import below
@@ -44,6 +45,7 @@ def release(
     accepted: list[str] | None = None,
     families: list[str] | None = None,
     code_free: str | None = None,
+    urls: list[str] | None = None,
     engine: dict[str, int] | None = None,
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
@@ -54,6 +56,7 @@ def release(
     accepted   SPDX ids of licences that will do though the OSI has not approved them
     families   also tasks that are made of labels: maintenance
     code_free  a folder or URL, where the edition without code goes; None for none
+    urls       OWNER/NAME=URL, of repositories that were mined from a folder
     """
     check_engine(engine)
     place = worker_settings()
@@ -73,6 +76,7 @@ def release(
         accepted=tuple(sorted(set(accepted or ()))),
         families=families_of(families or (), RELEASED_FAMILIES),
         code_free=root_of(code_free) if code_free else None,
+        urls=urls_of(urls or ()),
     )
     with living(place.store):
         report = _publish(options)

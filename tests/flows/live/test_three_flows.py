@@ -23,7 +23,7 @@ from flows.live.mine import mine
 from flows.live.release import release
 from flows.live.reverify import reverify
 mine([sys.argv[1]], profile='quick', reached='2024-02-01')
-release(families=['maintenance'], code_free=sys.argv[2])
+release(families=['maintenance'], code_free=sys.argv[2], urls=['local/repository=https://example.org/r.git'])
 reverify(sample=1)
 """
 
