@@ -40,7 +40,7 @@ def read_bodies(
     clone = repository.git_dir.name.removesuffix('.git')
     place = cache_folder / f'{clone}.{language}.bodies.json.gz'
     known = _load(place, parser.version())
-    missing = sorted(set(blobs) - known.keys())
+    missing = [oid for oid in dict.fromkeys(blobs) if oid not in known]
     try:
         for oid in missing:
             known[oid] = _parse(parser, repository.blob(oid))

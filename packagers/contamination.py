@@ -76,9 +76,10 @@ def first_seen(
         return FirstSeen(basis=basis, dates=dict.fromkeys(sorted(bodies)))
     suffixes = reading(language).SUFFIXES
     history = _read_history(repository, suffixes, refs)
-    blobs = {oid for change in history.changes for oid in change.added()}
-    lacked = blobs & repository.holes
-    blobs -= lacked
+    # In the order of the history: neighbouring revisions share declarations, which are read once.
+    added = dict.fromkeys(oid for change in history.changes for oid in change.added())
+    lacked = added.keys() & repository.holes
+    blobs = [oid for oid in added if oid not in lacked]
     read = read_bodies(repository, language, blobs, cache_folder=cache_folder)
     known = {**read, **dict.fromkeys(lacked, _NOTHING)}
     wanted = frozenset(bodies)
