@@ -13,13 +13,14 @@ from prefect.runtime import flow_run as this_run
 def start_again(
     client: SyncPrefectClient, run: FlowRun, why: str, tags: Collection[str] = ()
 ) -> None:
-    """Ask for a run of the same deployment. For one reason a run is started again once.
+    """Ask for a run of the same deployment, under the same name. For one reason a run is started again once.
 
     tags  what the new run has beside those of the old one
     """
     if run.deployment_id is not None:
         client.create_flow_run_from_deployment(
             run.deployment_id,
+            name=run.name,
             parameters=run.parameters,
             tags=sorted({*run.tags, *tags}),
             idempotency_key=f'{run.id}-{why}',

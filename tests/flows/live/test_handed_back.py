@@ -18,11 +18,17 @@ from tests.flows.mining_runs import different
 from tests.flows.mining_runs import gone
 from tests.flows.mining_runs import processes
 from tests.flows.mining_runs import released
+from tests.prefect_server import Server
 from tests.prefect_server import deploy
 from tests.prefect_server import logged
 from tests.prefect_server import prefect_server
 from tests.projects import QUICK
 from tests.projects import write
+
+
+def named(server: Server, run: str) -> str:
+    """By the name people find a run again."""
+    return next(str(one['name']) for one in server.ask('flow_runs/filter', {}) if one['id'] == run)
 
 
 @pytest.mark.live
@@ -46,6 +52,7 @@ def test_a_worker_that_is_told_to_end_hands_back(tmp_path: Path, work: Path) -> 
         assert living_runs(store) == frozenset()
         assert server.state(first)['type'] == 'CRASHED'
         (again,) = (run for run in server.runs('mine/batch') if run != first)
+        assert named(server, again) == named(server, first)
         with logged(log, ours, server.environment):
             message = server.wait(again)
     assert message.startswith('1 done, ')
