@@ -2,6 +2,8 @@
 
 Left out are agents and debuggers, what only a running Maven can fill in, choices of a collector or
 of the first heap, which ours contradict, and whatever would start another program than the worker.
+A module path below `target` is one that Maven fills: all that would lie there is on the class path, so it is left out with
+the modules that it would have held.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ _WITH_VALUE = (
 )
 _PROGRAM = ('-jar', '--module', '-m', '--source')
 _UNFILLED = ('@{', '${')
+_MODULE_PATH = ('--module-path', '-p')
+_MADE_BY_MAVEN = re.compile(r'(^|/)target(/|$)')
+_OF_THE_JDK = re.compile(r'java\.|jdk\.|ALL-')
 
 # Where a JVM finds more options than its command has.
 _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
@@ -33,15 +38,41 @@ _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 
 def usable_options(line: str) -> Iterator[str]:
     """The words of a command line, such as surefire's argLine, that a test JVM is given."""
+    options = [*_options(line)]
+    unfilled = [option for option in options if _is_filled_by_maven(*option)]
+    for word, value in options:
+        if (word, value) in unfilled:
+            continue
+        if unfilled and word.split('=')[0] == '--add-modules':
+            yield from _add_modules(value or word.partition('=')[2])
+            continue
+        yield word
+        if value:
+            yield value
+
+
+def _options(line: str) -> Iterator[tuple[str, str]]:
+    """Those that may be given, each with its value where that is a word of its own, else empty."""
     words = iter(_words(line))
     for word in words:
         value = next(words, None) if word in (*_WITH_VALUE, *_PROGRAM) else ''
         if value is None or word in _PROGRAM or _REFUSED.match(word):
             continue
         if not any(mark in text for mark in _UNFILLED for text in (word, value)):
-            yield word
-            if value:
-                yield value
+            yield word, value
+
+
+def _is_filled_by_maven(word: str, value: str) -> bool:
+    name, _, joined = word.partition('=')
+    places = (value or joined).split(':')
+    return name in _MODULE_PATH and all(_MADE_BY_MAVEN.search(place) for place in places)
+
+
+def _add_modules(names: str) -> Iterator[str]:
+    """The option with those modules that any JVM has."""
+    left = [name for name in names.split(',') if _OF_THE_JDK.match(name)]
+    if left:
+        yield f'--add-modules={",".join(left)}'
 
 
 def usable_environment(variables: Mapping[str, str]) -> dict[str, str]:

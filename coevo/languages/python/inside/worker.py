@@ -122,6 +122,13 @@ class Plugin:
 
     # -- what is set -----------------------------------------------------------------------------
 
+    def worker_id(self):
+        """As pytest-xdist has it, which is left out, where nothing is distributed."""
+        return 'master'
+
+    def testrun_uid(self):
+        return '0' * 32
+
     def pytest_load_initial_conftests(self, early_config):
         """Before pytest reads its filters of warnings the first time."""
         for line in _MARKS:
@@ -337,7 +344,7 @@ def _calm_hypothesis(request):
 
 
 def _hooks(pytest):
-    """Mark the wrappers, as all versions of pytest from 3.2 on understand it."""
+    """Mark wrappers and fixtures, as all versions of pytest from 3.2 on understand it."""
     for name in (
         'pytest_load_initial_conftests',
         'pytest_make_collect_report',
@@ -349,6 +356,8 @@ def _hooks(pytest):
         function = getattr(Plugin, name)
         pytest.hookimpl(hookwrapper=True, tryfirst=True)(function)
     pytest.hookimpl(tryfirst=True)(Plugin.pytest_pycollect_makeitem)
+    for name in ('worker_id', 'testrun_uid'):
+        setattr(Plugin, name, pytest.fixture(scope='session')(getattr(Plugin, name)))
 
 
 def run(request, teller):

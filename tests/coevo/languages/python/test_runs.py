@@ -93,6 +93,10 @@ TESTS = """\
         pass
 
 
+    def test_is_distributed_to_nobody(worker_id, testrun_uid):
+        assert (worker_id, len(testrun_uid)) == ('master', 32)
+
+
     def test_hangs():
         while True:
             pass
@@ -203,6 +207,7 @@ def test_both_ends_are_ready_with_one_interpreter(place: Shop) -> None:
         ('test_needs_fixture', '', Outcome.ERROR, 'ValueError@tests/test_till.py:broken_fixture'),
         ('test_ends_badly', '', Outcome.ERROR, 'ValueError@tests/test_till.py:broken_end'),
         ('test_lacks_fixture', '', Outcome.ERROR, '_pytest.fixtures.FixtureLookupError@?'),
+        ('test_is_distributed_to_nobody', '', Outcome.PASS, None),
         ('test_inside', 'TestTill', Outcome.PASS, None),
         ('test_inside', 'TestTill.TestDeeper', Outcome.FAIL, ...),
         ('test_held', 'Held', Outcome.FAIL, 'AssertionError@tests/test_till.py:test_held'),

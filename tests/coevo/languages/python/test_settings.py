@@ -86,7 +86,8 @@ def test_plugins_that_repeat_tests_are_blocked_whatever_pytest_a_revision_has(
         pytest.skip('there is no Python 3.6 here, which runs so old a pytest')
     known = '>=3.11,<3.12' if release == '8.0.2' else '==3.6.*'
     tests = """\
-        def test_plugins(request):
+        def test_plugins(request, worker_id):
+            assert worker_id == 'master'  # of pytest-xdist, which is blocked, too
             manager = request.config.pluginmanager
             assert not manager.hasplugin('rerunfailures')
             assert not manager.hasplugin('cacheprovider')
