@@ -270,9 +270,9 @@ class ExecutedRow:
     descriptor: Annotated[
         str,
         Column(
-            'What tells it from others of its name. In Java the parameter and return types as the '
-            'compiled code writes them, such as `(I)V`; in Python the line on which it begins, in Go '
-            'file and line, such as `mux.go:12`.'
+            'What tells it from others of its name: the parameter and return types as the compiled '
+            'code writes them, such as `(I)V`, else where it begins, a line such as `12` or a file and '
+            'a line such as `mux.go:12`.'
         ),
     ]
     file: Annotated[str | None, Column('The path of its source file. Null if it is not known.')]
