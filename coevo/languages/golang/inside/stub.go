@@ -21,6 +21,7 @@ const mostRounds = 20
 //	changed   those that are other than they stand
 //	why       of declarations, by file and name: the error for which they were changed
 //	removed   of names that are gone: the error for which they went
+//	clash     an error that was told at its first place, and waits for the other one
 type stubs struct {
 	root    string
 	folder  string
@@ -32,6 +33,7 @@ type stubs struct {
 	torn    map[string]string
 	all     string
 	code    string
+	clash   string
 	reaches map[string]map[string]bool
 	round   int
 	edits   map[string][]edit
@@ -165,17 +167,25 @@ func (s *stubs) refuseCycles(file *ast.File, path string) {
 }
 
 var (
+	// Told at what the code declares, then at the import, which may be a test's.
+	imported  = regexp.MustCompile(`^\w+ already declared through import of `)
 	undefined = regexp.MustCompile(`(?:undefined: (?:\w+\.)?|no field or method |undefined \(type .* has no field or method )(\w+)`)
 	lacking   = regexp.MustCompile(`could not import (\S+)`)
 )
 
 // meet decides what an error changes.
 func (s *stubs) meet(found types.Error, files []*ast.File) {
-	if strings.HasPrefix(found.Msg, "\t") { // the other place of an error that was told before
-		return
-	}
 	at := s.sources.fset.Position(found.Pos)
 	message := brief(found.Msg)
+	if strings.HasPrefix(found.Msg, "\t") { // the other place of an error that was told before
+		if s.clash == "" {
+			return
+		}
+		message, s.clash = s.clash, ""
+	} else if !isTest(at.Filename) && imported.MatchString(message) {
+		s.clash = message
+		return
+	}
 	if !isTest(at.Filename) {
 		if s.code == "" {
 			s.code = message

@@ -166,3 +166,33 @@ def test_code_that_does_not_compile_is_no_fault_of_the_tests(place: GoPlace, pat
     verdict = place.built.compile_verdict(compiled, place.method('TestIsFine'))
     assert verdict is not None
     assert verdict.outcome is Outcome.UNBUILDABLE
+
+
+CLASH = """\
+package shop
+
+import (
+	"encoding/hex"
+	"testing"
+)
+
+func TestEncodes(t *testing.T) { t.Log(hex.EncodeToString([]byte("x"))) }
+
+func TestPriceBesideHex(t *testing.T) { t.Log(Price()) }
+"""
+
+
+def test_an_import_whose_name_the_code_declares_breaks_those_who_need_it(place: GoPlace) -> None:
+    """The compiler tells it in the code's file, which compiles without that test."""
+    code = f'{NEW}\nconst hex = "0123456789abcdef"\n'
+    edits = Edits(tests=(('clash_test.go', CLASH.encode()),), code=(('shop.go', code.encode()),))
+    compiled = place.compiled(edits=edits)
+    assert compiled.code_failure is None
+    told = {
+        name: place.built.compile_verdict(compiled, place.method(name, 'clash_test.go'))
+        for name in ('TestEncodes', 'TestPriceBesideHex')
+    }
+    broken = told.pop('TestEncodes')
+    assert broken is not None
+    assert broken.outcome is Outcome.COMPILE_ERROR
+    assert told == {'TestPriceBesideHex': None}
