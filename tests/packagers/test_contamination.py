@@ -375,7 +375,7 @@ def test_what_was_read_before_a_break_is_kept(repo: Path) -> None:
     for number, name in enumerate(names):
         body = f'assertEquals({number}, Sum.of(0, 0));'
         commit(repo, name, {name: java(body)}, date=day(number + 3))
-    first, last = sorted(git(repo, 'rev-parse', f'HEAD:{name}') for name in names)
+    last, first = (git(repo, 'rev-parse', f'HEAD:{name}') for name in names)  # the newest first
     damage(repo, last)
     with pytest.raises(CorruptObject):
         seen(repo)
