@@ -39,16 +39,15 @@ _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 def usable_options(line: str) -> Iterator[str]:
     """The words of a command line, such as surefire's argLine, that a test JVM is given."""
     options = [*_options(line)]
-    unfilled = [option for option in options if _is_filled_by_maven(*option)]
-    for word, value in options:
-        if (word, value) in unfilled:
+    unfilled = [option for option in options if _is_filled_by_maven(*_named(*option))]
+    for option in options:
+        name, value = _named(*option)
+        if option in unfilled:
             continue
-        if unfilled and word.split('=')[0] == '--add-modules':
-            yield from _add_modules(value or word.partition('=')[2])
-            continue
-        yield word
-        if value:
-            yield value
+        if unfilled and name == '--add-modules':
+            yield from _add_modules(value)
+        else:
+            yield from option if option[1] else option[:1]
 
 
 def _options(line: str) -> Iterator[tuple[str, str]]:
@@ -62,10 +61,14 @@ def _options(line: str) -> Iterator[tuple[str, str]]:
             yield word, value
 
 
-def _is_filled_by_maven(word: str, value: str) -> bool:
+def _named(word: str, value: str) -> tuple[str, str]:
+    """The option's name and its value, which may be joined to it."""
     name, _, joined = word.partition('=')
-    places = (value or joined).split(':')
-    return name in _MODULE_PATH and all(_MADE_BY_MAVEN.search(place) for place in places)
+    return name, value or joined
+
+
+def _is_filled_by_maven(name: str, value: str) -> bool:
+    return name in _MODULE_PATH and all(map(_MADE_BY_MAVEN.search, value.split(':')))
 
 
 def _add_modules(names: str) -> Iterator[str]:
