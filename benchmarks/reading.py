@@ -1,0 +1,129 @@
+"""Are the tasks good? Marks that two readings of the same tasks gave, and how far they agree.
+
+    python -m benchmarks.reading draw SNAPSHOT SHEET.csv --seed N [--tasks 100]
+    coevo show SNAPSHOT TASK_ID                       # for each row; fill in yes or no
+    python -m benchmarks.reading sum FIRST.csv SECOND.csv
+
+A sheet is drawn by seed from the co-evolution tasks that can be scored on their own: those that do not
+leak. With another seed and the same number a second sheet has them in another order where it takes all. `unsure` is a mark, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import tables
+from benchmarks.binomial import upper_bound
+from benchmarks.funnel import print_table
+from coevo.evaluation.assignments import assignments
+from coevo.model.errors import Fatal
+from coevo.model.families import Family
+
+# Each with the answer that a good task has.
+QUESTIONS = {
+    'label_right': 'yes',  # what the cells say is what the change did to the test
+    'well_posed': 'yes',  # start state and task say what a solution has to do
+    'natural': 'yes',  # a developer would be asked to do this
+    'leaking': 'no',  # the start state shows the answer, or nearly
+    'trivial': 'no',  # it takes no understanding: a copied name, a changed number
+    'wrong_focus': 'no',  # the test is not about the code that changed
+}
+MARKS = ('yes', 'no', 'unsure')
+
+
+def sheet(snapshot: str, seed: int, tasks: int) -> list[dict[str, str]]:
+    """Rows without marks, in an order drawn by seed."""
+    found = [
+        one
+        for one in assignments(snapshot, interleaved=True, leaking=False)
+        if one.family is Family.COEVOLUTION
+    ]
+    found.sort(key=lambda one: _drawn(seed, one.task_id))
+    empty = dict.fromkeys((*QUESTIONS, 'note'), '')
+    return [{'task_id': one.task_id, 'repo': one.task.repo, **empty} for one in found[:tasks]]
+
+
+def _drawn(seed: int, task_id: str) -> str:
+    return hashlib.sha256(f'{seed} {task_id}'.encode()).hexdigest()
+
+
+def summed(
+    first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]
+) -> list[dict[str, object]]:
+    """A row for each question: what both readings say, the share that is not good, agreement."""
+    before, after = _by_task(first), _by_task(second)
+    if before.keys() != after.keys():
+        odd = sorted(before.keys() ^ after.keys())
+        raise Fatal(f'task {odd[0]} stands in one of the two sheets alone; read it twice')
+    return [
+        _summed(question, [(before[id_][question], after[id_][question]) for id_ in sorted(before)])
+        for question in QUESTIONS
+    ]
+
+
+def _by_task(rows: Sequence[Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
+    for row in rows:
+        for question in QUESTIONS:
+            if row[question] not in MARKS:
+                raise Fatal(
+                    f'{question} of task {row["task_id"]} is {row[question]!r}; '
+                    f'write one of {", ".join(MARKS)}'
+                )
+    return {row['task_id']: row for row in rows}
+
+
+def _summed(question: str, marks: Sequence[tuple[str, str]]) -> dict[str, object]:
+    good = QUESTIONS[question]
+    either = sum(pair != (good, good) for pair in marks)
+    return {
+        'question': question,
+        'should be': good,
+        'read': len(marks),
+        'not so, first': sum(mark != good for mark, _ in marks),
+        'second': sum(mark != good for _, mark in marks),
+        'either': either,
+        'at most (95 %)': f'{upper_bound(either, len(marks)):.1%}',
+        'agree': f'{sum(a == b for a, b in marks) / len(marks):.0%}',
+        'kappa': _kappa(marks),
+    }
+
+
+def _kappa(marks: Sequence[tuple[str, str]]) -> str:
+    """Cohen's kappa; a dash where both gave one mark throughout, of which it says nothing."""
+    firsts, seconds = Counter(a for a, _ in marks), Counter(b for _, b in marks)
+    total = len(marks)
+    chance = sum(firsts[mark] * seconds[mark] for mark in MARKS) / total**2
+    if chance == 1:
+        return '-'
+    return f'{(sum(a == b for a, b in marks) / total - chance) / (1 - chance):.2f}'
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    verbs = parser.add_subparsers(dest='verb', required=True)
+    drawing = verbs.add_parser('draw')
+    drawing.add_argument('snapshot')
+    drawing.add_argument('sheet', type=Path)
+    drawing.add_argument('--seed', type=int, required=True)
+    drawing.add_argument('--tasks', type=int, default=100)
+    summing = verbs.add_parser('sum')
+    summing.add_argument('first', type=Path)
+    summing.add_argument('second', type=Path)
+    given = parser.parse_args(words)
+    if given.verb == 'draw':
+        if given.sheet.exists():
+            raise Fatal(f'{given.sheet} is there already; name a file that is not')
+        tables.append(given.sheet, sheet(given.snapshot, given.seed, given.tasks))
+        return 0
+    rows = summed(tables.read(given.first), tables.read(given.second))
+    print_table(tuple(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
+    return 0
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

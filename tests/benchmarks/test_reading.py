@@ -1,0 +1,36 @@
+"""Sheets of two readings, summed."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.reading import QUESTIONS
+from benchmarks.reading import summed
+from coevo.model.errors import Fatal
+
+
+def _row(task: str, **marks: str) -> dict[str, str]:
+    return {'task_id': task, 'repo': 'o/r', **QUESTIONS, 'note': '', **marks}
+
+
+def test_agreement_is_counted_by_task() -> None:
+    first = [_row('a', trivial='yes'), _row('b', trivial='yes'), _row('c'), _row('d')]
+    second = [_row('d'), _row('c', trivial='unsure'), _row('b'), _row('a', trivial='yes')]
+    rows = {row['question']: row for row in summed(first, second)}
+    trivial = rows['trivial']
+    assert (trivial['not so, first'], trivial['second'], trivial['either']) == (2, 2, 3)
+    # Same marks of a and d; by chance 1/2 * 1/4 (yes) + 1/2 * 1/2 (no) would agree.
+    assert (trivial['agree'], trivial['kappa']) == ('50%', f'{(0.5 - 0.375) / 0.625:.2f}')
+    assert (rows['natural']['either'], rows['natural']['kappa']) == (0, '-')
+
+
+@pytest.mark.parametrize(
+    ('second', 'said'),
+    [
+        ([_row('a', natural='')], "natural of task a is ''; write one of yes, no, unsure"),
+        ([_row('b')], 'task a stands in one of the two sheets alone'),
+    ],
+)
+def test_a_sheet_that_is_not_filled_in_is_refused(second: list[dict[str, str]], said: str) -> None:
+    with pytest.raises(Fatal, match=said):
+        summed([_row('a')], second)
