@@ -15,6 +15,7 @@ from coevo.git.contents import content
 from coevo.git.contents import path_at_old
 from coevo.git.patches import file_patch
 from coevo.git.repository import Repository
+from coevo.languages.declarations import MODULE
 from coevo.languages.declarations import Member
 from coevo.languages.surgery import Original
 from coevo.languages.surgery import StartStateInvalid
@@ -139,15 +140,41 @@ def draft(group: DraftGroup, repository: Repository, around: StartRow | None = N
     new = repository.blob(entry.oid)
     here = around.here if around else ()
     cut = surgery(first.language)
+    used = cut.names_used_elsewhere(repository, first.new_rev, first.test_file)
     start = cut.start_file(
         new,
         _old_content(repository, first),
         [*(_target(row, repository) for row in group.rows), *map(_removed, here)],
-        used_elsewhere=cut.names_used_elsewhere(repository, first.new_rev, first.test_file),
+        used_elsewhere=used,
     )
+    if start is None and (missed := used & frozenset(_shared_names(first, new))):
+        raise StartStateInvalid(
+            f'other test files need {min(missed)}, which only this one declares'
+        )
     patch = file_patch(first.test_file, start, new, entry.mode)
     others = {} if around is None else _others(around, repository, first)
     return Draft(group=group, start=start, test_patch=patch, around=around, others=others)
+
+
+def _shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
+    """What a test file declares for other files beside its tests: helpers, and types without a test.
+
+    Whoever writes a file that is absent cannot know of it, but without it the other files do not compile.
+    """
+    file = reading(row.language).parse(source, row.test_file)
+    tests = {
+        member.start_byte for _, member in reading(row.language).find_tests(file, lambda _: ())
+    }
+    for type_ in file.types:
+        others = [member for member in type_.members if member.start_byte not in tests]
+        if type_.around and len(others) == len(type_.members):
+            yield type_.simple
+        if type_.kind == MODULE:
+            yield from (member.name for member in others)
+        else:
+            yield from (
+                m.name for m in others if 'static' in m.modifiers and 'private' not in m.modifiers
+            )
 
 
 def _others(around: StartRow, repository: Repository, row: MethodRow) -> dict[str, bytes | None]:

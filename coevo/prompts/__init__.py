@@ -31,7 +31,7 @@ from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
 
 # Changes with every change of a text or of how its blanks are filled.
-VERSION = 'coevo-4'
+VERSION = 'coevo-5'
 
 # Before each step of a text, which is numbered when those of its language stand among them.
 _STEP = '#. '

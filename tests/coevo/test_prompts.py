@@ -179,7 +179,7 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
     texts = [prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-4', '2215c7bdd8e49229')
+    assert (VERSION, digest) == ('coevo-5', '2215c7bdd8e49229')
 
 
 def test_the_prompt_of_a_task_that_is_not_there_is_told(

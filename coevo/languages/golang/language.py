@@ -125,7 +125,7 @@ def prompt_words(
     chosen = f" -run '{run_pattern(methods)}'" if methods else ''
     return PromptWords(
         framework="Go's testing package",
-        new_test='Name it TestX, so that `go test` runs it.',
+        new_test='`go test` calls TestX; it runs ExampleX if that ends with a comment `// Output:`.',
         new_file='its package clause and the imports that its tests need',
         running=(f'{beginning(module, environment)} -vet=off{chosen} .',),
         side_effects='tests that write into the tree, or a go.mod that is completed',

@@ -1,0 +1,66 @@
+"""Start files of tasks over packages of Go that the tests write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coevo.git.repository import Repository
+from coevo.languages.surgery import StartStateInvalid
+from coevo.model.words import Track
+from packagers.drafts import draft
+from packagers.drafts import groups
+from tests.packagers.test_tasks import row
+from tests.repos import commit
+from tests.repos import init
+
+MODULE = {'go.mod': 'module example.org/shop\n\ngo 1.21\n'}
+SHOP = 'package shop\n\nfunc Sell() int { return 1 }\n'
+NEW_FILE = """\
+package shop
+
+import "testing"
+
+type coin struct{ worth int }
+
+func TestSell(t *testing.T) {
+	if Sell() != (coin{2}).worth {
+		t.Fatal()
+	}
+}
+"""
+NEEDS_IT = """\
+package shop
+
+import "testing"
+
+func TestCoin(t *testing.T) {
+	if (coin{1}).worth != 1 {
+		t.Fatal()
+	}
+}
+"""
+
+
+def _start(repo: Path, others: dict[str, str]) -> bytes | None:
+    old = commit(repo, 'old', {**MODULE, 'shop.go': SHOP}, date='2020-01-01T00:00:00Z')
+    files = {'shop.go': SHOP.replace('1', '2'), 'sell_test.go': NEW_FILE, **others}
+    new = commit(repo, 'new', files, date='2020-01-02T00:00:00Z')
+    target = row(
+        *(old, new, 'TestSell', Track.GENERATION),
+        language='go',
+        test_file='sell_test.go',
+        test_class='shop',
+    )
+    (group,) = groups([target])
+    return draft(group, Repository(repo / '.git')).start
+
+
+def test_a_new_file_is_absent_with_what_it_alone_uses(tmp_path: Path) -> None:
+    assert _start(init(tmp_path / 'repo'), {}) is None
+
+
+def test_a_new_file_that_others_cannot_be_compiled_without_is_no_task(tmp_path: Path) -> None:
+    with pytest.raises(StartStateInvalid, match='need coin, which only this one declares'):
+        _start(init(tmp_path / 'repo'), {'coin_test.go': NEEDS_IT})
