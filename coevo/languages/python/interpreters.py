@@ -99,7 +99,7 @@ def _programs() -> Iterator[Path]:
     names = [f'python3.{minor}' for minor in range(OLDEST[1], NEWEST[1] + 1)]
     for folder in os.environ.get('PATH', '').split(':'):
         if folder and not folder.endswith('/.pyenv/shims'):
-            yield from (place for name in names if (place := Path(folder, name)).exists())
+            yield from (Path(one) for name in names if (one := shutil.which(name, path=folder)))
     yield from (place for name in names if (place := Path(sys.base_prefix, 'bin', name)).exists())
     pyenv = Path(os.environ.get('PYENV_ROOT') or Path.home() / '.pyenv')
     data = Path(os.environ.get('XDG_DATA_HOME') or Path.home() / '.local/share')
