@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchmarks.binomial import upper_bound
 from benchmarks.mined import MinedCell
 from benchmarks.mined import mined_cells
 from benchmarks.mined import open_clone
@@ -53,6 +52,7 @@ from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
+from packagers.binomial import upper_bound
 
 # Languages with one oracle, for which the date of a pair decides on libraries.
 WITHOUT_ANOTHER = (GO, PYTHON)

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import tables
-from benchmarks.binomial import upper_bound
 from benchmarks.funnel import print_table
 from coevo.evaluation.assignments import assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
+from packagers.binomial import upper_bound
 
 # Each with the answer that a good task has.
 QUESTIONS = {

@@ -26,7 +26,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from benchmarks import tables
-from benchmarks.binomial import upper_bound
 from benchmarks.mined import open_clone
 from benchmarks.mined import pair_of
 from benchmarks.oracles.cell import Bench
@@ -54,6 +53,7 @@ from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from miners.diffs.changes import diff
+from packagers.binomial import upper_bound
 
 SEED = 5
 DROP_STAGES = (Stage.SIEVE, Stage.LABEL, Stage.TRACK)

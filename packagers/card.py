@@ -22,6 +22,7 @@ from coevo.model.words import Stage
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import first_clean_moment
 from packagers import datasheet
+from packagers.binomial import upper_bound
 from packagers.dictionary import table
 from packagers.dictionary import tables_of_columns
 from packagers.funnel import funnel
@@ -163,6 +164,7 @@ def text(rows: Rows, about: About) -> str:
         table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
         *_unmined(about),
         *_behind(about),
+        *_run_again(rows),
         *_news(about.news),
         '## Siblings',
         SIBLINGS,
@@ -261,6 +263,21 @@ def _behind(about: About) -> Iterator[str]:
                 f'{partition.repo} ({partition.walk}) is known {until}: what it had later comes with '
                 'a month after this one.'
             )
+
+
+def _run_again(rows: Rows) -> Iterator[str]:
+    """How many labels did not come out again, of those that were asked to."""
+    again = [method for record in rows.reverified for method in record.methods]
+    asked = {method.method_id for method in again}
+    lost = {method.method_id for method in again if method.lost is not None}
+    if asked:
+        bound = upper_bound(len(lost), len(asked))
+        yield '## Run again'
+        yield (
+            f'{len(asked)} labels were run again, in fresh processes (`coevo reverify`): '
+            f'{len(asked) - len(lost)} hold, {len(lost)} do not, and are left out as `not_reproduced`. If they were drawn by '
+            f'seed, at most {bound:.1%} of all labels would not hold, with 95 % confidence.'
+        )
 
 
 def _news(news: Sequence[RepositoryNews]) -> Iterator[str]:

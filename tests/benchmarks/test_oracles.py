@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.binomial import upper_bound
+from packagers.binomial import upper_bound
 from benchmarks.oracles.inside.classfile import read_classes
 from benchmarks.oracles.inside.reports import worst_outcome
 from benchmarks.oracles.inside.selection import selectors

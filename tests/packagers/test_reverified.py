@@ -124,6 +124,16 @@ def test_a_lost_label_is_withdrawn_however_it_is_mined(store: Store, key: str) -
         assert {row['method_id'] for row in table(second, name)} <= {GENERATION.method_id}
 
 
+def test_the_card_tells_how_many_labels_hold(store: Store) -> None:
+    assert '## Run again' not in (released(store, '2024-02') / 'README.md').read_text()
+    keep(store, record(UPDATE, GENERATION))
+    keep(store, record(UPDATE, lost='tnew_cnew: fail'))
+    card = (released(store, '2024-03') / 'README.md').read_text()
+    assert '2 labels were run again' in card
+    assert '1 hold, 1 do not' in card
+    assert 'at most 97.5% of all labels' in card  # with none of two it would be 77.6%
+
+
 def test_a_damaged_record_is_not_passed_over(store: Store) -> None:
     keep(store, record(UPDATE))
     (entry,) = store.place.entries(reverifications.FOLDER)
