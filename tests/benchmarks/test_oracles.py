@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from packagers.binomial import upper_bound
 from benchmarks.oracles.inside.classfile import read_classes
 from benchmarks.oracles.inside.reports import worst_outcome
 from benchmarks.oracles.inside.selection import selectors
@@ -18,6 +17,7 @@ from benchmarks.oracles.trees import write_cell
 from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
 from coevo.languages.python import reading as python
+from packagers.binomial import upper_bound
 from tests.repos import commit
 from tests.repos import init
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import re
 import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -24,6 +21,7 @@ from flows.demo.comparison import differences
 from flows.demo.expected import ExpectedMethod
 from flows.demo.stories import STORIES
 from flows.demo.stories import Story
+from tests.manual.pages import answered
 
 ROOT = Path(__file__).parents[2]
 HEADS = {
@@ -137,16 +135,8 @@ def test_the_first_pages_show_what_it_gives(
         pytest.skip('the pages show the first story')
     monkeypatch.chdir(folder.parent)
     for page in (ROOT / 'README.md', ROOT / 'docs/quickstart.md'):
-        for line, shown in _answered(page):
+        for line, shown in answered(page, ' demo/snapshot'):
             capsys.readouterr()
             assert main(shlex.split(line)[1:]) == 0
             printed = capsys.readouterr().out.splitlines()
             assert [one for one in shown if one not in printed] == [], line
-
-
-def _answered(page: Path) -> Iterator[tuple[str, list[str]]]:
-    """The commands of a page that read the demo's snapshot, each with the lines that follow it."""
-    found = re.findall(r'^```(sh|text)\n(.*?)^```$', page.read_text(), re.MULTILINE | re.DOTALL)
-    for (kind, command), (next_kind, answer) in itertools.pairwise([*found, ('', '')]):
-        if kind == 'sh' and ' demo/snapshot' in command:
-            yield command.strip(), answer.splitlines() if next_kind == 'text' else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,3 +35,11 @@ def commands(page: Path) -> Iterator[str]:
             words = line.strip()
             if words and not words.startswith('#'):
                 yield words
+
+
+def answered(page: Path, about: str) -> Iterator[tuple[str, list[str]]]:
+    """The commands of a page that have some words, each with the lines that it shows as their answer."""
+    found = re.findall(r'^```(sh|text)\n(.*?)^```$', page.read_text(), re.MULTILINE | re.DOTALL)
+    for (kind, command), (next_kind, answer) in itertools.pairwise([*found, ('', '')]):
+        if kind == 'sh' and about in command:
+            yield command.strip(), answer.splitlines() if next_kind == 'text' else []
