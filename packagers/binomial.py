@@ -20,6 +20,12 @@ def upper_bound(found: int, drawn: int, confidence: float = 0.95) -> float:
 
 
 def _at_most(found: int, drawn: int, share: float) -> float:
-    return sum(
-        math.comb(drawn, k) * share**k * (1 - share) ** (drawn - k) for k in range(found + 1)
+    """In logarithms: the numbers of ways to draw are beyond a float for thousands."""
+    return math.fsum(
+        math.exp(_ways(drawn, k) + k * math.log(share) + (drawn - k) * math.log1p(-share))
+        for k in range(found + 1)
     )
+
+
+def _ways(drawn: int, k: int) -> float:
+    return math.lgamma(drawn + 1) - math.lgamma(k + 1) - math.lgamma(drawn - k + 1)

@@ -1,4 +1,4 @@
-"""What the oracles do before and after Maven: trees, levels, selectors, reports, bounds."""
+"""What the oracles do before and after Maven: trees, levels, selectors, reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from benchmarks.oracles.trees import write_cell
 from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
 from coevo.languages.python import reading as python
-from packagers.binomial import upper_bound
 from tests.repos import commit
 from tests.repos import init
 
@@ -130,9 +129,3 @@ def test_the_worst_test_case_counts(tmp_path: Path) -> None:
     assert worst_outcome(tmp_path) == ('skipped', '')
     (tmp_path / 'TEST-b.xml').write_text('<t><testcase><failure type="E"/></testcase></t>')
     assert worst_outcome(tmp_path) == ('fail', 'E')
-
-
-def test_the_bound_of_a_share_is_exact() -> None:
-    assert upper_bound(0, 400) == pytest.approx(1 - 0.05 ** (1 / 400), abs=1e-6)
-    assert upper_bound(1, 10) == pytest.approx(0.3942, abs=1e-4)
-    assert upper_bound(3, 3) == 1.0
