@@ -161,20 +161,17 @@ def _shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
 
     Whoever writes a file that is absent cannot know of it, but without it the other files do not compile.
     """
-    file = reading(row.language).parse(source, row.test_file)
-    tests = {
-        member.start_byte for _, member in reading(row.language).find_tests(file, lambda _: ())
-    }
+    reader = reading(row.language)
+    file = reader.parse(source, row.test_file)
+    tests = {member.start_byte for _, member in reader.find_tests(file, lambda _: ())}
     for type_ in file.types:
         others = [member for member in type_.members if member.start_byte not in tests]
         if type_.around and len(others) == len(type_.members):
             yield type_.simple
-        if type_.kind == MODULE:
-            yield from (member.name for member in others)
-        else:
-            yield from (
-                m.name for m in others if 'static' in m.modifiers and 'private' not in m.modifiers
-            )
+        for member in others:
+            is_open = 'static' in member.modifiers and 'private' not in member.modifiers
+            if type_.kind == MODULE or is_open:
+                yield member.name
 
 
 def _others(around: StartRow, repository: Repository, row: MethodRow) -> dict[str, bytes | None]:

@@ -39,7 +39,7 @@ def commands(page: Path) -> Iterator[str]:
 
 def answered(page: Path, about: str) -> Iterator[tuple[str, list[str]]]:
     """The commands of a page that have some words, each with the lines that it shows as their answer."""
-    found = re.findall(r'^```(sh|text)\n(.*?)^```$', page.read_text(), re.MULTILINE | re.DOTALL)
+    found = _FENCE.findall(page.read_text())
     for (kind, command), (next_kind, answer) in itertools.pairwise([*found, ('', '')]):
         if kind == 'sh' and about in command:
             yield command.strip(), answer.splitlines() if next_kind == 'text' else []
