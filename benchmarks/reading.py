@@ -19,6 +19,7 @@ from pathlib import Path
 
 from benchmarks import tables
 from benchmarks.funnel import print_table
+from benchmarks.refusals import refusing
 from coevo.evaluation.assignments import assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -126,4 +127,5 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == '__main__':
-    raise SystemExit(main())
+    with refusing('reading'):
+        raise SystemExit(main())

@@ -16,12 +16,12 @@ import sys
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from benchmarks.baselines.answers import ANSWERS
+from benchmarks.refusals import refusing
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import assignments
 from coevo.evaluation.clones import repository_of
@@ -96,15 +96,6 @@ def _write(folder: Path, name: str, patches: dict[str, str], metadata: dict[str,
         durable.write(folder / 'logs' / f'{task_id}.jsonl', [f'{told}\n'.encode()])
 
 
-@contextmanager
-def _saying() -> Iterator[None]:
-    try:
-        yield
-    except Fatal as error:
-        print(f'baselines: {error}', file=sys.stderr)
-        raise SystemExit(2) from None
-
-
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -116,7 +107,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument('--url', default='https://example.org/coevo/baselines')
     arguments = parser.parse_args(words)
     names = arguments.only or list(ANSWERS)
-    with _saying():
+    with refusing('baselines'):
         counts = submissions(
             arguments.snapshot, arguments.out, arguments.store, names, arguments.url
         )
