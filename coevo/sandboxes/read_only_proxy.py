@@ -1,0 +1,164 @@
+"""The only network of a job that fetches: a web server of ours on the loopback of its sandbox.
+
+The job may ask by GET and HEAD alone. What it asks for is a path, which a function of ours checks and answers;
+the job chooses no host, no header that is sent on, and no method.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from coevo.model.errors import Transient
+from coevo.sandboxes.process import Process
+
+_CONNECTIONS = 64
+_IDLE_SECONDS = 60.0
+_LONGEST_PATH = 2048
+_MOST_TROUBLE = 20
+
+# What the proxy answers for trouble of ours: a client must not take it for "not there".
+_BAD_GATEWAY = 502
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a job is told.
+
+    body     bytes, or a file of the host whose content is sent
+    headers  beside Content-Length
+    """
+
+    status: int = 200
+    body: bytes | Path = b''
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+NOT_THERE = Answer(status=404)
+REFUSED = Answer(status=403)
+
+Answering = Callable[[str, Message], Answer]
+"""Takes a request's target, such as `/simple/six/?x=1`, and its headers. Raises Transient for trouble of ours."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ServedJob:
+    """A proxy while it serves.
+
+    url      its address in the sandbox, without a slash at its end
+    trouble  why requests could not be answered: then what the job makes of them is no verdict
+    bug      what ended an answer that is no trouble: the caller has to raise it
+    """
+
+    url: str
+    trouble: list[str] = field(default_factory=list)
+    bug: Exception | None = None
+
+    def check(self) -> None:
+        """Raise what kept requests from an answer: a bug of ours, else Transient."""
+        if self.bug is not None:
+            raise self.bug
+        if self.trouble:
+            raise Transient(self.trouble[0])
+
+
+@contextmanager
+def serving(process: Process, answer: Answering) -> Iterator[ServedJob]:
+    """Serve a job that waits until it is given the address.
+
+    Raises: Transient where its network cannot be entered.
+    """
+    listening = process.listen()
+    served = ServedJob(url=f'http://127.0.0.1:{listening.getsockname()[1]}')
+    server = _Server(served, answer)
+    server.socket.close()
+    server.socket = listening
+    listening.listen(_CONNECTIONS)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, served: ServedJob, answer: Answering) -> None:
+        self.served, self.answer = served, answer
+        self._free = threading.BoundedSemaphore(_CONNECTIONS)
+        super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._free.acquire()  # further connections wait in the socket's queue
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over a client that goes away; keep anything else for the caller."""
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and not isinstance(error, (ConnectionError, TimeoutError)):
+            self.served.bug = self.served.bug or error
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    server_version = 'coevo'
+    sys_version = ''
+    timeout = _IDLE_SECONDS
+    server: _Server
+
+    def do_GET(self) -> None:
+        if len(self.path) > _LONGEST_PATH or not self.path.startswith('/'):
+            return self._send(REFUSED)
+        try:
+            return self._send(self.server.answer(self.path, self.headers))
+        except Transient as error:
+            if len(self.server.served.trouble) < _MOST_TROUBLE:
+                self.server.served.trouble.append(str(error))
+            return self._send(Answer(status=_BAD_GATEWAY))
+
+    do_HEAD = do_GET
+
+    def _send(self, answer: Answer) -> None:
+        if isinstance(answer.body, Path):
+            with answer.body.open('rb') as stream:
+                self._announce(answer, answer.body.stat().st_size)
+                if self.command == 'GET':
+                    shutil.copyfileobj(stream, self.wfile)
+            return
+        self._announce(answer, len(answer.body))
+        if self.command == 'GET':
+            self.wfile.write(answer.body)
+
+    def _announce(self, answer: Answer, size: int) -> None:
+        self.send_response(answer.status)
+        for name, text in answer.headers.items():
+            self.send_header(name, text)
+        self.send_header('Content-Length', str(size))
+        self.end_headers()
+
+    def address_string(self) -> str:
+        return 'sandbox'
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing: a job asks for hundreds of files."""

@@ -1,0 +1,220 @@
+"""Paths of the host that contain text of a stranger: proven to lie beneath a root, and written without following links.
+
+A name out of a repository, a snapshot or an answer of a server may be absolute, lead upwards, or lead through a
+link. `beneath` is the only function that makes a path of such a name. It refuses what would leave the root, or
+what no file system keeps. `Beneath` then walks from the root folder by folder and follows no link on the way, so
+that a link which appears later leads nowhere, either (the idea of openat2(2), RESOLVE_BENEATH).
+
+`infra/check_host_paths.py`, a part of `make lint`, finds writes that should take this type and do not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from coevo.storage.durable import UNFINISHED
+from coevo.storage.durable import naming
+
+_LONGEST_NAME = 255  # bytes, of every file system of Linux
+_LONGEST_PATH = 3000  # bytes below the root: the kernel takes 4096 with the root
+_MOST_PARTS = 128
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LEAVES = frozenset({errno.ELOOP, errno.ENOTDIR})
+
+
+class PathFault(StrEnum):
+    """Why a text cannot be a path beneath a root."""
+
+    EMPTY = 'empty'
+    NUL = 'nul'
+    ABSOLUTE = 'absolute'
+    UPWARDS = 'upwards'
+    NAME_TOO_LONG = 'name_too_long'
+    PATH_TOO_LONG = 'path_too_long'
+    TOO_DEEP = 'too_deep'
+    UNWRITABLE = 'unwritable'
+
+
+class UnsafePath(ValueError):
+    """A stranger's text that is no path beneath a root.
+
+    fault  one word for a reason
+    """
+
+    def __init__(self, fault: PathFault, text: str) -> None:
+        super().__init__(f'{text[:80]!r} cannot be a path here: {fault.value.replace("_", " ")}')
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class Beneath:
+    """A path that lies beneath a root. Made by `beneath` alone.
+
+    root   a folder of ours; links on the way to it are followed
+    parts  names below it, none of them empty, `.` or `..`
+    """
+
+    root: Path
+    parts: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The path, to be shown or read. Writing goes through the methods, which follow no link."""
+        return self.root.joinpath(*self.parts)
+
+    def below(self, text: str) -> Beneath:
+        """Return a path below this one. Raises: UnsafePath."""
+        return beneath(self.root, *self.parts, text)
+
+    def write(self, content: bytes, mode: int = 0o644) -> None:
+        """Replace the file, whole or not at all, and make the folders that lead to it.
+
+        Raises: UnsafePath where a link or a file stands in the way, OSError for a full disk.
+        """
+        temporary = f'.{secrets.token_hex(8)}{UNFINISHED}'
+        with self._parent(make=True) as folder, naming(self.path):
+            try:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
+                with os.fdopen(descriptor, 'wb') as file:
+                    file.write(content)
+                    os.fchmod(file.fileno(), mode)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(temporary, self.parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=folder)
+                raise
+
+    def make_folder(self, mode: int = 0o755) -> None:
+        """Make the folder, and those that lead to it, where they are missing.
+
+        Raises: UnsafePath where a link or a file stands in the way.
+        """
+        with self._parent(make=True) as folder, _open_folder(folder, self.parts[-1], mode):
+            pass
+
+    def take(self, source: Path) -> None:
+        """Rename a file or folder of ours to this path, which must be free or a file.
+
+        Raises: UnsafePath where a link stands in the way, OSError where another folder has the name.
+        """
+        with self._parent(make=True) as folder:
+            os.rename(source, self.parts[-1], dst_dir_fd=folder)
+
+    def link_to(self, source: Path) -> None:
+        """Give a file of ours this name, too (a hard link). Raises: FileExistsError, UnsafePath."""
+        with self._parent(make=True) as folder:
+            os.link(source, self.parts[-1], dst_dir_fd=folder, follow_symlinks=False)
+
+    def remove(self) -> None:
+        """Remove the file or the link itself, or the folder with all that it holds; nothing where it is not there."""
+        with contextlib.suppress(FileNotFoundError), self._parent(make=False) as folder:
+            state = os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISDIR(state.st_mode):
+                shutil.rmtree(self.parts[-1], dir_fd=folder)
+            else:
+                os.unlink(self.parts[-1], dir_fd=folder)
+
+    def is_folder(self) -> bool:
+        """Whether a folder is there, and no link on the way."""
+        return self._mode(stat.S_ISDIR)
+
+    def is_file(self) -> bool:
+        """Whether a regular file is there, and no link on the way."""
+        return self._mode(stat.S_ISREG)
+
+    def _mode(self, asks: object) -> bool:
+        assert callable(asks)
+        try:
+            with self._parent(make=False) as folder:
+                state = os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False)
+        except (FileNotFoundError, UnsafePath):
+            return False
+        return bool(asks(state.st_mode))
+
+    @contextlib.contextmanager
+    def _parent(self, *, make: bool) -> Iterator[int]:
+        """Give a descriptor of the folder that holds the path."""
+        with contextlib.ExitStack() as stack:
+            if make:
+                self.root.mkdir(parents=True, exist_ok=True)
+            folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            stack.callback(os.close, folder)
+            for name in self.parts[:-1]:
+                folder = stack.enter_context(_open_folder(folder, name, 0o755 if make else None))
+            yield folder
+
+
+@contextlib.contextmanager
+def _open_folder(above: int, name: str, mode: int | None) -> Iterator[int]:
+    """Open a folder that is no link; mode: make it where it is missing."""
+    if mode is not None:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, mode, dir_fd=above)
+            os.chmod(name, mode, dir_fd=above)  # whatever our umask
+    try:
+        descriptor = os.open(name, _FOLDER_FLAGS, dir_fd=above)
+    except OSError as error:
+        if error.errno in _LEAVES:
+            raise UnsafePath(PathFault.UNWRITABLE, name) from None
+        raise
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def beneath(root: Path, *texts: str) -> Beneath:
+    """Return the path of a stranger's texts, joined by slashes, beneath a root.
+
+    Raises: UnsafePath for what leaves the root or what no file system keeps.
+    """
+    parts = tuple(_names('/'.join(texts)))
+    return Beneath(root, parts)
+
+
+def path_fault(text: str) -> PathFault | None:
+    """Return why a text cannot be a path beneath any root; None where it can."""
+    try:
+        for _ in _names(text):
+            pass
+    except UnsafePath as error:
+        return error.fault
+    return None
+
+
+def _names(text: str) -> Iterable[str]:
+    """Return the names of a path. Raises: UnsafePath."""
+    if '\0' in text:
+        raise UnsafePath(PathFault.NUL, text)
+    if text.startswith('/'):
+        raise UnsafePath(PathFault.ABSOLUTE, text)
+    names = [name for name in text.split('/') if name not in ('', '.')]
+    if not names:
+        raise UnsafePath(PathFault.EMPTY, text)
+    if '..' in names:
+        raise UnsafePath(PathFault.UPWARDS, text)
+    try:
+        sizes = [len(os.fsencode(name)) for name in names]
+    except UnicodeEncodeError:
+        raise UnsafePath(PathFault.UNWRITABLE, ascii(text)) from None
+    if max(sizes) > _LONGEST_NAME:
+        raise UnsafePath(PathFault.NAME_TOO_LONG, text)
+    if len(names) > _MOST_PARTS:
+        raise UnsafePath(PathFault.TOO_DEEP, text)
+    if sum(sizes) + len(sizes) > _LONGEST_PATH:
+        raise UnsafePath(PathFault.PATH_TOO_LONG, text)
+    return names
