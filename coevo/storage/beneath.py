@@ -98,6 +98,18 @@ class Beneath:
                     os.unlink(temporary, dir_fd=folder)
                 raise
 
+    def create(self, content: bytes, mode: int = 0o644) -> None:
+        """Write a file that is not there yet, for a folder of ours that gets its name when it is whole.
+
+        Raises: FileExistsError, UnsafePath where a link or a file stands in the way.
+        """
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with self._parent(make=True) as folder, naming(self.path):
+            descriptor = os.open(self.parts[-1], flags, 0o600, dir_fd=folder)
+            with os.fdopen(descriptor, 'wb') as file:
+                file.write(content)
+                os.fchmod(file.fileno(), mode)
+
     def make_folder(self, mode: int = 0o755) -> None:
         """Make the folder, and those that lead to it, where they are missing.
 

@@ -54,7 +54,7 @@ def made_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
         build, project = known
         return GoEnd(build=dataclasses.replace(build, cpu_seconds=0.0), project=project)
     told = context.described(commit.rev, pair.repo, pair.new)
-    refused = refusal(context.repository, commit.rev)
+    refused = told.refusal or refusal(context.repository, commit.rev)
     if refused is not None:
         return GoEnd(build=_build(commit.rev, toolchain, {}, failure=refused))
     project = context.project(commit.rev, told, toolchain, pair.new)

@@ -1,14 +1,16 @@
-"""The go command outside of sandboxes: it downloads modules and lists packages, and runs nothing of them.
+"""The go command on the host: it says what this machine is set up for, and brings toolchains.
 
-It asks the proxy and the checksum database that this machine is set up for. It starts no version control
-(`GOVCS`), no compiler of C, and no other toolchain than the one that is named.
+It reads no file of a repository and is given no text of one. Whatever reads a repository runs in the sandbox
+(`projects.py`, `compiler.py`).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -23,22 +25,58 @@ from coevo.storage.folders import cache_folder
 _SECONDS = 1800
 _TRIES, _PAUSE = 4, 2.0
 
-# What says that a network, not a project, is at fault.
-_TROUBLE = re.compile(
-    r'dial tcp|i/o timeout|connection (reset|refused)|TLS handshake|no such host|unexpected EOF'
-    r'|50[0234] |429 |network is unreachable|context deadline exceeded|INTERNAL_ERROR'
-)
 # What of a person's settings would change what is asked for.
 _OURS = ('GOFLAGS', 'GOWORK', 'GOROOT', 'GOBIN', 'GO111MODULE', 'GOOS', 'GOARCH', 'GOEXPERIMENT')
 
+_ASKED = ('GOPROXY', 'GOSUMDB', 'GONOSUMDB')
+# The name of a database ends where its key begins; an address of its own may follow.
+_DATABASE = re.compile(
+    r'(?P<name>[A-Za-z0-9][A-Za-z0-9.-]*)(?:\+\S+)?(?:\s+(?P<url>https?://\S+))?'
+)
+# The go command knows this one as another address of the first.
+_MIRRORED = {'sum.golang.google.cn': 'sum.golang.org'}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What the command wrote, and whether it was content."""
+class ChecksumDatabase:
+    """name: as the go command asks for it; url: where it is, without a slash at its end"""
 
-    good: bool
-    output: str
-    complaint: str
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoSettings:
+    """What this machine's go command would ask.
+
+    proxies    URLs of module proxies, in order
+    variables  of the checksum database, for a go command in the sandbox
+    """
+
+    proxies: tuple[str, ...]
+    checksum_database: ChecksumDatabase | None
+    variables: Mapping[str, str]
+
+
+def read_settings(toolchain: GoToolchain) -> GoSettings:
+    """Return what the machine is set up for, by its environment and its `go env -w`."""
+    with tempfile.TemporaryDirectory(prefix='coevo-go-') as folder:
+        told = json.loads(ask(toolchain, ('env', '-json', *_ASKED), Path(folder)))
+    urls = (text.rstrip('/') for text in re.split('[,|]', told['GOPROXY']))
+    return GoSettings(
+        proxies=tuple(url for url in urls if url.startswith(('http://', 'https://'))),
+        checksum_database=_database(told['GOSUMDB']),
+        variables={'GOSUMDB': told['GOSUMDB'], 'GONOSUMDB': told['GONOSUMDB'], 'GONOPROXY': 'none'},
+    )
+
+
+def _database(text: str) -> ChecksumDatabase | None:
+    match = _DATABASE.fullmatch(text.strip())
+    if match is None or match['name'] == 'off':
+        return None
+    name = match['name']
+    url = match['url'] or f'https://{name}'
+    return ChecksumDatabase(name=_MIRRORED.get(name, name), url=url.rstrip('/'))
 
 
 def ask(
@@ -46,8 +84,13 @@ def ask(
     words: Sequence[str],
     folder: Path,
     more: Mapping[str, str] | None = None,
-) -> Said:
-    """The command in a folder; trouble of the network is tried again, then Transient."""
+) -> str:
+    """Return what the command writes, in an empty folder of ours.
+
+    Words of coevo alone are given to it, so that a failure is trouble of the machine or of its network.
+
+    Raises: Transient after some tries.
+    """
     for number in range(_TRIES):
         done = subprocess.run(
             [toolchain.program, *words],
@@ -60,10 +103,11 @@ def ask(
             timeout=_SECONDS,
             check=False,
         )
-        if not _TROUBLE.search(done.stderr if done.returncode else done.stderr + done.stdout):
-            return Said(good=not done.returncode, output=done.stdout, complaint=done.stderr.strip())
-        time.sleep(_PAUSE * 2**number)
-    raise Transient(f'go cannot reach the module proxy: {done.stderr.strip()[-1000:]}')
+        if not done.returncode:
+            return done.stdout
+        if number < _TRIES - 1:
+            time.sleep(_PAUSE * 2**number)
+    raise Transient(f'go {words[0]} does not work here: {done.stderr.strip()[-1000:]}')
 
 
 def _environment(toolchain: GoToolchain, folder: Path, more: Mapping[str, str]) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.languages.golang.go_command import ask
 from coevo.languages.golang.launch import variables
+from coevo.languages.golang.module_store import download_modules
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
@@ -30,9 +30,8 @@ class GoKits:
     def kit(self, task: TaskRow, place: Path) -> Kit:
         toolchain = _toolchain(task.environment.runtime if task.environment else '', self._say)
         libraries = task.environment.libraries if task.environment else ()
-        names = [one.coordinates for one in libraries]
-        if names:
-            ask(toolchain, ('mod', 'download', *names), place.parent)
+        if libraries:
+            download_modules(toolchain, libraries)
         mounts = [Mount(source=module_cache(), target=MODULES)]
         if not toolchain.inside.startswith('/usr/'):
             mounts.append(Mount(source=toolchain.home, target=toolchain.inside))

@@ -23,6 +23,7 @@ PROCESSES = 1024
 FILE_BYTES = 512 << 20
 DISK_BYTES = 1 << 30
 COMPILING_SECONDS, COMPILING_DISK_BYTES = 1200.0, 6 << 30
+LISTING_SECONDS = 600.0
 _SERVING_SECONDS = 30 * 86400.0  # of many orders, each of which has its limit
 
 # A compiler has little garbage to collect, and ends soon.
@@ -41,6 +42,16 @@ def compiler_job(made: Prepared, caches: Sequence[Path]) -> Job:
         argv=(PROGRAM, 'compile'),
         limits=_limits(_SERVING_SECONDS, _SERVING_SECONDS, COMPILING_DISK_BYTES),
         mounts=tuple(mounts),
+        environment={**variables(made.toolchain), **_COMPILING},
+    )
+
+
+def listing_job(made: Prepared) -> Job:
+    """Lists what a tree imports and runs nothing of it. It waits for its order, which says where its proxy is."""
+    return Job(
+        argv=(PROGRAM, 'list'),
+        limits=_limits(LISTING_SECONDS, LISTING_SECONDS * 5, COMPILING_DISK_BYTES),
+        mounts=tuple(_common(made)),
         environment={**variables(made.toolchain), **_COMPILING},
     )
 

@@ -11,3 +11,5 @@ BINARY = '/in/binary'
 
 # Writable, in memory: trees lie in a folder that ends in the path of their module.
 SOURCES = '/w/src'
+# A module cache of one job, in which those of MODULES are by links.
+OWN_MODULES = '/w/modules'

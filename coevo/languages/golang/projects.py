@@ -1,25 +1,25 @@
 """The modules of a revision, and what they need: go.mod and go.sum as the go command completes them.
 
-What go.mod and go.sum do not pin is the newest of the pair's date. What they name is downloaded outside, where
-nothing of it is run; inside, nobody asks a network.
+What go.mod and go.sum do not pin is the newest of the pair's date.
 """
 
 from __future__ import annotations
 
 import hashlib
 import posixpath
-import shutil
-import tempfile
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.golang.dated_proxy import DatedProxy
-from coevo.languages.golang.go_command import ask
+from coevo.languages.golang.module_listing import ListedModule
+from coevo.languages.golang.module_listing import ModuleLister
+from coevo.languages.golang.module_listing import hashes
 from coevo.languages.golang.places import SOURCES
 from coevo.languages.golang.reading.layout import GO_MOD
 from coevo.languages.golang.reading.layout import GO_WORK
@@ -29,14 +29,16 @@ from coevo.languages.golang.reading.layout import is_test_path
 from coevo.languages.golang.reading.module_paths import ImportingFile
 from coevo.languages.golang.reading.module_paths import go_mod_of
 from coevo.languages.golang.reading.module_paths import module_path
+from coevo.languages.golang.reading.module_paths import module_path_fault
 from coevo.languages.golang.reading.module_paths import own_path
 from coevo.languages.golang.reading.module_paths import owner_of
 from coevo.languages.golang.reading.trees import GoTree
 from coevo.languages.golang.reading.trees import tree
 from coevo.languages.golang.reading.workspaces import joined
-from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.standard_library import Prepared
 from coevo.languages.golang.toolchains import level_of
 from coevo.languages.golang.toolchains import numbers
+from coevo.languages.packed_files import pack
 from coevo.model.environments import LibraryEntry
 
 GO_SUM = 'go.sum'
@@ -83,11 +85,14 @@ class GoProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """What a revision itself says, before anybody is asked.
+    """What a revision itself says, before the go command is asked.
 
-    texts  go.mod and go.sum by path, with one of ours where there is none at the root
-    level  the newest language level that is asked for
-    needs  a digest of all that decides what is downloaded
+    path     of the module at its root, or by which it imports itself
+    folders  of its modules that have tests, sorted; '.' is the root
+    texts    go.mod and go.sum by path, with one of ours where there is none at the root
+    level    the newest language level that is asked for
+    needs    a digest of all that decides what is downloaded
+    refused  by folder, why a module's path cannot be that of a folder; its tests have no other verdict
     """
 
     path: str
@@ -95,10 +100,20 @@ class Described:
     texts: Mapping[str, bytes]
     level: tuple[int, ...]
     needs: str
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the whole revision cannot be laid out; None if it can."""
+        return self.refused.get('.')
 
 
-def described(repository: Repository, rev: str, name: str, when: datetime | None) -> Described:
-    """name  that of the repository, such as owner/name"""
+def describe(repository: Repository, rev: str, name: str, when: datetime | None) -> Described:
+    """Return what a revision says of its modules.
+
+    name  that of the repository, such as owner/name
+    when  a tree without a go.mod has the language level of that day
+    """
     seen = tree(repository, rev)
     texts = dict(_stated(seen))
     roots = sorted(posixpath.dirname(path) or '.' for path in texts if path.endswith(GO_MOD))
@@ -111,78 +126,77 @@ def described(repository: Repository, rev: str, name: str, when: datetime | None
         texts = joined(texts, seen.content(GO_WORK))
     path = module_path(texts[GO_MOD]) or f'github.com/{name}'
     folders = tuple(one for one in roots if one == '.' or _has_tests(seen, one, roots))
+    folders = folders[:_MOST_MODULES]
     levels = [_level(texts[go_mod_of(one)]) for one in folders]
     needs = repr((path, folders, sorted(texts.items()), sorted(_imports(seen))))
     return Described(
         path=path,
-        folders=folders[:_MOST_MODULES],
+        folders=folders,
         texts=texts,
         level=max(levels),
-        needs=hashlib.sha256(needs.encode()).hexdigest(),
+        needs=hashlib.sha256(needs.encode(errors='surrogateescape')).hexdigest(),
+        refused=dict(_refused(path, folders, texts)),
     )
 
 
-def resolved(
+def _refused(
+    path: str, folders: Sequence[str], texts: Mapping[str, bytes]
+) -> Iterator[tuple[str, str]]:
+    for folder in folders:
+        fault = module_path_fault(path if folder == '.' else module_path(texts[go_mod_of(folder)]))
+        if fault is not None:
+            yield folder, f'module_path:{fault}'
+
+
+def resolve(
     repository: Repository,
     rev: str,
-    told: Described,
-    toolchain: GoToolchain,
+    described: Described,
+    lister: ModuleLister,
+    made: Prepared,
+    folder: Path,
     when: datetime | None,
 ) -> GoProject:
-    """All that its packages and their tests import, downloaded; Transient."""
-    files = dict(told.texts)
+    """Return the project with all that its packages and their tests import, downloaded.
+
+    folder  of ours, for the archive of what is read
+
+    Raises: Transient for trouble of the network or of the sandbox.
+    """
+    tree_file = pack(_read_files(repository, rev, described.texts), folder)
+    try:
+        folders = [one for one in described.folders if one not in described.refused]
+        listed = lister.list_modules(made, tree_file, folders, when)
+    finally:
+        tree_file.unlink()
+    files = dict(described.texts)
     libraries: dict[str, tuple[LibraryEntry, ...]] = {}
-    failures: dict[str, str] = {}
-    with (
-        tempfile.TemporaryDirectory(prefix='coevo-go-') as folder,
-        DatedProxy(toolchain, when, Path(folder)) as proxy,
-    ):
-        place = Path(folder, 'src', told.path)
-        _write(repository, rev, place, told.texts)
-        for module in told.folders:
-            words = ['list', '-e', '-deps', '-test', '-f', _FORMAT, './...']
-            said = ask(toolchain, words, place / module, proxy.settings)
-            if not said.good:
-                failures[module] = _reason(said.complaint, folder)
-                continue
-            for name in (GO_MOD, GO_SUM):
-                file = place / module / name
-                if file.is_file():
-                    files[_join(module, name)] = file.read_bytes()
-            sums = files.get(_join(module, GO_SUM), b'').decode(errors='replace')
-            libraries[module] = tuple(_libraries(said.output, sums))
-        shutil.rmtree(place, ignore_errors=True)
+    failures = dict(described.refused)
+    for module, answer in listed.items():
+        if answer.failure is not None:
+            failures[module] = answer.failure
+            continue
+        files[go_mod_of(module)] = answer.go_mod
+        if answer.go_sum:
+            files[_join(module, GO_SUM)] = answer.go_sum
+        libraries[module] = tuple(_libraries(answer))
     return GoProject(
-        path=told.path,
-        folders=told.folders,
+        path=described.path,
+        folders=described.folders,
         files=files,
         libraries=libraries,
         failures=failures,
     )
 
 
-_FORMAT = '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}'
-
-
-def _libraries(output: str, sums: str) -> Iterator[LibraryEntry]:
-    """Modules with the hash of their files that go.sum has (`h1:`)."""
-    known = {}
-    for line in sums.splitlines():
-        path, _, rest = line.partition(' ')
-        version, _, digest = rest.partition(' ')
-        known[path, version] = digest
-    for line in sorted({line for line in output.splitlines() if line}):
-        path, _, version = line.partition(' ')
+def _libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
+    """Yield modules with the hash of their files that go.sum has (`h1:`)."""
+    known = {(path, version): digest for path, version, digest in hashes(listed.go_sum)}
+    for path, version in listed.modules:
         digest = known.get((path, version), '')
         yield LibraryEntry(
             coordinates=f'{path}@{version}', sha256=hashlib.sha256(digest.encode()).hexdigest()
         )
-
-
-def _reason(complaint: str, folder: str) -> str:
-    lines = [line for line in complaint.splitlines() if not line.startswith('go: downloading')]
-    text = ' '.join(lines[:1]).replace(folder, '').removeprefix('go: ')
-    return f'modules:{text[:200]}'
 
 
 def _stated(seen: GoTree) -> Iterator[tuple[str, bytes]]:
@@ -237,18 +251,16 @@ def _importing(seen: GoTree, path: str) -> ImportingFile:
     )
 
 
-def _write(repository: Repository, rev: str, place: Path, texts: Mapping[str, bytes]) -> None:
-    """What the go command reads to tell what is imported: nothing that could be run is among it."""
-    entries = repository.tree(rev)
-    wanted = {
-        path: repository.blob(entry.oid)
-        for path, entry in entries.items()
+def _read_files(
+    repository: Repository, rev: str, texts: Mapping[str, bytes]
+) -> dict[str, tuple[str, bytes]]:
+    """Return what the go command reads to tell what is imported: nothing that could be run is among it."""
+    found = {
+        path: (entry.mode, repository.blob(entry.oid))
+        for path, entry in repository.tree(rev).items()
         if path.endswith('.go') and entry.mode != LINK and VENDOR not in path.split('/')
     }
-    for path, content in (wanted | dict(texts)).items():
-        file = place / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+    return found | {path: ('100644', content) for path, content in texts.items()}
 
 
 def _join(folder: str, name: str) -> str:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
+from coevo.languages.golang.go_command import read_settings
+from coevo.languages.golang.module_listing import ModuleLister
 from coevo.languages.golang.projects import Described
 from coevo.languages.golang.projects import GoProject
-from coevo.languages.golang.projects import described
-from coevo.languages.golang.projects import resolved
+from coevo.languages.golang.projects import describe
+from coevo.languages.golang.projects import resolve
 from coevo.languages.golang.standard_library import Prepared
 from coevo.languages.golang.standard_library import prepared
 from coevo.languages.golang.supply import GoSupply
@@ -53,6 +55,7 @@ class GoRunContext:
         self._projects: dict[tuple[str, str, date | None], GoProject] = {}
         self._described: dict[tuple[str, date | None], Described] = {}
         self._prepared: dict[GoToolchain, Prepared] = {}
+        self._lister: ModuleLister | None = None
         self.lock = threading.Lock()
 
     def forget(self, rev: str) -> None:
@@ -63,9 +66,18 @@ class GoRunContext:
 
     def prepared(self, toolchain: GoToolchain) -> Prepared:
         with self.lock:
-            if toolchain not in self._prepared:
-                self._prepared[toolchain] = prepared(toolchain)
-            return self._prepared[toolchain]
+            return self._prepare(toolchain)
+
+    def _prepare(self, toolchain: GoToolchain) -> Prepared:
+        if toolchain not in self._prepared:
+            self._prepared[toolchain] = prepared(toolchain)
+        return self._prepared[toolchain]
+
+    def _module_lister(self, toolchain: GoToolchain) -> ModuleLister:
+        """Return the lister of this run: what the machine asks is read once, by any toolchain."""
+        if self._lister is None:
+            self._lister = ModuleLister(self.sandbox, read_settings(toolchain))
+        return self._lister
 
     def cache(self, toolchain: GoToolchain) -> Path:
         """Packages that this run has compiled; only the Go toolchain has written to it."""
@@ -76,7 +88,7 @@ class GoRunContext:
     def described(self, rev: str, name: str, when: Commit) -> Described:
         key = rev, when.committer_date.date() if when.committer_date else None
         if key not in self._described:
-            self._described[key] = described(self.repository, rev, name, when.committer_date)
+            self._described[key] = describe(self.repository, rev, name, when.committer_date)
         return self._described[key]
 
     def project(self, rev: str, told: Described, toolchain: GoToolchain, when: Commit) -> GoProject:
@@ -85,7 +97,13 @@ class GoRunContext:
         key = (told.needs, toolchain.version, day)
         with self.lock:
             if key not in self._projects:
-                self._projects[key] = resolved(
-                    self.repository, rev, told, toolchain, when.committer_date
+                self._projects[key] = resolve(
+                    self.repository,
+                    rev,
+                    told,
+                    self._module_lister(toolchain),
+                    self._prepare(toolchain),
+                    self.root / 'listing',
+                    when.committer_date,
                 )
             return self._projects[key]

@@ -93,7 +93,7 @@ class GoSupply:
         host = max(self.known, key=lambda one: one.numbers)
         with tempfile.TemporaryDirectory(prefix='coevo-go-') as name:
             folder = Path(name)
-            listed = ask(host, ('list', '-m', '-versions', _MODULE), folder).output.split()
+            listed = ask(host, ('list', '-m', '-versions', _MODULE), folder).split()
             fitting = [
                 text
                 for text in listed
@@ -105,9 +105,11 @@ class GoSupply:
             best = max(fitting, key=lambda text: numbers(text.partition('-go')[2]))
             version = best.partition('-go')[2].partition('.linux')[0]
             self.say(f'Go {version} is not here; the module proxy is asked for it')
-            done = ask(host, ('version',), folder, {'GOTOOLCHAIN': f'go{version}'})
+            said = ask(host, ('version',), folder, {'GOTOOLCHAIN': f'go{version}'})
         found = read_toolchain((module_cache() / 'golang.org' / f'toolchain@{best}').resolve())
-        if not done.good or found is None:
-            raise Transient(f'Go {version} could not be fetched: {done.complaint[-300:]}')
+        if found is None:
+            raise Transient(
+                f'Go {version} could not be fetched; the go command says: {said[-300:]}'
+            )
         self.known = (*self.known, found)
         return found

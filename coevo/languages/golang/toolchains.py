@@ -83,8 +83,8 @@ class GoToolchain:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """(1, 26, 8) of 1.26.8; what is no number counts as none."""
-    return tuple(int(part) for part in re.findall(r'\d+', version)[:3])
+    """Return (1, 26, 8) of 1.26.8; what is no number counts as none, and of a long one its last nine digits."""
+    return tuple(int(part[-9:]) for part in re.findall(r'\d+', version)[:3])
 
 
 def module_cache() -> Path:

@@ -1,7 +1,7 @@
 // Command inside is what coevo runs of its own in a sandbox, of which it is the first program. It reads orders, each a
 // line of JSON, and lays out the trees that they name. `compile` lets the Go toolchain read one tree after the other, and
 // runs nothing of them: each answer is an archive on standard output. `run` starts a test binary, and says what it
-// heard of it; `session` does so for one order after the other.
+// heard of it; `session` does so for one order after the other. `list` lets the go command say which modules a tree needs.
 package main
 
 import (
@@ -58,6 +58,10 @@ type Order struct {
 
 func main() {
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
+	if os.Args[1] == "list" {
+		listModules(lines)
+		return
+	}
 	order := nextOrder(lines)
 	switch os.Args[1] {
 	case "compile":

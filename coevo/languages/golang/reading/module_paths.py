@@ -17,9 +17,11 @@ from pathlib import PurePosixPath
 
 from coevo.languages.golang.reading.imports import assumed_names
 from coevo.languages.golang.reading.layout import GO_MOD
+from coevo.storage.beneath import path_fault
 
 # https://go.dev/ref/mod#go-mod-file-grammar
 _MODULE = re.compile(rb'^[ \t]*module[ \t(]+["`]?([^\s"`()]+)["`]?', re.MULTILINE)
+_CLEAN = re.compile(r'([A-Za-z0-9._~+-]+(/[A-Za-z0-9._~+-]+)*)?')
 _HOST = re.compile(r'[^/]+\.[^/]+/[^/]+')
 
 
@@ -28,6 +30,18 @@ def module_path(go_mod: bytes) -> str:
     """What a go.mod calls its module; '' where it does not say."""
     found = _MODULE.search(go_mod)
     return found[1].decode(errors='replace') if found else ''
+
+
+def module_path_fault(path: str) -> str | None:
+    """Return why a module's path cannot be that of a folder in the sandbox; None if it can.
+
+    The go command itself takes letters, digits and `-._~+` in paths that are imported
+    (golang.org/x/mod/module, CheckImportPath). '' is no fault: a nested module may not say its path.
+    """
+    fault = path_fault(path) if path else None
+    if fault is not None:
+        return fault.value
+    return None if _CLEAN.fullmatch(path) else 'characters'
 
 
 def go_mod_of(folder: str) -> str:

@@ -1,0 +1,169 @@
+"""Which modules a tree needs: the go command is asked in the sandbox, with a module proxy of ours as its only network."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from coevo.languages.golang.go_command import GoSettings
+from coevo.languages.golang.launch import listing_job
+from coevo.languages.golang.module_proxy import DatedVersions
+from coevo.languages.golang.module_proxy import ModuleProxy
+from coevo.languages.golang.module_store import ModuleStore
+from coevo.languages.golang.places import MODULES
+from coevo.languages.golang.places import OWN_MODULES
+from coevo.languages.golang.places import SOURCES
+from coevo.languages.golang.standard_library import Prepared
+from coevo.languages.test_processes import tell
+from coevo.model.errors import Transient
+from coevo.sandboxes.read_only_proxy import ServedJob
+from coevo.sandboxes.read_only_proxy import serving
+from coevo.sandboxes.sandbox import Process
+from coevo.sandboxes.sandbox import Sandbox
+
+# A go.sum of 100,000 lines has 10 MiB.
+_MOST_BYTES = 128 << 20
+_LENGTH_BYTES = 32
+_ROOT = f'{SOURCES}/tree'
+_FORMAT = '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}'
+_DOWNLOADING = 'go: downloading'
+# Why a module cannot be listed where its listing takes more than it may. A text of a stranger decides that.
+_EXCEEDED = {'cpu': 'listing_exceeds_cpu', 'memory': 'listing_exceeds_memory'}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedModule:
+    """A module as the go command completes it.
+
+    modules  path and version of each module whose packages are imported
+    failure  why it cannot be listed, in the go command's first words; None if it can
+    """
+
+    go_mod: bytes = b''
+    go_sum: bytes = b''
+    modules: tuple[tuple[str, str], ...] = ()
+    failure: str | None = None
+
+
+class ModuleLister:
+    """Lists trees. Safe from several threads."""
+
+    def __init__(self, sandbox: Sandbox, settings: GoSettings) -> None:
+        self._sandbox, self._settings = sandbox, settings
+        self._store = ModuleStore(settings.proxies)
+
+    def list_modules(
+        self, made: Prepared, tree: Path, folders: Sequence[str], when: datetime | None
+    ) -> dict[str, ListedModule]:
+        """Return what the packages of each module and their tests import, downloaded for the compiler.
+
+        tree     an archive
+        folders  of modules below its root
+        when     nothing newer is taken where no version is asked for; None: now
+
+        Raises: Transient for trouble of the network or of the sandbox.
+        """
+        proxy = ModuleProxy(
+            store=self._store,
+            dates=DatedVersions(self._store, when),
+            settings=self._settings,
+        )
+        with (
+            self._sandbox.start(listing_job(made)) as process,
+            serving(process, proxy.answer) as served,
+        ):
+            _send(process, tree, folders, served, self._settings)
+            rows = _receive(process)
+            served.check()
+            if rows is None:
+                return dict.fromkeys(folders, ListedModule(failure=_why(process)))
+            listed = dict(_read(rows, folders, served.url))
+        for module in listed.values():
+            for path, version, digest in hashes(module.go_sum):
+                self._store.lay_out(path, version, digest.__eq__)
+        return listed
+
+
+def hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield path, version and hash of each module in a go.sum; hashes of go.mod files alone are passed over."""
+    for line in go_sum.decode(errors='replace').splitlines():
+        words = line.split()
+        if len(words) == 3 and not words[1].endswith('/go.mod'):
+            yield words[0], words[1], words[2]
+
+
+def _send(
+    process: Process, tree: Path, folders: Sequence[str], served: ServedJob, settings: GoSettings
+) -> None:
+    archive = tree.read_bytes()
+    order = {
+        'Size': len(archive),
+        'Root': _ROOT,
+        'Modules': list(folders),
+        'Borrowed': MODULES,
+        'Format': _FORMAT,
+        'Variables': {
+            **settings.variables,
+            'GOPROXY': served.url,
+            'GOMODCACHE': OWN_MODULES,
+            'GOVCS': '*:off',
+        },
+    }
+    tell(process, json.dumps(order).encode() + b'\n', archive)
+
+
+def _receive(process: Process) -> Sequence[Mapping[str, Any]] | None:
+    """Return what our program says; None where it does not."""
+    length = process.stdout.readline(_LENGTH_BYTES)
+    if not length.strip().isdigit() or int(length) > _MOST_BYTES:
+        return None
+    try:
+        rows: Sequence[Mapping[str, Any]] = json.loads(process.stdout.read(int(length)))
+    except ValueError:
+        return None
+    return rows
+
+
+def _why(process: Process) -> str:
+    """Return why a listing did not come to its end. Raises: Transient where no text of the tree is to blame."""
+    process.kill()
+    if process.exceeded in _EXCEEDED:
+        return _failure(_EXCEEDED[process.exceeded])
+    raise Transient(f'go list did not answer: {process.exceeded or process.noise()[-300:].strip()}')
+
+
+def _read(
+    rows: Sequence[Mapping[str, Any]], folders: Sequence[str], url: str
+) -> Iterator[tuple[str, ListedModule]]:
+    for folder, row in zip(folders, rows, strict=True):
+        if row['Status']:
+            yield folder, ListedModule(failure=_failure(_first_words(row['Complaint'], url)))
+            continue
+        listed = sorted(set(row['Output'].splitlines()))
+        pairs = (line.partition(' ') for line in listed if line)
+        yield (
+            folder,
+            ListedModule(
+                go_mod=base64.b64decode(row['GoMod'] or ''),
+                go_sum=base64.b64decode(row['GoSum'] or ''),
+                modules=tuple((path, version) for path, _, version in pairs),
+            ),
+        )
+
+
+def _first_words(complaint: str, url: str) -> str:
+    """Return the first line that says what is wrong, without places that are others the next time."""
+    lines = [line for line in complaint.splitlines() if not line.startswith(_DOWNLOADING)]
+    text = ' '.join(lines[:1]).replace(url, '').replace(f'{_ROOT}/', '').replace(_ROOT, '.')
+    return text.removeprefix('go: ')
+
+
+def _failure(text: str) -> str:
+    return f'modules:{text[:200]}'

@@ -1,0 +1,291 @@
+"""Modules of the machine's module proxy, kept in the layout of Go's module cache.
+
+Only this file writes to that cache. Every byte in it comes from the proxy that this machine asks, never from a sandbox:
+the go command there says which files it wants, and checks them against go.sum and the checksum database. A module is
+laid out here for the compiler once go.sum has its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+from coevo.languages.golang.go_command import ChecksumDatabase
+from coevo.languages.golang.go_command import read_settings
+from coevo.languages.golang.toolchains import GoToolchain
+from coevo.languages.golang.toolchains import module_cache
+from coevo.model.environments import LibraryEntry
+from coevo.model.errors import Damaged
+from coevo.model.errors import Transient
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import PathFault
+from coevo.storage.beneath import UnsafePath
+from coevo.storage.beneath import beneath
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import open_zip
+from coevo.storage.bounded_reading import read_member
+from coevo.storage.fetching import Fetched
+from coevo.storage.fetching import Fetcher
+
+# As the go command limits them (https://go.dev/ref/mod#zip-path-size-constraints).
+_MOST_ZIP_BYTES = 500 << 20
+_MOST_TEXT_BYTES = 16 << 20
+_ZIP_SECONDS, _TEXT_SECONDS = 900.0, 120.0
+_MOST_FILES = 200_000
+# Texts that are kept in memory: tiles of the checksum database and what is asked of dates.
+_MOST_KEPT = 4096
+
+_PART = r'[A-Za-z0-9._~!+-]+'
+_FILE = re.compile(
+    rf'(?P<module>{_PART}(?:/{_PART})*)/@v/'
+    r'(?P<version>v\d+\.\d+\.\d+(?:-[0-9A-Za-z.!-]+)?(?:\+incompatible)?)\.(?P<kind>info|mod|zip)'
+)
+_KINDS = ('info', 'mod', 'zip')
+_INCOMING = '.incoming'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleFile:
+    """A file of a version of a module (https://go.dev/ref/mod#goproxy-protocol).
+
+    module, version  with capital letters as the protocol escapes them: `!azure` for `Azure`
+    kind             info, mod or zip
+    """
+
+    module: str
+    version: str
+    kind: str
+
+    @property
+    def path(self) -> str:
+        """Its path at a proxy."""
+        return f'{self.module}/@v/{self.version}.{self.kind}'
+
+
+def parse_file(path: str) -> ModuleFile | None:
+    """Return the file that a path of the proxy's protocol means; None for anything else."""
+    match = _FILE.fullmatch(path)
+    if match is None:
+        return None
+    return ModuleFile(module=match['module'], version=match['version'], kind=match['kind'])
+
+
+def escape(text: str) -> str:
+    """Return a module's path or version as the protocol writes it (golang.org/x/mod/module, EscapePath)."""
+    return re.sub('[A-Z]', lambda letter: f'!{letter[0].lower()}', text)
+
+
+class ModuleStore:
+    """What was downloaded before, and what the machine's proxies have. Safe from several threads and processes."""
+
+    def __init__(self, proxies: Sequence[str], fetcher: Fetcher | None = None) -> None:
+        """Take the URLs of proxies, without a slash at their end, in the order in which they are asked."""
+        self._proxies = tuple(proxies)
+        self._fetcher = fetcher or Fetcher()
+        self._root = module_cache()
+        self._texts: dict[str, bytes] = {}
+        self._passing: dict[str, bool] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    def file(self, wanted: ModuleFile) -> Path | None:
+        """Return a file, downloaded now or before; None where no proxy has it.
+
+        Raises: Transient where a proxy cannot be asked, UnsafePath for a name that no file system keeps.
+        """
+        place = self._download(wanted)
+        with self._lock(wanted.path):
+            if place.is_file():
+                return place.path
+            most = _MOST_ZIP_BYTES if wanted.kind == 'zip' else _MOST_TEXT_BYTES
+            seconds = _ZIP_SECONDS if wanted.kind == 'zip' else _TEXT_SECONDS
+            with self._incoming() as folder:
+                new = folder / 'file'
+                with new.open('w+b') as file:
+                    if self._ask(wanted.path, most, seconds, file) is None:
+                        return None
+                    file.flush()
+                    os.fchmod(file.fileno(), 0o644)
+                    os.fsync(file.fileno())
+                place.take(new)
+        return place.path
+
+    def text(self, path: str, *, is_kept: bool = False) -> bytes | None:
+        """Return what the first proxy that has it says of a path; None where none has it.
+
+        is_kept  whether it never changes, so that a run asks for it once
+
+        Raises: Transient where a proxy cannot be asked.
+        """
+        with self._guard:
+            if path in self._texts:
+                return self._texts[path]
+        answer = self._ask(path, _MOST_TEXT_BYTES, _TEXT_SECONDS)
+        if answer is None:
+            return None
+        if is_kept:
+            with self._guard:
+                if len(self._texts) >= _MOST_KEPT:
+                    self._texts.pop(next(iter(self._texts)))
+                self._texts[path] = answer.content
+        return answer.content
+
+    def checksums(self, database: ChecksumDatabase, path: str) -> bytes | None:
+        """Return what a checksum database says of a path: through the first proxy that passes it on, else its own.
+
+        Raises: Transient where it cannot be asked.
+        """
+        is_kept = path.startswith('tile/')
+        if any(self._passes_on(proxy, database) for proxy in self._proxies):
+            return self.text(f'sumdb/{database.name}/{path}', is_kept=is_kept)
+        answer = self._fetcher.fetch(
+            f'{database.url}/{quote(path)}', most_bytes=_MOST_TEXT_BYTES, seconds=_TEXT_SECONDS
+        )
+        return answer.content if answer.is_found else None
+
+    def lay_out(self, module: str, version: str, is_expected: Callable[[str], bool]) -> None:
+        """Make a downloaded module ready for the compiler, once.
+
+        module, version  as go.mod writes them
+        is_expected      asked of its hash, `h1:…`; a module of another one is left alone
+
+        Raises: Transient for a full disk and the like.
+        """
+        wanted = ModuleFile(module=escape(module), version=escape(version), kind='zip')
+        try:
+            target = beneath(self._root, f'{wanted.module}@{wanted.version}')
+            zipped, hashed = self._download(wanted), self._hash_file(wanted)
+        except UnsafePath:
+            return
+        with self._lock(wanted.path):
+            if (target.is_folder() and hashed.is_file()) or not zipped.is_file():
+                return
+            with self._incoming() as folder:
+                new = folder / 'module'
+                new.mkdir(mode=0o755)
+                try:
+                    found = _expand(zipped.path, f'{module}@{version}/', new)
+                except (Unreadable, UnsafePath):
+                    return
+                if not is_expected(found):
+                    return
+                if not target.is_folder():
+                    with suppress(FileExistsError, OSError):  # another process was faster
+                        target.take(new)
+                if target.is_folder():
+                    hashed.write(found.encode())
+
+    def _download(self, wanted: ModuleFile) -> Beneath:
+        return beneath(self._root, 'cache/download', wanted.path)
+
+    def _hash_file(self, wanted: ModuleFile) -> Beneath:
+        return beneath(self._root, 'cache/download', f'{wanted.module}/@v/{wanted.version}.ziphash')
+
+    def _passes_on(self, proxy: str, database: ChecksumDatabase) -> bool:
+        """Whether a proxy speaks for a checksum database (https://go.dev/ref/mod#checksum-database)."""
+        key = f'{proxy}/sumdb/{database.name}/supported'
+        with self._guard:
+            known = self._passing.get(key)
+        if known is None:
+            answer = self._fetcher.fetch(key, most_bytes=_MOST_TEXT_BYTES, seconds=_TEXT_SECONDS)
+            known = answer.is_found
+            with self._guard:
+                self._passing[key] = known
+        return known
+
+    def _ask(
+        self, path: str, most: int, seconds: float, into: IO[bytes] | None = None
+    ) -> Fetched | None:
+        """Return the answer of the first proxy that has a path. Raises: Transient where one cannot be asked."""
+        trouble: Transient | None = None
+        for proxy in self._proxies:
+            try:
+                answer = self._fetcher.fetch(
+                    f'{proxy}/{quote(path)}', most_bytes=most, seconds=seconds, into=into
+                )
+            except Transient as error:
+                trouble = error
+                continue
+            if answer.is_found:
+                return answer
+        if trouble is not None:
+            raise trouble
+        return None
+
+    @contextmanager
+    def _incoming(self) -> Iterator[Path]:
+        """Give a folder of our own on the cache's file system."""
+        home = self._root / _INCOMING
+        home.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as folder:
+            yield Path(folder)
+
+    def _lock(self, path: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(path, threading.Lock())
+
+
+def _expand(archive: Path, prefix: str, folder: Path) -> str:
+    """Write the files of a module's zip into a folder of ours; return their hash, `h1:…`.
+
+    The hash is that of golang.org/x/mod/sumdb/dirhash, Hash1.
+
+    Raises: Unreadable, UnsafePath for what is no zip of a module.
+    """
+    digests: list[tuple[str, str]] = []
+    left = _MOST_ZIP_BYTES
+    with open_zip(archive) as opened:
+        names = opened.namelist()
+        if len(names) > _MOST_FILES:
+            raise Unreadable('has too many files')
+        for name in names:
+            if name.endswith('/'):
+                continue
+            if not name.startswith(prefix) or '\n' in name:
+                raise Unreadable(f'has a file {name[:80]!r} that is none of its module')
+            content = read_member(opened, name, most=left)
+            left -= len(content)
+            beneath(folder, name.removeprefix(prefix)).create(content)
+            digests.append((name, hashlib.sha256(content).hexdigest()))
+    listed = ''.join(f'{digest}  {name}\n' for name, digest in sorted(digests))
+    return f'h1:{base64.b64encode(hashlib.sha256(listed.encode()).digest()).decode()}'
+
+
+def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) -> None:
+    """Download the modules that a task names, and lay them out where their hash is the task's.
+
+    Raises: Damaged for a name that no module has, Transient where a proxy cannot be asked.
+    """
+    store = ModuleStore(read_settings(toolchain).proxies)
+    for library in libraries:
+        module, _, version = library.coordinates.rpartition('@')
+        files = [parse_file(f'{escape(module)}/@v/{escape(version)}.{kind}') for kind in _KINDS]
+        try:
+            for file in files:
+                if file is None:
+                    raise UnsafePath(PathFault.UNWRITABLE, library.coordinates)
+                store.file(file)
+        except UnsafePath:
+            raise Damaged(
+                f'the task needs a module {library.coordinates[:80]!r}, which no Go module can be '
+                'called: get the snapshot again'
+            ) from None
+        store.lay_out(module, version, partial(_has_digest, library.sha256))
+
+
+def _has_digest(wanted: str, found: str) -> bool:
+    return hashlib.sha256(found.encode()).hexdigest() == wanted
