@@ -1,0 +1,227 @@
+"""Bytes of strangers, read within bounds: of bytes, of seconds, and of what they expand to.
+
+Whoever sends a file, an answer or an archive decides how long it is and how slowly it comes. Every function here
+has an end that the reader sets, and every trouble of a decoder becomes one exception.
+
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+from typing import Protocol
+
+BLOCK = 1 << 16
+"""Bytes that are read at once."""
+
+# A central directory becomes some ten times as large in memory; 8 MiB name about 100,000 files.
+_MOST_AT_ONCE = 8 << 20
+
+# Text and tables rarely shrink to less than a hundredth. What is small may: it does no harm.
+_MOST_RATIO = 200
+_SMALL = 16 << 20
+
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_ENCRYPTED = 0x1
+_NO_FILE = frozenset({errno.ENXIO, errno.ELOOP, errno.ENAMETOOLONG, errno.EISDIR, errno.ENODEV})
+_DECODING = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    OverflowError,
+    ValueError,
+)
+
+
+class Unreadable(ValueError):
+    """Bytes that are not read; the text says why and continues a sentence that begins with their name."""
+
+
+class TooLarge(Unreadable):
+    """There are more bytes than allowed."""
+
+
+class TooSlow(Unreadable):
+    """The bytes were not all there after the seconds allowed."""
+
+
+class Readable(Protocol):
+    """What can be read: a file, a pipe, an answer of a server."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def read_stream(stream: Readable, *, most: int, seconds: float | None = None) -> bytes:
+    """Return all bytes of a stream.
+
+    most     bytes
+    seconds  for all of them together. They are looked at after each read, so that a single read must end by itself:
+             give a socket a timeout.
+
+    Raises: TooLarge, TooSlow.
+    """
+    return b''.join(read_blocks(stream, most=most, seconds=seconds))
+
+
+def read_blocks(stream: Readable, *, most: int, seconds: float | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a stream in blocks; bounds and errors are those of `read_stream`."""
+    end = None if seconds is None else time.monotonic() + seconds
+    # `read` of a socket's file waits until a block is full; `read1` returns what is there.
+    read = getattr(stream, 'read1', stream.read)
+    count = 0
+    while block := read(min(BLOCK, most - count + 1)):
+        count += len(block)
+        if count > most:
+            raise TooLarge(f'has more than {in_words(most)}')
+        yield block
+        if end is not None and time.monotonic() > end:
+            raise TooSlow(f'did not arrive within {seconds:.0f} seconds')
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Open a regular file for reading; nothing else is opened, so that a pipe is never waited for.
+
+    Raises: FileNotFoundError, PermissionError; Unreadable for a pipe, a folder, a device, a socket, a circle of links.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Unreadable('is no regular file')
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            raise Unreadable('is no regular file') from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # it was replaced meanwhile
+        os.close(descriptor)
+        raise Unreadable('is no regular file')
+    return os.fdopen(descriptor, 'rb')
+
+
+def read_file(path: Path, *, most: int) -> bytes:
+    """Return the bytes of a regular file; errors are those of `open_file`, and TooLarge."""
+    with open_file(path) as file:
+        return read_stream(file, most=most)
+
+
+@contextmanager
+def open_zip(source: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open a .zip whose list of files is not too long, for `read_member` and `member_blocks`.
+
+    Raises: FileNotFoundError, PermissionError; Unreadable for what is none, or has a name twice.
+    """
+    with open_file(source) if isinstance(source, Path) else source as file:
+        yield _opened(file)
+
+
+def zip_archive(source: Path) -> zipfile.ZipFile:
+    """The same for an archive that stays open until nothing refers to it."""
+    return _opened(open_file(source))
+
+
+def read_member(archive: zipfile.ZipFile, name: str, *, most: int) -> bytes:
+    """Return the expanded bytes of a member.
+
+    Raises: FileNotFoundError where there is none of that name; TooLarge; Unreadable for one that is encrypted,
+    packed by another method than deflate, damaged, or suspiciously small for its size.
+    """
+    return b''.join(member_blocks(archive, name, most=most))
+
+
+def member_blocks(archive: zipfile.ZipFile, name: str, *, most: int) -> Iterator[bytes]:
+    """Yield the expanded bytes of a member in blocks; errors are those of `read_member`."""
+    info = archive.NameToInfo.get(name)
+    if info is None:
+        raise FileNotFoundError(name)
+    _check_member(info, most)
+    yield from _decoded(archive, info, most)
+
+
+def _opened(file: IO[bytes]) -> zipfile.ZipFile:
+    try:
+        archive = zipfile.ZipFile(_ShortReads(file))
+    except Unreadable:
+        file.close()
+        raise
+    except _DECODING:
+        file.close()
+        raise Unreadable('is no .zip that can be read') from None
+    trouble = _trouble(archive, file.seek(0, os.SEEK_END))
+    if trouble is not None:
+        file.close()
+        raise trouble
+    return archive
+
+
+def _trouble(archive: zipfile.ZipFile, size: int) -> Unreadable | None:
+    """Why an archive of so many bytes is not read, if it is not."""
+    if len(archive.filelist) != len(archive.NameToInfo):
+        return Unreadable('has two files of one name')
+    # Members may share their bytes, so that each by itself is harmless.
+    if sum(info.file_size for info in archive.filelist) > max(_SMALL, _MOST_RATIO * size):
+        return TooLarge(f'expands to more than {_MOST_RATIO} times its size')
+    return None
+
+
+def _check_member(info: zipfile.ZipInfo, most: int) -> None:
+    if info.flag_bits & _ENCRYPTED:
+        raise Unreadable('is encrypted')
+    if info.compress_type not in _METHODS:
+        raise Unreadable(f'is packed by a method other than deflate ({info.compress_type})')
+    if info.file_size > most:
+        raise TooLarge(f'has more than {in_words(most)}')
+    if info.file_size > max(_SMALL, _MOST_RATIO * info.compress_size):
+        raise TooLarge(f'expands to more than {_MOST_RATIO} times its size')
+
+
+def _decoded(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
+    try:
+        with archive.open(info) as member:
+            count = 0
+            for block in read_blocks(member, most=most):
+                count += len(block)
+                yield block
+    except Unreadable:
+        raise
+    except _DECODING:
+        raise Unreadable('is damaged') from None
+    if count != info.file_size:
+        raise Unreadable('is damaged')
+
+
+class _ShortReads:
+    """A file of which little is read at once: `zipfile` asks for a whole central directory, however long."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.seek, self.tell, self.close = file.seek, file.tell, file.close
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = size if 0 <= size <= _MOST_AT_ONCE else _MOST_AT_ONCE + 1
+        content = self._file.read(wanted)
+        if len(content) > _MOST_AT_ONCE:
+            raise TooLarge('lists too many files')
+        return content
+
+
+def in_words(count: int) -> str:
+    """A number of bytes as a person says it: 64 MiB."""
+    for shift, unit in ((30, 'GiB'), (20, 'MiB'), (10, 'KiB')):
+        if count >= 1 << shift:
+            return f'{count >> shift} {unit}'
+    return f'{count} bytes'
