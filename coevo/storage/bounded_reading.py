@@ -1,8 +1,8 @@
 """Bytes of strangers, read within bounds: of bytes, of seconds, and of what they expand to.
 
 Whoever sends a file, an answer or an archive decides how long it is and how slowly it comes. Every function here
-has an end that the reader sets, and every trouble of a decoder becomes one exception.
-
+has an end that the reader sets, and every trouble of a decoder becomes one exception. `coevo.storage.bounded_http` asks web
+servers within the same bounds, `coevo.storage.bounded_json` parses.
 """
 
 from __future__ import annotations
