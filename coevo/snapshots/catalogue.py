@@ -25,13 +25,18 @@ from coevo.snapshots import forms
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
 from coevo.snapshots.locations import locate
+from coevo.snapshots.locations import read_whole
 from coevo.snapshots.manifests import manifest_at
+from coevo.storage.bounded_json import parse_json
 
 CATALOGUE = 'catalogue.json'
 VERSION = 1
 
 # The last month of the catalogue, unless a folder of that name is here.
 LATEST = 'latest'
+
+# Some 300 bytes and 30 values of each snapshot.
+_MOST_BYTES, _MOST_VALUES = 8 << 20, 500_000
 
 COUNTED = ('tasks', 'methods', 'pairs', 'repositories')
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
@@ -129,12 +134,12 @@ def _root(place: Path | str) -> str:
 def _indexed(root: str) -> tuple[Catalogued, ...] | None:
     location = locate(root)
     try:
-        with location.open(CATALOGUE) as file:
-            content = json.loads(bytes(file.read()))
+        found = read_whole(location.open(CATALOGUE), most=_MOST_BYTES)
+        content = parse_json(found, most_values=_MOST_VALUES)
         return tuple(_entries(content))
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise Damaged(
             f'{location.shown}/{CATALOGUE} is damaged: publish a snapshot there again'
         ) from None

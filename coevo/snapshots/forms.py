@@ -35,6 +35,9 @@ MONTH = r'\d{4}-(0[1-9]|1[0-2])'
 _ID = '[0-9a-f]{16}'
 _REVISION = '[0-9a-f]{40}([0-9a-f]{24})?'
 _PART = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
+# Of an address that Git clones from and a page may link to: nothing that a browser or Git runs.
+_HOST = r'[A-Za-z0-9_\[][^\s\x00-\x1f\x7f:/]*'
+_NO_SPACE, _NO_COLON = r'[^\s\x00-\x1f\x7f]', r'[^\s\x00-\x1f\x7f:]'
 
 # As SQL's regular expressions, of the whole value.
 _TEXTS = {
@@ -52,7 +55,7 @@ _TEXTS = {
     **dict.fromkeys(('month', 'released'), MONTH),
     'language': '[a-z][a-z0-9]*',
     'ref': r'[^-\s\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*',
-    'url': r'[A-Za-z0-9_][^\s\x00-\x1f\x7f]*',
+    'url': rf'(https?|git|ssh)://{_HOST}{_NO_SPACE}*|[A-Za-z0-9_][\w.-]*@{_HOST}:{_NO_COLON}{_NO_SPACE}*',
     'start_file_sha256': '[0-9a-f]{64}',
     'sha256': '[0-9a-f]{64}',
 }

@@ -6,7 +6,7 @@ does not need are not fetched. Its manifest says which files there are.
 
 from __future__ import annotations
 
-import zipfile
+import tempfile
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -20,12 +20,25 @@ from urllib.parse import urlsplit
 from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
+from coevo.storage.bounded_reading import TooLarge
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import in_words
+from coevo.storage.bounded_reading import member_blocks
+from coevo.storage.bounded_reading import read_file
+from coevo.storage.bounded_reading import read_stream
+from coevo.storage.bounded_reading import zip_archive
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
 MANIFEST = 'manifest.json'
+
+MOST_OF_A_MANIFEST = 64 << 20
+"""Bytes: it tells some hundred of each file and of each walk."""
+
+# Bytes of a file in a .zip, which is unpacked where temporary files are.
+_MOST_OF_A_MEMBER = 16 << 30
 
 
 class Location(Protocol):
@@ -69,7 +82,11 @@ class SnapshotFolder:
     def manifest(self) -> bytes:
         if not self.path.is_dir():
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
-        return _regular(self.path / MANIFEST).read_bytes()
+        file = self.path / MANIFEST
+        try:
+            return read_file(file, most=MOST_OF_A_MANIFEST)
+        except Unreadable as error:
+            raise Damaged(f'{file} is damaged, for it {error}: get the snapshot again') from None
 
     def open(self, name: str) -> pa.NativeFile:
         import pyarrow as pa
@@ -95,8 +112,11 @@ class Elsewhere:
     names: Callable[[], Iterable[str]] = tuple
 
     def manifest(self) -> bytes:
-        with self.open(MANIFEST) as file:
-            return bytes(file.read())
+        try:
+            return read_whole(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
+        except Unreadable as error:
+            place = f'{self.shown}/{MANIFEST}'
+            raise Damaged(f'{place} is damaged, for it {error}: get the snapshot again') from None
 
     def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
@@ -105,6 +125,14 @@ class Elsewhere:
 
         opened = {name: self.open(name) for name in files_of(table, listed)}
         return attach(connection, self.shown, opened)
+
+
+def read_whole(file: pa.NativeFile, *, most: int) -> bytes:
+    """Return all bytes of an open file, and close it. Raises: TooLarge."""
+    with file:
+        if file.size() > most:
+            raise TooLarge(f'has more than {in_words(most)}')
+        return read_stream(file, most=most)
 
 
 def locate(place: Path | str) -> Location:
@@ -177,21 +205,28 @@ def _in_archive(path: Path) -> Elsewhere:
     import pyarrow as pa
 
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zip_archive(path)
     except FileNotFoundError:
         raise Fatal(f'{path} is no snapshot: there is no such file') from None
-    except (zipfile.BadZipFile, OSError):
+    except Unreadable as error:
+        raise Damaged(f'{path} cannot be read, for it {error}: get it again') from None
+    except OSError:
         raise Damaged(f'{path} is no .zip that can be read: get it again') from None
     heads = [n.removesuffix(MANIFEST) for n in archive.namelist() if n.split('/')[-1] == MANIFEST]
     head = min(heads, key=len, default='')
 
     def open(name: str) -> pa.NativeFile:
-        try:
-            return pa.BufferReader(archive.read(head + name))
-        except KeyError:
-            raise FileNotFoundError(name) from None
-        except (zipfile.BadZipFile, OSError):
-            raise Damaged(f'{path} is damaged at {name}: get it again') from None
+        """The file unpacked: without a name, so that it is gone when it is closed."""
+        with tempfile.NamedTemporaryFile(prefix='coevo-member-') as unpacked:
+            try:
+                for block in member_blocks(archive, head + name, most=_MOST_OF_A_MEMBER):
+                    unpacked.write(block)
+            except Unreadable as error:
+                raise Damaged(
+                    f'{path} is damaged, for {name} in it {error}: get it again'
+                ) from None
+            unpacked.flush()
+            return pa.OSFile(unpacked.name)
 
     def names() -> Iterator[str]:
         below = (n.removeprefix(head) for n in archive.namelist() if n.startswith(head))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from typing import cast
@@ -13,6 +12,11 @@ from coevo.model.schema import SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
 from coevo.snapshots.manifest_form import is_manifest
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import Unreadable
+
+# Some ten of each file and of each walk; they may take 250 MB.
+_MOST_VALUES = 1_000_000
 
 
 def is_code_free(manifest: Mapping[str, Any]) -> bool:
@@ -23,10 +27,10 @@ def is_code_free(manifest: Mapping[str, Any]) -> bool:
 def manifest_at(location: Location) -> dict[str, Any]:
     """Damaged if there is none, Fatal if this version is too old for it."""
     try:
-        found = json.loads(location.manifest())
+        found = parse_json(location.manifest(), most_values=_MOST_VALUES)
     except FileNotFoundError:
         raise Damaged(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
-    except (ValueError, RecursionError, IsADirectoryError):
+    except Unreadable:
         found = None
     if not is_manifest(found):
         raise Damaged(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import io
+import re
 import urllib.error
-import urllib.request
 from collections.abc import Callable
-from http.client import HTTPException
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.request import Request
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.bounded_http import Answer
+from coevo.storage.bounded_http import Unreachable
+from coevo.storage.bounded_http import open_url
+from coevo.storage.bounded_reading import TooLarge
+from coevo.storage.bounded_reading import TooSlow
+from coevo.storage.bounded_reading import in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_PATIENCE = 60.0  # seconds that a server may be silent
+# A row group of a table, packed. What asks for more is a length that somebody made up.
+_MOST_AT_ONCE = 256 << 20
+
+# Seconds for an answer, and bytes a second of a line that is slow but serves.
+_PATIENCE, _LEAST_RATE = 60.0, 50_000
+
+_LENGTH = re.compile('[0-9]{1,18}')
 
 
 class RemoteFile(io.RawIOBase):
@@ -28,8 +42,7 @@ class RemoteFile(io.RawIOBase):
     def __init__(self, url: str) -> None:
         super().__init__()
         self._url, self._at = url, 0
-        answer, self._version = self._ask({}, 'HEAD')
-        self.size = int(answer)
+        self.size, self._version = self._head()
 
     def readable(self) -> bool:
         return True
@@ -49,31 +62,58 @@ class RemoteFile(io.RawIOBase):
         last = min(self._at + len(buffer), self.size) - 1
         if last < self._at:
             return 0
-        content, version = self._ask({'Range': f'bytes={self._at}-{last}'}, 'GET')
+        content, version = self._part(self._at, last)
         if version and self._version and version != self._version:
             raise Fatal(f'{self._url} was replaced while it was read: ask again')
         buffer[: len(content)] = content
         self._at += len(content)
         return len(content)
 
-    def _ask(self, headers: dict[str, str], method: str) -> tuple[bytes, str | None]:
-        """The content, or for HEAD its length as digits; and the server's mark of the version."""
-        request = urllib.request.Request(self._url, headers=headers, method=method)
+    def _head(self) -> tuple[int, str | None]:
+        """The length in bytes, and the server's mark of the version."""
+        with self._asking(Request(self._url, method='HEAD'), _PATIENCE) as answer:
+            length = answer.headers['Content-Length'] or ''
+            if not _LENGTH.fullmatch(length):
+                raise Fatal(f'{self._url}: that server does not say how long it is; download it')
+            return int(length), _version(answer)
+
+    def _part(self, first: int, last: int) -> tuple[bytes, str | None]:
+        """The bytes from the first to the last one, and the mark of their version."""
+        size = last - first + 1
+        if size > _MOST_AT_ONCE:
+            raise Fatal(
+                f'{self._url} is damaged, for {in_words(size)} of it belong together: get it again'
+            )
+        request = Request(self._url, headers={'Range': f'bytes={first}-{last}'})
+        with self._asking(request, _PATIENCE + size / _LEAST_RATE) as answer:
+            if answer.status != 206:
+                raise Fatal(f'{self._url}: that server gives no parts of files; download it')
+            content = answer.read(most=size)
+            if len(content) != size:
+                raise TooLarge(f'has {len(content)} bytes')
+            return content, _version(answer)
+
+    @contextmanager
+    def _asking(self, request: Request, seconds: float) -> Iterator[Answer]:
+        """The answer while entered; errors are those of the class."""
         try:
-            with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
-                version = answer.headers['ETag'] or answer.headers['Last-Modified']
-                if method == 'HEAD':
-                    return (answer.headers['Content-Length'] or '').encode(), version
-                if answer.status != 206:
-                    raise Fatal(f'{self._url}: that server gives no parts of files; download it')
-                return answer.read(), version
+            with open_url(request, seconds=seconds) as answer:
+                yield answer
         except urllib.error.HTTPError as error:
             if error.code in (404, 410):
                 raise FileNotFoundError(self._url) from None
             kind = Transient if error.code >= 500 or error.code == 429 else Fatal
             raise kind(f'{self._url} cannot be read: the server says {error.code}') from None
-        except (OSError, HTTPException) as error:
+        except (Unreachable, TooSlow) as error:
             raise Transient(f'{self._url} cannot be reached: {error}') from None
+        except TooLarge:
+            raise Fatal(
+                f'{self._url}: that server sends other parts than are asked for; download it'
+            ) from None
+
+
+def _version(answer: Answer) -> str | None:
+    return answer.headers['ETag'] or answer.headers['Last-Modified']
 
 
 def over_http(folder: str) -> Callable[[str], pa.NativeFile]:

@@ -7,6 +7,7 @@ the outside to the inside, and what makes later rules meaningless ends the check
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tempfile
 from collections.abc import Iterable
@@ -46,6 +47,8 @@ from coevo.snapshots.rules import Rule
 from coevo.snapshots.snapshot import Opened
 from coevo.snapshots.snapshot import minor_of
 from coevo.storage import spilling
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import open_file
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,6 +77,10 @@ _MEGABYTES = 400
 
 # Of files that are small, tables in memory: the rules ask of each again and again.
 _SMALL_BYTES = 4 << 20
+
+# Parsed, the footer of a Parquet file is several times as large. The tables of a snapshot have one of some MiB.
+_MOST_OF_A_FOOTER = 64 << 20
+_LEAST_OF_PARQUET = 12
 
 # Nobody reads more of one kind.
 _MOST = 20
@@ -180,11 +187,20 @@ def _agrees(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> b
 
 
 def _metadata(file: Path) -> pq.FileMetaData | None:
-    """None for what is no Parquet, has a damaged footer, or is no file (a pipe would be waited for)."""
+    """None for what is no Parquet, has a damaged or a huge footer, or is no file."""
     try:
-        return pq.read_metadata(file) if file.is_file() else None
-    except (pa.ArrowException, UnicodeDecodeError, OSError):
+        return pq.read_metadata(file) if _footer_bytes(file) <= _MOST_OF_A_FOOTER else None
+    except (pa.ArrowException, UnicodeDecodeError, OSError, Unreadable):
         return None
+
+
+def _footer_bytes(file: Path) -> int:
+    """What a file says of the length of its footer; Unreadable for what is too short to say it."""
+    with open_file(file) as opened:
+        if opened.seek(0, os.SEEK_END) < _LEAST_OF_PARQUET:
+            raise Unreadable('is no Parquet')
+        opened.seek(-8, os.SEEK_END)
+        return int.from_bytes(opened.read(4), 'little')
 
 
 def _forms(opened: Opened) -> Iterator[Finding]:
@@ -325,5 +341,5 @@ def _table(name: str) -> str:
 
 
 def _sha256(file: Path) -> str:
-    with file.open('rb') as content:
+    with open_file(file) as content:
         return hashlib.file_digest(content, 'sha256').hexdigest()

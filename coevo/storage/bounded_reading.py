@@ -12,10 +12,12 @@ import os
 import stat
 import struct
 import time
+import weakref
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import IO
 from typing import Protocol
@@ -91,7 +93,7 @@ def read_blocks(stream: Readable, *, most: int, seconds: float | None = None) ->
             raise TooSlow(f'did not arrive within {seconds:.0f} seconds')
 
 
-def open_file(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> BufferedReader:
     """Open a regular file for reading; nothing else is opened, so that a pipe is never waited for.
 
     Raises: FileNotFoundError, PermissionError; Unreadable for a pipe, a folder, a device, a socket, a circle of links.
@@ -128,7 +130,10 @@ def open_zip(source: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
 
 def zip_archive(source: Path) -> zipfile.ZipFile:
     """The same for an archive that stays open until nothing refers to it."""
-    return _opened(open_file(source))
+    file = open_file(source)
+    archive = _opened(file)
+    weakref.finalize(archive, file.close)
+    return archive
 
 
 def read_member(archive: zipfile.ZipFile, name: str, *, most: int) -> bytes:
