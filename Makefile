@@ -57,6 +57,7 @@ lint: setup ## style, types and the direction of imports
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python infra/check_host_paths.py
 
 format: setup ## lay out the code and mend what can be mended by itself
 	@$(BIN)/ruff check --fix

@@ -102,4 +102,6 @@ def evaluate(
     """
     from coevo.evaluation.answers import scored
 
-    return scored(path, predictions, Path(out), store, tasks, jobs=jobs, adequacy=adequacy)
+    return scored(
+        path, predictions, Path(out), store, tasks, jobs=jobs, adequacy=adequacy
+    )  # own name: the user's

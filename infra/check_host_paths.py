@@ -76,6 +76,7 @@ OWN_NAMES = frozenset(
         *('mkdtemp', 'TemporaryDirectory', 'NamedTemporaryFile', 'range', 'enumerate'),
     }
 )
+LISTINGS = ('iterdir', 'glob', 'rglob')
 _MODES = frozenset('wax+')
 
 
@@ -91,7 +92,7 @@ class Finding:
     def __str__(self) -> str:
         return (
             f'{self.file}:{self.line}: {self.name!r} becomes part of a path that is written ({self.path}): '
-            f'make it by coevo.storage.beneath.beneath, or say behind {MARK!r} why no stranger chose it'
+            f'make it by coevo.storage.beneath.beneath, or say behind {MARK!r} on this line why no stranger chose it'
         )
 
 
@@ -273,7 +274,9 @@ def find(file: Path, function: Function, known: Known) -> Iterator[Finding]:
     paths = [path for call in function.calls for path in written_paths(call, known)]
     for path in [*paths, *function.results]:
         for name in _foreign_names(path, function, set()):
-            marked = any(MARK in line for line in lines[name.lineno - 1 : name.end_lineno])
+            # The formatter may move a comment to the line above or below.
+            around = lines[max(0, name.lineno - 2) : (name.end_lineno or name.lineno) + 1]
+            marked = any(MARK in line for line in around)
             if not marked:
                 shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
                 yield Finding(
@@ -299,7 +302,9 @@ def _foreign_names(path: ast.expr, function: Function, seen: set[str]) -> Iterat
         below = [path.body, path.orelse]
     elif isinstance(path, ast.Call) and isinstance(path.func, ast.Attribute):
         below = [path.func.value]
-        names = list(path.args) if path.func.attr in JOINS else []
+        if path.func.attr in JOINS:
+            own = f'{ast.unparse(path.func.value)}.name'
+            names = [name for name in path.args if not _is_about(own, name)]
     elif isinstance(path, ast.Call) and ast.unparse(path.func) == 'Path' and path.args:
         names = list(path.args)
         # The first word of `Path(folder, name)` is a root.
@@ -307,6 +312,23 @@ def _foreign_names(path: ast.expr, function: Function, seen: set[str]) -> Iterat
     for part in below:
         yield from _foreign_names(part, function, seen)
     yield from (name for name in names if not _is_own(name, function, set()))
+
+
+def _is_about(own: str, name: ast.expr) -> bool:
+    """Whether a name is made of the name of the very path that it takes the place of."""
+    return any(
+        isinstance(part, ast.Attribute) and ast.unparse(part) == own for part in ast.walk(name)
+    )
+
+
+def _is_listed(name: ast.Attribute, function: Function) -> bool:
+    """Whether a name is that of an entry of a folder, which is one name and never `..`."""
+    if name.attr not in ('name', 'stem') or not isinstance(name.value, ast.Name):
+        return False
+    loops = function.loops.get(name.value.id, [])
+    return bool(loops) and all(
+        any(f'.{listing}(' in ast.unparse(loop) for listing in LISTINGS) for loop in loops
+    )
 
 
 def _is_own(name: ast.expr, function: Function, seen: set[str]) -> bool:
@@ -319,6 +341,8 @@ def _is_own(name: ast.expr, function: Function, seen: set[str]) -> bool:
         case ast.Constant():
             return True
         case ast.Name(id=variable) | ast.Attribute(attr=variable) if _is_constant(variable):
+            return True
+        case ast.Attribute() if _is_listed(name, function):
             return True
         case ast.Attribute(value=ast.Name(id='self'), attr=variable):
             return variable.endswith(('root', 'folder', 'path'))

@@ -38,7 +38,9 @@ def read_bodies(
     """
     parser = reading(language)
     clone = repository.git_dir.name.removesuffix('.git')
-    place = cache_folder / f'{clone}.{language}.bodies.json.gz'
+    place = (
+        cache_folder / f'{clone}.{language}.bodies.json.gz'
+    )  # own name: of a clone's folder, and of the table of languages
     known = _load(place, parser.version())
     missing = [oid for oid in dict.fromkeys(blobs) if oid not in known]
     try:

@@ -43,6 +43,7 @@ from coevo.snapshots.snapshot import manifest
 from coevo.snapshots.table_files import write_rows
 from coevo.snapshots.verification import check
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 from coevo.storage.place import Root
 from packagers import card
 from packagers import croissant
@@ -96,15 +97,14 @@ def _write(full: Path, made: Path, clone: Clone) -> Told:
     content = manifest(full)
     names = [name for name in content['files'] if name.startswith('data/')]
     for name in names:
-        (made / name).parent.mkdir(parents=True, exist_ok=True)
-        _empty(full, made, name)
+        _empty(full, name, beneath(made, name).prepare())
     if (full / TIMINGS).is_file():
         (made / TIMINGS).parent.mkdir(parents=True)
         shutil.copyfile(full / TIMINGS, made / TIMINGS)
     told, texts = RecipeFiles(full, made, clone).write(names)
     kept = [MANIFEST, *(name for name in content['files'] if name not in names)]
     for name in kept:
-        shutil.copyfile(full / name, made / f'{FULL}{name}')
+        shutil.copyfile(full / name, beneath(made, f'{FULL}{name}').prepare())
     checked = manifests.checksums(
         made, [*(made / name for name in names), *texts, *(made / f'{FULL}{name}' for name in kept)]
     )
@@ -131,20 +131,20 @@ def _descriptions(
     described = croissant.text(month, files, code_free=True)
     told = card.without_code((full / 'README.md').read_text('utf-8'), month)
     for name, text in (('croissant.json', described), ('README.md', told)):
-        durable.write(made / name, [text.encode()])
+        durable.write(made / name, [text.encode()])  # own name: one of two of coevo's
         yield made / name
 
 
-def _empty(full: Path, made: Path, name: str) -> None:
-    """A file of a table, its columns with text of others null."""
+def _empty(full: Path, name: str, target: Path) -> None:
+    """Write a file of a table, its columns with text of others null."""
     table = Path(name).parts[1]
     paths = paths_of_others(TABLES[table]) if table in TABLES else ()
     if not paths:
-        shutil.copyfile(full / name, made / name)
+        shutil.copyfile(full / name, target)  # own name: read alone
         return
     schema = columns_of(table, code_free=True)
-    rows = _emptied(full / name, sorted(paths))
-    write_rows(made / name, table, schema, rows, partial(table_of_plain, schema))
+    rows = _emptied(full / name, sorted(paths))  # own name: read alone
+    write_rows(target, table, schema, rows, partial(table_of_plain, schema))
 
 
 def _emptied(file: Path, paths: Iterable[str]) -> Iterator[Mapping[str, Any]]:

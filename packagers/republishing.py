@@ -16,6 +16,7 @@ from coevo.snapshots.local_copy import local
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.verification import check
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 from coevo.storage.place import Root
 from packagers import publishing
 
@@ -39,7 +40,6 @@ def _copy(folder: Path, made: Path) -> None:
     """What belongs to a snapshot, and nothing else that lies beside it."""
     for name in (MANIFEST, TIMINGS, *snapshot.manifest(folder)['files']):
         if (folder / name).is_file():
-            (made / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folder / name, made / name)
+            shutil.copyfile(folder / name, beneath(made, name).prepare())
     for path in (*sorted(made.rglob('*'), reverse=True), made):
         durable.sync(path)

@@ -206,7 +206,7 @@ class _Tour:
                 raise
 
     def _kits_of(self, language: str, sandbox: Sandbox) -> Kits:
-        folder = self._root / f'kit-{language}'
+        folder = self._root / f'kit-{language}'  # own name: checked by the table of languages
         folder.mkdir()
         folder.chmod(0o755)
         return LANGUAGES[language].kits(sandbox, folder, self._say)

@@ -25,6 +25,7 @@ from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.storage import bug_records
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 from coevo.storage.builds import build
 from coevo.storage.place import folder_name
 from coevo.storage.places import place_of
@@ -68,13 +69,13 @@ class Keeping:
         return dict(sorted(found.items()))
 
     def rounds(self, key: AttemptKey) -> Path:
-        return self.folder / 'rounds' / f'{_name(key)}.jsonl'
+        return beneath(self.folder, 'rounds', f'{_name(key)}.jsonl').path
 
     def save(self, found: Attempt, said: str) -> None:
         """The attempt last: once it is there, the task is done."""
         name = _name(found.key)
-        durable.write(self.folder / 'logs' / f'{name}.log', [said.encode()])
-        durable.write(self.folder / 'attempts' / f'{name}.json', [found.text().encode()])
+        beneath(self.folder, 'logs', f'{name}.log').write(said.encode())
+        beneath(self.folder, 'attempts', f'{name}.json').write(found.text().encode())
 
     def save_bug(self, key: AttemptKey, bug: Bug) -> str:
         """What ended an attempt, and where it is kept; it is as if never made."""

@@ -83,7 +83,7 @@ def tokens(text: str) -> int:
 
 def main() -> int:
     """Status 1, and a line that says why, where no test file came of it."""
-    test_file = Path(os.environ['COEVO_TEST_FILE'])
+    test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo attempt's, inside the sandbox
     prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')
     is_whole = 'COEVO_MESSAGES' in os.environ
     asked = json.loads(prompt) if is_whole else _as_user(question(prompt, str(test_file), _read))

@@ -98,7 +98,7 @@ def _told(text: str) -> str:
 
 
 def _nowhere() -> TextIO:
-    return Path(os.devnull).open('w', encoding='utf-8')
+    return Path(os.devnull).open('w', encoding='utf-8')  # own name: the system's
 
 
 def _open_closed() -> None:

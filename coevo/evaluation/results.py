@@ -54,7 +54,7 @@ def write_rows(folder: Path, form: TableForm[Row], rows: Sequence[Row]) -> Path:
     )
     sink = io.BytesIO()
     pq.write_table(content, sink, compression='zstd')
-    path = folder / form.name
+    path = folder / form.name  # own name: one of the tables of results
     durable.write(path, [sink.getvalue()])
     return path
 
@@ -66,7 +66,7 @@ def read_results(folder: Path) -> tuple[MethodResult, ...]:
 
 def read_rows(folder: Path, form: TableForm[Row]) -> tuple[Row, ...]:
     """The same of any such file."""
-    path = folder / form.name
+    path = folder / form.name  # own name: one of the tables of results
     if not path.is_file():
         raise Fatal(f'{folder} has no {form.name}; name the --out of a `coevo evaluate`')
     try:

@@ -185,7 +185,7 @@ def predictions_of(word: str) -> Path | Literal['gold']:
     """What `coevo evaluate` scores: a path, or the word for the developers' own patches."""
     from coevo.evaluation.gold_patches import GOLD
 
-    return GOLD if word == GOLD else Path(word)
+    return GOLD if word == GOLD else Path(word)  # own name: the user's
 
 
 def add_store_of_clones(verb: Parser) -> None:

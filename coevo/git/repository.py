@@ -25,6 +25,8 @@ from coevo.git.process import ObjectReader
 from coevo.git.process import run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import beneath
 
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'FileChange', 'Repository', 'TreeEntry']
 
@@ -163,15 +165,12 @@ class Repository:
         folder.mkdir(parents=True)
         links = []
         for path, entry in self.tree(rev).items():
-            place = folder / os.fsdecode(path.encode('utf-8', 'surrogateescape'))
-            place.parent.mkdir(parents=True, exist_ok=True)
+            place = beneath(folder, path)
             if entry.mode == LINK:
                 links.append((place, os.fsdecode(self.blob(entry.oid))))
-                continue
-            place.write_bytes(self.blob(entry.oid))
-            place.chmod(0o755 if int(entry.mode, 8) & 0o100 else 0o644)
-        for subfolder, _, _ in os.walk(folder):
-            Path(subfolder).chmod(0o755)
+            else:
+                place.create(self.blob(entry.oid), 0o755 if int(entry.mode, 8) & 0o100 else 0o644)
+        folder.chmod(0o755)
         _link(folder, links)
 
     def _tree(self, rev: str) -> Mapping[str, TreeEntry]:
@@ -263,19 +262,20 @@ class Repository:
             return None
 
 
-def _link(folder: Path, links: list[tuple[Path, str]]) -> None:
+def _link(folder: Path, links: list[tuple[Beneath, str]]) -> None:
     """Make the links of a tree, but for those that lead out of it, if only by way of others.
 
     What is no target, or too long for one, leads nowhere.
     """
+    standing = set()
     for place, target in links:
         if target and not target.startswith('/') and _can_be_target(target):
-            place.symlink_to(target)
+            place.link_symbolically(target)
+            standing.add(place)
     root = folder.resolve()
-    standing = {place for place, _ in links if place.is_symlink()}
-    while leaving := {place for place in standing if not _stays(place, root)}:
+    while leaving := {place for place in standing if not _stays(place.path, root)}:
         for place in leaving:
-            place.unlink()
+            place.remove()
         standing -= leaving
 
 

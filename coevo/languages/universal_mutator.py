@@ -101,7 +101,9 @@ def _shown(texts: list[str], asked: list[int]) -> list[str]:
 
 def _run(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]) -> None:
     name = f'Source{tool.suffix}'
-    (folder / name).write_text('\n'.join(seen) + '\n', encoding='utf-8', newline='')
+    (folder / name).write_text(
+        '\n'.join(seen) + '\n', encoding='utf-8', newline=''
+    )  # own name: Source and a suffix of coevo's
     (folder / 'lines').write_text('\n'.join(map(str, asked)))
     (folder / 'out').mkdir()
     arguments = [name, '--noCheck', '--mutantDir', 'out', '--lines', 'lines']
@@ -138,7 +140,7 @@ def _tool() -> Path:
 
 
 def _place() -> Path:
-    return Path(sys.executable).parent / 'mutate'
+    return Path(sys.executable).parent / 'mutate'  # own name: this interpreter's
 
 
 def _read(

@@ -196,8 +196,7 @@ def _new_lifeline() -> IO[bytes]:
 def _sweep(client: Any) -> None:
     """Remove the containers of those who were killed: nobody holds their lifeline any more."""
     for container in client.containers.list(all=True, filters={'label': _LABEL}):
-        lifeline = Path(container.labels[_LABEL])
-        if not _is_held(lifeline):
+        if not _is_held(Path(container.labels[_LABEL])):
             with suppress(docker.errors.APIError):  # it is ending by itself
                 container.remove(force=True)
     for lifeline in work_root().glob(f'{_PREFIX}*'):

@@ -68,7 +68,7 @@ class Users:
 def _end_leftovers() -> None:
     for process in psutil.process_iter():
         uid = _left_over(process)
-        lock = _lock(_LOCKS / str(uid)) if uid is not None else None
+        lock = _lock(_LOCKS / str(uid)) if uid is not None else None  # own name: a number
         if lock is not None:
             with lock, contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -92,7 +92,7 @@ def _claim() -> User:
     accounts = _accounts()
     for uid in USERS:
         if uid not in accounts:
-            lock = _lock(_LOCKS / str(uid))
+            lock = _lock(_LOCKS / str(uid))  # own name: a number
             if lock is not None and uid not in _running_users():
                 return User(uid, lock)
             if lock is not None:

@@ -151,7 +151,7 @@ def _export(
         made = Path(folder) / 'made'
         made.mkdir()
         for name, content in _contents(connection, study):
-            durable.write(made / name, [content])
+            durable.write(made / name, [content])  # own name: one of the splits
         made.rename(target.absolute())
     durable.sync(parent)
 

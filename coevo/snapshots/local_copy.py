@@ -19,7 +19,8 @@ from coevo.snapshots.locations import MOST_OF_A_MANIFEST
 from coevo.snapshots.locations import Location
 from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.manifests import manifest_at
-from coevo.storage import durable
+from coevo.storage.beneath import beneath
+from coevo.storage.beneath import path_fault
 from coevo.storage.bounded_reading import in_words
 
 # The manifest does not name them, since seconds are not the same twice.
@@ -66,16 +67,14 @@ def _total(location: Location, listed: Mapping[str, Any], folder: Path) -> int:
 
 def _copy(location: Location, name: str, folder: Path, most: int) -> None:
     """Copy the first `most` bytes of a file; nothing where there is none."""
-    path = PurePosixPath(name)
-    if path.is_absolute() or '..' in path.parts or str(path) != name or name == '.':
+    if path_fault(name) is not None or str(PurePosixPath(name)) != name:
         raise Damaged(f'{location.shown} has a file {name!r}, which no snapshot has: get it again')
-    target = folder / path
+    target = beneath(folder, name)
     try:
         source = location.open(name)
     except FileNotFoundError:
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with source, durable.naming(target), target.open('wb') as copy:
+    with source, target.creating() as copy:
         while block := source.read(min(_BLOCK, most)):
             copy.write(block)
             most -= len(block)

@@ -21,13 +21,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import IO
 
 from coevo.storage.durable import UNFINISHED
 from coevo.storage.durable import naming
 
 _LONGEST_NAME = 255  # bytes, of every file system of Linux
+# Deeper trees are not removed by `shutil.rmtree`, which calls itself for each folder.
+_MOST_PARTS = 256
 _LONGEST_PATH = 3000  # bytes below the root: the kernel takes 4096 with the root
-_MOST_PARTS = 128
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LEAVES = frozenset({errno.ELOOP, errno.ENOTDIR})
@@ -71,11 +73,15 @@ class Beneath:
     @property
     def path(self) -> Path:
         """The path, to be shown or read. Writing goes through the methods, which follow no link."""
-        return self.root.joinpath(*self.parts)
+        return self.root.joinpath(*self.parts)  # own name: proven by beneath
 
     def below(self, text: str) -> Beneath:
         """Return a path below this one. Raises: UnsafePath."""
         return beneath(self.root, *self.parts, text)
+
+    def beside(self, name: str) -> Beneath:
+        """Return a path in the same folder. Raises: UnsafePath."""
+        return beneath(self.root, *self.parts[:-1], name)
 
     def write(self, content: bytes, mode: int = 0o644) -> None:
         """Replace the file, whole or not at all, and make the folders that lead to it.
@@ -103,20 +109,42 @@ class Beneath:
 
         Raises: FileExistsError, UnsafePath where a link or a file stands in the way.
         """
+        with self.creating(mode) as file:
+            file.write(content)
+
+    @contextlib.contextmanager
+    def creating(self, mode: int = 0o644) -> Iterator[IO[bytes]]:
+        """Give a file that is not there yet, to be written; errors are those of `create`."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with self._parent(make=True) as folder, naming(self.path):
             descriptor = os.open(self.parts[-1], flags, 0o600, dir_fd=folder)
             with os.fdopen(descriptor, 'wb') as file:
-                file.write(content)
-                os.fchmod(file.fileno(), mode)
+                os.fchmod(descriptor, mode)
+                yield file
+
+    def link_symbolically(self, target: str) -> None:
+        """Make a symbolic link, wherever it leads. Raises: FileExistsError, UnsafePath."""
+        with self._parent(make=True) as folder:
+            os.symlink(target, self.parts[-1], dir_fd=folder)
+
+    def prepare(self) -> Path:
+        """Make the folders that lead to it and return the path, for a writer that takes one.
+
+        Raises: UnsafePath where a link stands in the way.
+        """
+        with self._parent(make=True):
+            pass
+        if stat.S_ISLNK(self._mode()):
+            raise UnsafePath(PathFault.UNWRITABLE, self.parts[-1])
+        return self.path
 
     def make_folder(self, mode: int = 0o755) -> None:
         """Make the folder, and those that lead to it, where they are missing.
 
         Raises: UnsafePath where a link or a file stands in the way.
         """
-        with self._parent(make=True) as folder, _open_folder(folder, self.parts[-1], mode):
-            pass
+        with self._parent(make=True) as folder:
+            os.close(_open_folder(folder, self.parts[-1], mode))
 
     def take(self, source: Path) -> None:
         """Rename a file or folder of ours to this path, which must be free or a file.
@@ -140,53 +168,54 @@ class Beneath:
             else:
                 os.unlink(self.parts[-1], dir_fd=folder)
 
+    def is_there(self) -> bool:
+        """Whether anything is there, be it a link; nothing is behind a link."""
+        return self._mode() != 0
+
     def is_folder(self) -> bool:
         """Whether a folder is there, and no link on the way."""
-        return self._mode(stat.S_ISDIR)
+        return stat.S_ISDIR(self._mode())
 
     def is_file(self) -> bool:
         """Whether a regular file is there, and no link on the way."""
-        return self._mode(stat.S_ISREG)
+        return stat.S_ISREG(self._mode())
 
-    def _mode(self, asks: object) -> bool:
-        assert callable(asks)
+    def _mode(self) -> int:
+        """Return the kind and the rights of what is there; 0 for nothing, or behind a link."""
         try:
             with self._parent(make=False) as folder:
-                state = os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False)
+                return os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
         except (FileNotFoundError, UnsafePath):
-            return False
-        return bool(asks(state.st_mode))
+            return 0
 
     @contextlib.contextmanager
     def _parent(self, *, make: bool) -> Iterator[int]:
         """Give a descriptor of the folder that holds the path."""
-        with contextlib.ExitStack() as stack:
-            if make:
-                self.root.mkdir(parents=True, exist_ok=True)
-            folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            stack.callback(os.close, folder)
+        if make:
+            self.root.mkdir(parents=True, exist_ok=True)
+        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
             for name in self.parts[:-1]:
-                folder = stack.enter_context(_open_folder(folder, name, 0o755 if make else None))
+                below = _open_folder(folder, name, 0o755 if make else None)
+                os.close(folder)
+                folder = below
             yield folder
+        finally:
+            os.close(folder)
 
 
-@contextlib.contextmanager
-def _open_folder(above: int, name: str, mode: int | None) -> Iterator[int]:
-    """Open a folder that is no link; mode: make it where it is missing."""
+def _open_folder(above: int, name: str, mode: int | None) -> int:
+    """Return the descriptor of a folder that is no link; mode: make it where it is missing."""
     if mode is not None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, mode, dir_fd=above)
             os.chmod(name, mode, dir_fd=above)  # whatever our umask
     try:
-        descriptor = os.open(name, _FOLDER_FLAGS, dir_fd=above)
+        return os.open(name, _FOLDER_FLAGS, dir_fd=above)
     except OSError as error:
         if error.errno in _LEAVES:
             raise UnsafePath(PathFault.UNWRITABLE, name) from None
         raise
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def beneath(root: Path, *texts: str) -> Beneath:
@@ -225,8 +254,8 @@ def _names(text: str) -> Iterable[str]:
         raise UnsafePath(PathFault.UNWRITABLE, ascii(text)) from None
     if max(sizes) > _LONGEST_NAME:
         raise UnsafePath(PathFault.NAME_TOO_LONG, text)
-    if len(names) > _MOST_PARTS:
-        raise UnsafePath(PathFault.TOO_DEEP, text)
     if sum(sizes) + len(sizes) > _LONGEST_PATH:
         raise UnsafePath(PathFault.PATH_TOO_LONG, text)
+    if len(names) > _MOST_PARTS:
+        raise UnsafePath(PathFault.TOO_DEEP, text)
     return names

@@ -24,7 +24,7 @@ def building(target: Path) -> Iterator[Path | None]:
             return
         scratch = target.with_name(f'.new-{target.name}')
         shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
-        new = scratch / target.name
+        new = scratch / target.name  # own name: that of the target
         new.mkdir(parents=True)
         try:
             yield new

@@ -35,7 +35,7 @@ class Entries:
 
 
 def _file(folder: Path, key: str) -> Path:
-    return folder / key[:2] / key
+    return folder / key[:2] / key  # own name: a digest
 
 
 def _make_room(folder: Path) -> None:

@@ -1,36 +1,31 @@
-"""Fetch files from web servers: bounded in bytes and in time, tried again where a network failed.
+"""Fetch files from web servers, tried again where a network failed.
 
 A status that says that a file is not there is an answer. A server that cannot be reached, or that has a fault
-of its own, is trouble of ours and no answer.
+of its own, is trouble of ours and no answer. Bytes and seconds are bounded by `coevo.storage.bounded_http`.
 """
 
 from __future__ import annotations
 
-import io
-import threading
 import time
+import urllib.error
+import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
-from functools import partial
 from typing import IO
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 from urllib.parse import urlunsplit
-from urllib.request import getproxies
-from urllib.request import proxy_bypass
-
-import urllib3
 
 from coevo.model.errors import Transient
+from coevo.storage.bounded_http import Unreachable
+from coevo.storage.bounded_http import open_url
+from coevo.storage.bounded_reading import Unreadable
 
-_BLOCK = 1 << 16
 _TRIES = 4
 _PAUSE = 1.0
-_CONNECT_SECONDS, _SILENT_SECONDS = 15.0, 60.0
-_POOL = 8
-# A server that answers so asks to be asked again (RFC 9110, 15.5.9 and 15.6; RFC 6585, 4).
+# A server that answers so asks to be asked again (RFC 9110, 15.5.9; RFC 6585, 4).
 _PASSING = frozenset({408, 425, 429})
 
 
@@ -52,14 +47,16 @@ class Fetched:
         return self.status == 200
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fetcher:
-    """Keeps connections to servers. Safe from several threads."""
+    """Fetches files. Safe from several threads.
 
-    def __init__(self, *, tries: int = _TRIES, pause: float = _PAUSE) -> None:
-        """Take how often a file is asked for, and the seconds before the second try, doubled each time."""
-        self._tries, self._pause = tries, pause
-        self._pools: dict[str, urllib3.PoolManager] = {}
-        self._guard = threading.Lock()
+    tries  how often a file is asked for
+    pause  seconds before the second try, doubled each time
+    """
+
+    tries: int = field(default_factory=lambda: _TRIES)
+    pause: float = field(default_factory=lambda: _PAUSE)
 
     def fetch(
         self,
@@ -79,75 +76,35 @@ class Fetcher:
 
         Raises: Transient where the server cannot be reached, has a fault, or sends too much.
         """
-        for number in range(self._tries):
+        request = urllib.request.Request(_without_login(url), headers=_headers(url, accept))
+        for number in range(self.tries):
             try:
-                return self._fetch_once(url, most_bytes, seconds, accept, into)
-            except (urllib3.exceptions.HTTPError, OSError, Transient) as error:
+                return _fetch_once(request, most_bytes, seconds, into)
+            except (Unreachable, Unreadable, Transient) as error:
                 trouble = error
-            if number < self._tries - 1:
-                time.sleep(self._pause * 2**number)
+            if number < self.tries - 1:
+                time.sleep(self.pause * 2**number)
         raise Transient(f'{_without_login(url)} cannot be fetched: {trouble}') from None
 
-    def close(self) -> None:
-        for pool in self._pools.values():
-            pool.clear()
 
-    def _fetch_once(
-        self, url: str, most_bytes: int, seconds: float, accept: str, into: IO[bytes] | None
-    ) -> Fetched:
-        deadline = time.monotonic() + seconds
-        response = self._pool_for(url).request(
-            'GET',
-            _without_login(url),
-            headers=_headers(url, accept),
-            preload_content=False,
-            redirect=True,
-        )
-        try:
-            if response.status >= 500 or response.status in _PASSING:
-                raise Transient(f'the server says {response.status}')
-            sink: IO[bytes] = into if into is not None and response.status == 200 else io.BytesIO()
-            sink.seek(0)
-            sink.truncate()
-            size = 0
-            for block in response.stream(_BLOCK, decode_content=False):
-                size += len(block)
-                if size > most_bytes:
-                    raise Transient(f'the server sends more than {most_bytes} bytes')
-                if time.monotonic() > deadline:
-                    raise Transient(f'the server takes more than {seconds:.0f} seconds')
-                sink.write(block)
-            content = sink.getvalue() if isinstance(sink, io.BytesIO) and sink is not into else b''
-            headers = {name.lower(): text for name, text in response.headers.items()}
-            return Fetched(status=response.status, headers=headers, content=content)
-        finally:
-            response.close()  # drops the connection, too, unless all was read
-            response.release_conn()
-
-    def _pool_for(self, url: str) -> urllib3.PoolManager:
-        parts = urlsplit(url)
-        proxy = _proxy(parts.scheme, parts.hostname or '') or ''
-        with self._guard:
-            if proxy not in self._pools:
-                self._pools[proxy] = _make_pool(proxy)
-            return self._pools[proxy]
-
-
-def _make_pool(proxy: str) -> urllib3.PoolManager:
-    make = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
-    return make(
-        maxsize=_POOL,
-        timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=_SILENT_SECONDS),
-        retries=urllib3.Retry(total=None, connect=0, read=0, redirect=5, status=0, other=0),
-    )
-
-
-def _proxy(scheme: str, host: str) -> str | None:
-    """Return the proxy that the environment names for a host; None for one of this machine."""
-    named = getproxies().get(scheme)
-    if named is None or host == 'localhost' or host.startswith('127.') or proxy_bypass(host):
-        return None
-    return named if '://' in named else f'http://{named}'
+def _fetch_once(
+    request: urllib.request.Request, most: int, seconds: float, into: IO[bytes] | None
+) -> Fetched:
+    try:
+        with open_url(request, seconds=seconds) as answer:
+            headers = {name.lower(): text for name, text in answer.headers.items()}
+            if into is None or answer.status != 200:
+                content = answer.read(most=most)
+                return Fetched(status=answer.status, headers=headers, content=content)
+            into.seek(0)
+            into.truncate()
+            for block in answer.blocks(most=most):
+                into.write(block)
+            return Fetched(status=answer.status, headers=headers)
+    except urllib.error.HTTPError as error:
+        if error.code >= 500 or error.code in _PASSING:
+            raise Transient(f'the server says {error.code}') from None
+        return Fetched(status=error.code)
 
 
 def _without_login(url: str) -> str:

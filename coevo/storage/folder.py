@@ -13,6 +13,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 from coevo.storage.place import Found
 from coevo.storage.place import Hold
 from coevo.storage.place import PlaceEntry
@@ -60,20 +61,21 @@ class Folder:
         return [self.read(name) for name in names]
 
     def write(self, name: str, data: bytes) -> None:
-        durable.write(self._root / name, [data])
+        beneath(self._root, name).write(data)
 
     def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
-        path = self._root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(path.parent):
-            if _version_of(path) != version:
+        place = beneath(self._root, name)
+        folder = place.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder):
+            if _version_of(place.path) != version:
                 return None
-            durable.write(path, [data])
-            return _version_of(path)
+            place.write(data)
+            return _version_of(place.path)
 
     def remove(self, names: Iterable[str]) -> None:
         for name in names:
-            (self._root / name).unlink(missing_ok=True)
+            beneath(self._root, name).remove()
 
     def sweep(self, folder: str) -> None:
         for path in (self._root / folder).glob(f'*{durable.UNFINISHED}*'):
@@ -82,7 +84,7 @@ class Folder:
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[Hold]:
         """The kernel's lock: it ends with the process that holds it, however that ends."""
-        path = self._root / name
+        path = beneath(self._root, name).path
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open('ab') as file:
             try:

@@ -14,13 +14,13 @@ def cache_folder() -> Path:
     """The folder of tools and libraries: $COEVO_CACHE, the system's for root, else the user's."""
     named = os.environ.get('COEVO_CACHE')
     if named:
-        return Path(named).absolute()
+        return Path(named).absolute()  # own name: the user's
     if os.geteuid() == 0:
         return SYSTEM_CACHE
     base = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
-    return Path(base) / 'coevo'
+    return Path(base) / 'coevo'  # own name: the user's
 
 
 def work_root() -> Path:
     """The folder under which runs work: $COEVO_WORK, else /var/tmp (on disk, open to all users)."""
-    return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()
+    return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # own name: the user's

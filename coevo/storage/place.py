@@ -108,8 +108,12 @@ def on_disk(store: Root) -> Path:
 
 
 def folder_name(name: str) -> str:
-    """A name with slashes as that of one file or folder; what no file could have is as in a URL."""
-    return '+'.join(quote(part, safe='') for part in name.split('/'))
+    """Return a name with slashes as that of one file or folder; what no file could have is as in a URL.
+
+    A name of dots alone, such as `..`, would be another folder: its first dot is as in a URL, too.
+    """
+    text = '+'.join(quote(part, safe='') for part in name.split('/'))
+    return f'%2E{text[1:]}' if text and not text.strip('.') else text
 
 
 def named(folder: str) -> str:

@@ -75,7 +75,9 @@ class Partition:
 
     @property
     def path(self) -> Path:
-        return Path(folder_name(self.repo), folder_name(self.language), self.walk)
+        return Path(
+            folder_name(self.repo), folder_name(self.language), self.walk
+        )  # own name: one of the walks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ class EvaluationJob:
     words: tuple[str, ...] = ()
 
     def folder(self, number: int) -> Path:
-        return self.out / 'parts' / f'{number}-of-{self.parts}'
+        return self.out / 'parts' / f'{number}-of-{self.parts}'  # own name: numbers
 
     @property
     def folders(self) -> tuple[Path, ...]:

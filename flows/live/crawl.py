@@ -47,7 +47,7 @@ def _crawl(profile: str, profiles: str | None) -> CrawlReport:
     """The tokens are no parameters, which Prefect would keep."""
     options = CrawlOptions(
         store=worker_settings().store,
-        profile=load_profile(profile, Path(profiles) if profiles else None),
+        profile=load_profile(profile, Path(profiles) if profiles else None),  # own name: the user's
         tokens=read_tokens(os.environ),
         api=os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
     )

@@ -29,7 +29,7 @@ _OLDEST_NODE = 18
 
 def bundle(say: Say) -> Path:
     """The folder of the page's files; `say` hears that it is made if it is not there yet."""
-    target = cache_folder() / 'tools' / f'site-{_key()}'
+    target = cache_folder() / 'tools' / f'site-{_key()}'  # own name: a digest
     if not target.is_dir():
         npm = _npm()
         with building(target) as new:
@@ -72,13 +72,13 @@ def _feature(node: str) -> int:
 def _build(folder: Path, npm: str) -> None:
     work = folder / 'work'
     for path in _sources():
-        (work / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(_WEB / path, work / path)
+        (work / path).parent.mkdir(parents=True, exist_ok=True)  # own name: a source of the page
+        shutil.copyfile(_WEB / path, work / path)  # own name: a source of the page
     quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error']
     _run([npm, 'ci', '--ignore-scripts', *quiet], work, 'npm could not fetch what the page needs')
     _run([npm, 'run', '--silent', 'bundle'], work, 'esbuild could not bundle the page')
     for path in sorted((work / 'bundle').iterdir()):
-        shutil.copyfile(path, folder / path.name)
+        shutil.copyfile(path, folder / path.name)  # own name: what esbuild made
     shutil.copyfile(work / 'index.html', folder / 'index.html')
     (folder / 'licences.txt').write_text('\n'.join(_licences(work / 'node_modules')))
     shutil.rmtree(work)

@@ -21,6 +21,7 @@ from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS
 from coevo.snapshots.snapshot import LEAST_TIMEOUTS
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 from packagers.site import months
 from packagers.site import reports
 from packagers.site.bundle import bundle
@@ -93,7 +94,8 @@ def _write(
     index = {
         'coevo_site': FORMAT,
         'months': [
-            months.write(month, scored[month.sha256], folder / month.name) for month in found
+            months.write(month, scored[month.sha256], beneath(folder, month.name).path)
+            for month in found
         ],
         'evidence': evidence(),
         'reasons': EXPLANATIONS,

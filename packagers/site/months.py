@@ -18,6 +18,7 @@ from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots import statistics
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 from packagers.site import scores
 from packagers.site.reports import BoardEntry
 
@@ -77,7 +78,7 @@ def _copy(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | in
         known = month.manifest['files'].get(name, {})
         if known.get('sha256') != hashlib.sha256(content).hexdigest():
             raise Damaged(f'{file} is not what the manifest says it is: get the snapshot again')
-        durable.write(folder / name, [content])
+        beneath(folder, name).write(content)
         yield {'path': name, 'size': len(content)}
 
 

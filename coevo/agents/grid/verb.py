@@ -64,7 +64,9 @@ def _judged(arguments: argparse.Namespace, answers: list[Answers], *, human: boo
     for model, prompt, folder, options in _options(arguments, answers, human=human):
         with showing(console) as listener:
             evaluation = evaluate(options, listener)
-        made = write(arguments.evaluate / folder, evaluation)
+        made = write(
+            arguments.evaluate / folder, evaluation
+        )  # own name: one of the words of this verb
         bugs = bugs or bool(evaluation.bugs)
         rows.append(GridRow(model=model, prompt=prompt, families=tuple(made.families)))
     report.write_grid(arguments.evaluate, rows)

@@ -213,7 +213,7 @@ def _with_line_feeds(text: bytes) -> bytes:
 def _git_apply(section: Section, content: bytes | None, *, reverse: bool = False) -> bytes | None:
     """What Git makes of a file; ValueError with its complaint."""
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
-        file = Path(folder, os.fsdecode(_FILE))
+        file = Path(folder, os.fsdecode(_FILE))  # own name: a constant
         if content is not None:
             file.write_bytes(content)
         done = subprocess.run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,19 +10,16 @@ from coevo.git.repository import Repository
 from coevo.languages.cells import Edits
 from coevo.languages.conditions import MainSources
 from coevo.languages.golang.reading.trees import tree
+from coevo.storage.beneath import path_fault
 
 # As in Java: a tree that takes half of a sandbox's disk, or has names that Linux does not keep.
 MOST_BYTES = 512 << 20
-_MOST_NAME_BYTES, _MOST_PATH_BYTES = 255, 3000
 TREE_TOO_LARGE, PATH_TOO_LONG = 'tree_too_large', 'path_too_long'
 
 
 def refusal(repository: Repository, rev: str) -> str | None:
-    """Why a revision cannot be laid out at all."""
-    paths = [os.fsencode(path) for path in repository.tree(rev)]
-    if any(len(p) > _MOST_PATH_BYTES for p in paths) or any(
-        len(part) > _MOST_NAME_BYTES for p in paths for part in p.split(b'/')
-    ):
+    """Return why a revision cannot be laid out at all; None if it can."""
+    if any(map(path_fault, repository.tree(rev))):
         return PATH_TOO_LONG
     return TREE_TOO_LARGE if repository.size(rev) > MOST_BYTES else None
 

@@ -35,6 +35,8 @@ from coevo.languages.test_processes import watching
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import beneath
 from coevo.storage.building import building
 from coevo.storage.folders import cache_folder
 
@@ -127,9 +129,9 @@ class GoCompiler:
                     elif _BINARY.fullmatch(entry.name):
                         name = entry.name.partition('/')[2]
                         binary = self._folder / 'binaries' / secrets.token_hex(16)
-                        _write(binary, file, 0o755)
+                        _write(beneath(binary.parent, binary.name), file, 0o755)
                     elif _ENTRY.fullmatch(entry.name):
-                        _write(cache / entry.name.partition('/')[2], file, 0o644)
+                        _write(beneath(cache, entry.name.partition('/')[2]), file, 0o644)
         except (tarfile.TarError, ValueError):
             return None, binary, name
         return told, binary, name
@@ -138,7 +140,9 @@ class GoCompiler:
         """Compiled packages of the standard library, the same for all runs."""
         made = self.made
         key = hashlib.sha256(f'{made.overlay_digest} {_STANDARD}'.encode()).hexdigest()[:16]
-        target = cache_folder() / 'go' / f'std-{made.toolchain.version}-{key}'
+        target = (
+            cache_folder() / 'go' / f'std-{made.toolchain.version}-{key}'
+        )  # own name: a release of Go and a digest
         with building(target) as new:
             if new is not None:
                 new.chmod(0o755)
@@ -205,11 +209,9 @@ class _Running:
         return self._process.stdout.read(int(length))
 
 
-def _write(place: Path, content: Any, mode: int) -> None:
-    """Whole or not at all."""
-    place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    new = place.with_name(f'.{place.name}.{secrets.token_hex(4)}')
-    with new.open('wb') as file:
+def _write(place: Beneath, content: Any, mode: int) -> None:
+    """Write a file whole or not at all, over one of the same name."""
+    new = place.beside(f'.{secrets.token_hex(8)}')
+    with new.creating(mode) as file:
         shutil.copyfileobj(content, file)
-    new.chmod(mode)
-    new.replace(place)
+    place.take(new.path)

@@ -43,7 +43,9 @@ class GoBuilder:
         if toolchain not in self._cells:
             made = self._context.prepared(toolchain)
             shared = self._context.root / f'go-{toolchain.version}'
-            folder = self._context.root / f'cells-{id(self):x}-{toolchain.version}'
+            folder = (
+                self._context.root / f'cells-{id(self):x}-{toolchain.version}'
+            )  # own name: a release of Go
             folder.mkdir(mode=0o711)
             self._cells[toolchain] = GoCells(
                 context=self._context,

@@ -56,6 +56,8 @@ _FILE = re.compile(
 )
 _KINDS = ('info', 'mod', 'zip')
 _INCOMING = '.incoming'
+# What stands in a URL as it is.
+_SAFE = '/@!+~'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +155,9 @@ class ModuleStore:
         if any(self._passes_on(proxy, database) for proxy in self._proxies):
             return self.text(f'sumdb/{database.name}/{path}', is_kept=is_kept)
         answer = self._fetcher.fetch(
-            f'{database.url}/{quote(path)}', most_bytes=_MOST_TEXT_BYTES, seconds=_TEXT_SECONDS
+            f'{database.url}/{quote(path, safe=_SAFE)}',
+            most_bytes=_MOST_TEXT_BYTES,
+            seconds=_TEXT_SECONDS,
         )
         return answer.content if answer.is_found else None
 
@@ -215,7 +219,10 @@ class ModuleStore:
         for proxy in self._proxies:
             try:
                 answer = self._fetcher.fetch(
-                    f'{proxy}/{quote(path)}', most_bytes=most, seconds=seconds, into=into
+                    f'{proxy}/{quote(path, safe=_SAFE)}',
+                    most_bytes=most,
+                    seconds=seconds,
+                    into=into,
                 )
             except Transient as error:
                 trouble = error

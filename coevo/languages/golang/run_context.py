@@ -81,7 +81,7 @@ class GoRunContext:
 
     def cache(self, toolchain: GoToolchain) -> Path:
         """Packages that this run has compiled; only the Go toolchain has written to it."""
-        place = self.root / f'cache-{toolchain.version}'
+        place = self.root / f'cache-{toolchain.version}'  # own name: a release of Go
         place.mkdir(mode=0o755, exist_ok=True)
         return place
 

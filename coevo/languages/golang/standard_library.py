@@ -126,7 +126,9 @@ class Prepared:
 def prepared(toolchain: GoToolchain) -> Prepared:
     """What is not there yet is made; OtherText."""
     digest = _digest(*sorted(_SOURCES.rglob('*.go')))
-    folder = cache_folder() / 'go' / f'own-{toolchain.version}-{digest}'
+    folder = (
+        cache_folder() / 'go' / f'own-{toolchain.version}-{digest}'
+    )  # own name: a release of Go and a digest
     if not folder.is_dir():
         with building(folder) as new:
             if new is not None:
@@ -158,7 +160,7 @@ def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
     (folder / 'time/coevo.go').write_text(_SHIFT)
     for name, replaced in (('plain', plain), ('clock', clock)):
         text = json.dumps({'Replace': dict(sorted(replaced.items()))})
-        (folder / f'{name}.json').write_text(text)
+        (folder / f'{name}.json').write_text(text)  # own name: one of the overlays
 
 
 def _patched(
@@ -177,7 +179,7 @@ def _patched(
                 )
             end = places[0].end()
             text = text[:end] + added + text[end:]
-        place = folder / name
+        place = folder / name  # own name: a file of coevo's own
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
         found[f'{toolchain.inside}/src/{name}'] = f'{OVERLAY}/{name}'

@@ -5,7 +5,6 @@ They are made from Git's objects alone: nothing is checked out here.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ from coevo.git.repository import Repository
 from coevo.git.repository import TreeEntry
 from coevo.languages.cells import Edits
 from coevo.languages.python.sides import tests_side
+from coevo.storage.beneath import path_fault
 
 # As in Java: a tree that takes half of a sandbox's disk, or has names that Linux does not keep.
 MOST_BYTES = 512 << 20
-_MOST_NAME_BYTES, _MOST_PATH_BYTES = 255, 3000
 TREE_TOO_LARGE, PATH_TOO_LONG = 'tree_too_large', 'path_too_long'
 
 
@@ -32,11 +31,8 @@ class Trees:
         return _tests_of(self.repository, rev)
 
     def refusal(self, rev: str) -> str | None:
-        """Why a revision cannot be laid out at all."""
-        paths = [os.fsencode(path) for path in self.repository.tree(rev)]
-        if any(len(p) > _MOST_PATH_BYTES for p in paths) or any(
-            len(part) > _MOST_NAME_BYTES for p in paths for part in p.split(b'/')
-        ):
+        """Return why a revision cannot be laid out at all; None if it can."""
+        if any(map(path_fault, self.repository.tree(rev))):
             return PATH_TOO_LONG
         total = 0
         for entry in self.repository.tree(rev).values():

@@ -40,7 +40,9 @@ def library(name: str) -> Path | None:
     source = Path(str(inside.__file__)).parent / f'{name}.c'
     text = source.read_bytes() + ' '.join((*_FLAGS, platform.machine())).encode()
     folder = cache_folder() / 'pythons/libraries'
-    place = folder / f'{name}-{hashlib.sha256(text).hexdigest()[:32]}.so'
+    place = (
+        folder / f'{name}-{hashlib.sha256(text).hexdigest()[:32]}.so'
+    )  # own name: a library of coevo's
     if not place.is_file():
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         _compile(program, source, place)
@@ -50,7 +52,7 @@ def library(name: str) -> Path | None:
 def _compile(program: str, source: Path, place: Path) -> None:
     descriptor, name = tempfile.mkstemp(dir=place.parent, prefix='.new-', suffix='.so')
     os.close(descriptor)
-    new = Path(name)
+    new = Path(name)  # own name: tempfile's
     try:
         subprocess.run(
             [program, *_FLAGS, '-o', new, source, '-ldl'],

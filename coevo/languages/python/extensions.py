@@ -51,7 +51,7 @@ def extensions(context: PythonRunContext, module: PythonModule, when: datetime) 
     setup = _read(context, module, 'setup.py')
     if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
-    place = cache_folder() / 'pythons/extensions' / _key(context, module)
+    place = cache_folder() / 'pythons/extensions' / _key(context, module)  # own name: a digest
     spent = 0.0
     if place.is_file():
         said = place.read_bytes()

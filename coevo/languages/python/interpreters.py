@@ -63,7 +63,7 @@ class Interpreter:
 
     @property
     def program(self) -> Path:
-        return self.prefix / self.name
+        return self.prefix / self.name  # own name: a release of Python
 
 
 def find_interpreters() -> tuple[Interpreter, ...]:
@@ -138,14 +138,18 @@ def standing(interpreter: Interpreter) -> Path:
     if _is_open(interpreter.prefix):
         return interpreter.prefix
     copies = cache_folder() / 'pythons/copies'
-    place = copies / f'{interpreter.version}-{_state(interpreter.program)}'
+    place = (
+        copies / f'{interpreter.version}-{_state(interpreter.program)}'
+    )  # own name: a release of Python and numbers
     if not place.is_dir():
         copies.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(dir=copies, prefix='.new-'))
         shutil.copytree(
             interpreter.prefix, new, symlinks=True, ignore=_LEFT_BEHIND, dirs_exist_ok=True
         )
-        shutil.rmtree(new / 'lib' / Path(interpreter.name).name / 'site-packages')
+        shutil.rmtree(
+            new / 'lib' / Path(interpreter.name).name / 'site-packages'
+        )  # own name: a release of Python
         new.chmod(0o755)
         try:
             new.rename(place)

@@ -94,7 +94,7 @@ class PythonRunContext:
             if name not in self._libraries:
                 found = library(name)
                 if found is not None:
-                    place = self.programs / f'{name}.so'
+                    place = self.programs / f'{name}.so'  # own name: a library of coevo's
                     shutil.copyfile(found, place)
                     place.chmod(0o644)
                 self._libraries[name] = found is not None

@@ -35,6 +35,7 @@ from coevo.snapshots.snapshot import manifest
 from coevo.snapshots.table_files import write_rows
 from coevo.snapshots.verification import check
 from coevo.storage import durable
+from coevo.storage.beneath import beneath
 
 _ROWS = 2_000  # read at once
 
@@ -117,9 +118,7 @@ def fill(folder: Path, made: Path, texts: Texts) -> tuple[str, ...]:
     """The whole release into a new folder; the names of files with other bytes than it has."""
     release = _release(folder)
     for name in release['files']:
-        target = made / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _write(folder, name, target, texts)
+        _write(folder, name, beneath(made, name).prepare(), texts)
     shutil.copyfile(folder / f'{FULL}{MANIFEST}', made / MANIFEST)
     if (folder / TIMINGS).is_file():
         (made / TIMINGS).parent.mkdir(parents=True)

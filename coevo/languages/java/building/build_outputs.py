@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.building.report import JavaModule
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import beneath
 
 # What a program is written in; wherever it lies but in test folders and among resources (templates of
 # generators), it is a main source.
@@ -41,19 +43,19 @@ class BuildOutput:
 
     @property
     def code(self) -> Path:
-        return self.root / 'code' / self.rev
+        return self.root / 'code' / self.rev  # own name: a commit id
 
     @property
     def sources(self) -> Path:
-        return self.root / 'sources' / self.rev
+        return self.root / 'sources' / self.rev  # own name: a commit id
 
     @property
     def tests(self) -> Path:
-        return self.root / 'tests' / self.rev
+        return self.root / 'tests' / self.rev  # own name: a commit id
 
     @property
     def built(self) -> Path:
-        return self.root / 'built' / self.rev
+        return self.root / 'built' / self.rev  # own name: a commit id
 
     def class_folders(self, module: JavaModule) -> Iterator[Path]:
         """Of a module's main classes, and of those modules that stand on its class path."""
@@ -96,11 +98,13 @@ def separate(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
     for name in module_folders:
         module = output.modules.get(name)
         for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
-            _move(output.code / name / folder, output.tests / name / folder)
+            _move(
+                output.code / name / folder, beneath(output.tests, name, folder)
+            )  # own name: where it is read from, inside of a tree that was laid out
         if module is not None:
-            classes = output.code / name / module.classes
-            shutil.rmtree(classes, ignore_errors=True)
-            _move(output.built / str(module.index) / 'classes', classes)
+            classes = beneath(output.code, name, module.classes)
+            classes.remove()
+            _move(output.built / str(module.index) / 'classes', classes)  # own name: a number
     output.tests.mkdir(parents=True, exist_ok=True)
     _move_sources(output.code, output.sources, set(_processed(output)))
 
@@ -118,47 +122,39 @@ def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
     """A folder that held nothing else goes as well: its name would speak of them."""
     sources.mkdir(parents=True, exist_ok=True)
     for name, folders, files in os.walk(code, topdown=False):
-        here = Path(name)
+        here = Path(name)  # own name: os.walk's
         found = [
             file
             for file in files
             if is_source((here / file).relative_to(code).as_posix()) and here / file not in kept
         ]
         for file in found:
-            place = sources / here.relative_to(code) / file
-            place.parent.mkdir(parents=True, exist_ok=True)
-            (here / file).rename(place)
+            beneath(sources, str(here.relative_to(code)), file).take(here / file)
         if (found or folders) and here != code and not any(here.iterdir()):
             here.rmdir()
 
 
-def _move(source: Path, target: Path) -> None:
-    if source.is_dir() and not source.is_symlink():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            source.rename(target)
+def _move(source: Path, target: Beneath) -> None:
+    if source.is_dir() and not source.is_symlink() and not target.is_there():
+        target.take(source)
 
 
 def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> None:
     """Hard links of the class files of a folder whose path in it is wanted."""
     for folder, _, names in os.walk(source):
         here = Path(folder)
-        below = target / here.relative_to(source)
         chosen = [name for name in names if name.endswith('.class')]
         chosen = [name for name in chosen if wanted((here / name).relative_to(source).as_posix())]
-        if chosen:
-            below.mkdir(parents=True, exist_ok=True)
         for name in chosen:
             if not (here / name).is_symlink():
-                (below / name).hardlink_to(here / name)
+                beneath(target, str(here.relative_to(source)), name).link_to(here / name)
 
 
 def link_resources(source: Path, target: Path, *, classes: bool) -> None:
     """Hard links of a folder's regular files; what is there already stays, so do class files
     that Maven compiled from another pairing of tests and code."""
     for path in sorted(source.rglob('*')):
-        place = target / path.relative_to(source)
+        place = beneath(target, str(path.relative_to(source)))
         wanted = classes or path.suffix != '.class'
-        if wanted and path.is_file() and not path.is_symlink() and not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.hardlink_to(path)
+        if wanted and path.is_file() and not path.is_symlink() and not place.is_there():
+            place.link_to(path)

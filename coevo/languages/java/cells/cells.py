@@ -40,6 +40,7 @@ from coevo.languages.java.cells.edited_files import lay
 from coevo.languages.java.revisions.borrowed_settings import with_borrowed
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.model.records import short_hash
+from coevo.storage.beneath import beneath
 
 # Each has the class files of a whole test tree. What was removed is compiled again when asked for.
 MOST_EDITED_CELLS = 6
@@ -169,7 +170,7 @@ class JavaCells:
             link_resources(resources, output, classes=not compiled_by_maven)
         for name, content in edited.items():
             if content is None:
-                (output / name).unlink(missing_ok=True)
+                beneath(output, name).remove()
 
     # -- edits -------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from coevo.languages.java.cells.edited_sources import CheckedSets
 from coevo.languages.java.cells.edited_sources import EditedSources
 from coevo.languages.java.cells.edited_sources import java_sources
 from coevo.languages.java.processes.launch import Launcher
+from coevo.storage.beneath import beneath
 
 FILTERED = 'filtered_resource'
 _WITHOUT_DEBUG = '-g:none'
@@ -140,7 +141,7 @@ class CodeEditor:
         odd = next(filter(None, (self._not_as_built(module, path) for path, _ in files)), None)
         if odd is not None:
             return replace(edited, failure=odd)
-        place = edited.layers[1] / module.path / module.classes
+        place = beneath(edited.layers[1], module.path, module.classes).path
         sources = java_sources(module, files)
         if not sources:
             gone = list(self._lay_resources(module, files, place))
@@ -256,7 +257,9 @@ class CodeEditor:
         return tuple(output.code / one.path / one.classes for output, one in known if one)
 
     def _built(self, module: JavaModule) -> Path:
-        return self._code.code / module.path / module.classes
+        return (
+            self._code.code / module.path / module.classes
+        )  # own name: read alone; held to the tree by report.py
 
     def _original(self, path: str) -> bytes | None:
         file = (self._code.sources if is_source(path) else self._code.code) / path
@@ -264,7 +267,7 @@ class CodeEditor:
 
     def _mirror(self, module: JavaModule, family: frozenset[str]) -> Path:
         """Links to a module's class files but for those of some types."""
-        mirror = self._folder / 'mirrors' / str(module.index)
+        mirror = self._folder / 'mirrors' / str(module.index)  # own name: a number
         shutil.rmtree(mirror, ignore_errors=True)
         mirror.mkdir(parents=True)
         built = self._built(module)

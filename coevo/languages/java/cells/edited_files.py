@@ -15,23 +15,23 @@ from coevo.languages.java.building.build_outputs import link_classes
 from coevo.languages.java.cells.class_names import outermost
 from coevo.languages.java.cells.constants import with_constants
 from coevo.languages.java.reading.syntax import parse
+from coevo.storage.beneath import beneath
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Contents by repository path, None where a file is absent."""
 
 
 def lay(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
-    """Write those files that are not absent below a folder, which is ours alone."""
-    for path, _ in files:
-        parts = PurePosixPath(path).parts
-        if path.startswith('/') or '..' in parts or not parts:
-            raise ValueError(f'{path!r} leads out of the tree')
+    """Write those files that are not absent below a folder, which is ours alone.
+
+    Raises: UnsafePath for a path that leads out of the folder; nothing is written then.
+    """
+    places = [(beneath(folder, path), content) for path, content in files]
     folder.mkdir(parents=True, exist_ok=True)
-    for path, content in files:
+    for place, content in places:
         if content is not None:
-            place = folder / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+            place.remove()
+            place.create(content)
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -41,7 +41,7 @@ def rehearsal(
 ) -> Rehearsal:
     """How the builder's archive is made; writes the project below `root`, the workspace."""
     for name, text in _FILES.items():
-        file = root / _FOLDER / name
+        file = root / _FOLDER / name  # own name: a file of coevo's own
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     job = Job(

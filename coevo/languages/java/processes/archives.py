@@ -88,7 +88,7 @@ class Archives:
             self._tried.add(key)
 
     def list_file(self, key: str) -> Path:
-        return self._lists / f'{key}.classes'
+        return self._lists / f'{key}.classes'  # own name: a digest
 
     def make(self, key: str, rehearsal: Rehearsal) -> float:
         """CPU seconds that it took; it may fail, which costs no more than time."""
@@ -107,7 +107,7 @@ class Archives:
         return used + more
 
     def _file(self, key: str) -> Path:
-        return self._folder / f'{key}.jsa'
+        return self._folder / f'{key}.jsa'  # own name: a digest
 
     def _make_room(self) -> None:
         kept = sorted(self._folder.glob('*.jsa'), key=_last_use, reverse=True)

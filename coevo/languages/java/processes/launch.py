@@ -96,7 +96,9 @@ class Launcher:
     def outside(self, place: str) -> Path:
         """The file of the host for a place in the sandbox that is mounted."""
         mount = next(m for m in self.mounts if place.startswith(f'{m.target}/'))
-        return mount.source / place.removeprefix(f'{mount.target}/')
+        return mount.source / place.removeprefix(
+            f'{mount.target}/'
+        )  # own name: read alone; held to the tree by report.py
 
     def rehearsal(self, plan: LaunchPlan, list_file: Path) -> Rehearsal:
         """How an archive of a plan's libraries is made, from a list of names in a file."""

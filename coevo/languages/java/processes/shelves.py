@@ -17,6 +17,8 @@ from pathlib import PurePosixPath
 
 from coevo.model.records import short_hash
 from coevo.sandboxes.sandbox import Mount
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import beneath
 
 
 def shelved(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
@@ -45,9 +47,7 @@ def _fill(shelf: Path, files: Mapping[str, Path]) -> None:
     with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
         new = Path(scratch, 'shelf')
         for place, file in files.items():
-            target = new / place.lstrip('/')
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _link(file, target)
+            _link(file, beneath(new, place.lstrip('/')))
         try:
             new.rename(shelf)
         except OSError:
@@ -55,9 +55,13 @@ def _fill(shelf: Path, files: Mapping[str, Path]) -> None:
                 raise
 
 
-def _link(file: Path, target: Path) -> None:
-    """Size and time stay: an archive of classes is valid for a jar of the same ones alone."""
+def _link(file: Path, target: Beneath) -> None:
+    """Keep size and time: an archive of classes is valid for a jar of the same ones alone."""
     try:
-        os.link(file, target)
+        target.link_to(file)
     except OSError:  # another file system, or a file of another user's
-        shutil.copy2(file, target)
+        with file.open('rb') as source, target.creating() as copy:
+            shutil.copyfileobj(source, copy)
+            times = os.fstat(source.fileno())
+            copy.flush()
+            os.utime(copy.fileno(), ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -41,7 +41,7 @@ class JavaRunContext:
 
     def folder_for(self, tools: Toolchain) -> Path:
         """The part of the workspace for what is built with one JDK."""
-        folder = self._root / f'jdk-{tools.jdk}'
+        folder = self._root / f'jdk-{tools.jdk}'  # own name: a release of Java
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
         return folder

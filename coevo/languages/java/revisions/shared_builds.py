@@ -58,13 +58,12 @@ from coevo.model.errors import Transient
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
+from coevo.storage.beneath import path_fault
 from coevo.storage.folders import cache_folder
 
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.
 BUILD_SECONDS = 1200.0
 
-# What Linux takes is 255 and 4096; the rest is for where a tree lies, and what is made beside it.
-_MOST_NAME_BYTES, _MOST_PATH_BYTES = 255, 3000
 
 # Older JVMs keep archives of their own classes alone.
 OLDEST_WITH_ARCHIVES = 11
@@ -185,14 +184,14 @@ class SharedBuilds:
 
     def folder(self, *names: str) -> Path:
         """A folder of the workspace, its parents made."""
-        folder = self.root.joinpath(*names)
+        folder = self.root.joinpath(*names)  # own name: words of coevo and digests
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
     def _refusal(self, rev: str) -> str | None:
         """Why a tree is not even written: it would fill the disk of every sandbox, cannot be, or is no
         project."""
-        if any(map(_is_too_long, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
+        if any(map(path_fault, (*self._repository.tree(rev), *self._repository.submodules(rev)))):
             return PATH_TOO_LONG
         if POM not in self._repository.tree(rev):
             if not is_gradle(self._repository, rev):
@@ -282,12 +281,6 @@ class SharedBuilds:
             folder, _, name = path.rpartition('/')
             if name in (POM, *BUILD_FILES):
                 yield folder or '.'
-
-
-def _is_too_long(path: str) -> bool:
-    """Whether a path of a repository is more than Linux takes, with room for where it is written."""
-    raw = path.encode('utf-8', 'surrogateescape')
-    return len(raw) > _MOST_PATH_BYTES or any(len(n) > _MOST_NAME_BYTES for n in raw.split(b'/'))
 
 
 def foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:

@@ -61,10 +61,14 @@ def _overlap(one: str, other: str) -> bool:
 def share(donor: BuildOutput, output: BuildOutput) -> None:
     """Give an output what the donor's builder sent, as links to files that nobody writes to."""
     for module in donor.modules.values():
-        built = str(module.index)
+        built = str(module.index)  # own name: a number
         for side in (donor.code, donor.sources):
-            _link_tree(side / module.path / module.classes, output.built / built / 'classes')
-        _link_tree(donor.built / built / 'test-classes', output.built / built / 'test-classes')
+            _link_tree(
+                side / module.path / module.classes, output.built / built / 'classes'
+            )  # own name: a number
+        _link_tree(
+            donor.built / built / 'test-classes', output.built / built / 'test-classes'
+        )  # own name: a number
 
 
 def _link_tree(source: Path, target: Path) -> None:

@@ -20,6 +20,9 @@ from coevo.languages.java.tools.artifact_paths import PathKind
 from coevo.languages.java.tools.downloads import Downloads
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Fatal
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import UnsafePath
+from coevo.storage.beneath import beneath
 
 # Not a name that Maven gives anything: temporary files, on the same file system.
 _INCOMING = '.coevo'
@@ -80,8 +83,11 @@ class ArtifactStore:
     def _find(self, resource: ArtifactResource) -> Path | bytes | None:
         if resource.kind is PathKind.METADATA:
             return self._find_metadata(resource.path)
-        file = self._folder / resource.path
-        return file if file.is_file() or self._store(resource.path, file) else None
+        try:
+            file = beneath(self._folder, resource.path)
+        except UnsafePath:  # a name that no file system keeps: no repository has it
+            return None
+        return file.path if file.is_file() or self._store(resource.path, file) else None
 
     def _find_metadata(self, path: str) -> bytes | None:
         if path not in self._metadata:
@@ -91,27 +97,16 @@ class ArtifactStore:
             self._metadata[path] = body.getvalue()
         return self._metadata[path]
 
-    def _store(self, path: str, file: Path) -> bool:
+    def _store(self, path: str, file: Beneath) -> bool:
         with tempfile.NamedTemporaryFile(dir=self._folder / _INCOMING) as new:
             if not self._downloads.fetch(path, new):
                 return False
             new.flush()
             os.fchmod(new.fileno(), 0o644)
             os.fsync(new.fileno())
-            _make_folders(file.parent, self._folder)
             with suppress(FileExistsError):  # another process was faster; a release stays
-                os.link(new.name, file)
+                file.link_to(Path(new.name))
         return True
-
-
-def _make_folders(folder: Path, root: Path) -> None:
-    """Folders that every user may read, whatever our umask."""
-    if folder == root or folder.is_dir():
-        return
-    _make_folders(folder.parent, root)
-    with suppress(FileExistsError):
-        folder.mkdir()
-        folder.chmod(0o755)
 
 
 def _checksum(found: Path | bytes, algorithm: str) -> bytes:

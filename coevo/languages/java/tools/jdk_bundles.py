@@ -43,7 +43,7 @@ _CERTIFICATES = ('lib/security/cacerts', 'jre/lib/security/cacerts')
 
 def folder_of(feature: int) -> Path:
     """Where a JDK lies once it is installed."""
-    return installed_jdks() / f'jdk-{feature}'
+    return installed_jdks() / f'jdk-{feature}'  # own name: a number
 
 
 def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:

@@ -123,7 +123,9 @@ def _check_promise(name: str, home: Path) -> None:
 
 def _expand(path: str, environment: Mapping[str, str]) -> Path:
     home, maven = environment.get('HOME', '/nonexistent'), environment.get('MAVEN_HOME', '')
-    return Path(path.replace('~', home).replace('$MAVEN_HOME', maven or '/nonexistent'))
+    return Path(
+        path.replace('~', home).replace('$MAVEN_HOME', maven or '/nonexistent')
+    )  # own name: a place of this machine
 
 
 def _toolchains(file: Path) -> Iterator[Path]:

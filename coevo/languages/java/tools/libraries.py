@@ -129,7 +129,9 @@ def _verify(file: Path, pin: Pin) -> None:
 def _unpack(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as zipped:
         for entry in zipped.infolist():
-            path = Path(zipped.extract(entry, folder))
+            path = Path(
+                zipped.extract(entry, folder)
+            )  # own name: of an archive whose checksum is coevo's
             path.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
 
 

@@ -67,7 +67,9 @@ def fetch_for(feature: int, say: Say = silent) -> Pit:
     jars = tuple(pin.file for pin in pins)
     tools = toolchain(say)
     sources = sorted(path for path in (_SOURCES / 'pit').rglob('*') if path.is_file())
-    plugin = tools.tools.with_name(f'pit-{digest(file, *sources)}-{tools.tools.name}')
+    plugin = tools.tools.with_name(
+        f'pit-{digest(file, *sources)}-{tools.tools.name}'
+    )  # own name: digests
     if not plugin.is_dir():
         with building(plugin) as new:
             if new is not None:

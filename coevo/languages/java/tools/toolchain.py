@@ -84,7 +84,7 @@ class Toolchain:
     def library(self, artifact: str) -> Path:
         """The pinned jar of an artifactId."""
         (found,) = (pin for pin in pins() if pin.artifact == artifact)
-        return self.libraries / found.file
+        return self.libraries / found.file  # own name: of a list of coevo's
 
 
 @cache
@@ -102,7 +102,7 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
     code = chosen or jdk
     folder = cache_folder() / 'tools'
     libraries = fetch_libraries(_PINS, jdk, say, 'Maven and the JUnit libraries')
-    tools = folder / f'programs-{_programs_key(jdk, libraries)}'
+    tools = folder / f'programs-{_programs_key(jdk, libraries)}'  # own name: a digest
     if not tools.is_dir():
         with building(tools) as new:
             if new is not None:

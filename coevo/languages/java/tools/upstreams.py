@@ -67,7 +67,7 @@ def _known_to_maven() -> tuple[Upstream, ...]:
     maven = shutil.which('mvn')
     if maven is None:
         raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
-    cached = cache_folder() / 'upstreams' / f'{_settings_key(maven)}.json'
+    cached = cache_folder() / 'upstreams' / f'{_settings_key(maven)}.json'  # own name: a digest
     if not cached.is_file():
         _save(cached, _ask(maven))
     return tuple(Upstream(**row) for row in json.loads(cached.read_text()))
@@ -90,7 +90,7 @@ def _save(file: Path, found: tuple[Upstream, ...]) -> None:
         json.dump([dataclasses.asdict(upstream) for upstream in found], new)
         new.flush()
         os.fsync(new.fileno())
-    Path(new.name).replace(file)
+    Path(new.name).replace(file)  # own name: tempfile's
 
 
 def _ask(maven: str) -> tuple[Upstream, ...]:

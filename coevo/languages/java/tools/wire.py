@@ -7,9 +7,7 @@ bytes) and an end byte 0. All integers are big-endian.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +15,9 @@ from pathlib import Path
 from typing import IO
 
 from coevo.model.errors import Transient
+from coevo.storage.beneath import UnsafePath
+from coevo.storage.beneath import beneath
+from coevo.storage.beneath import path_fault
 
 _BLOCK = 1 << 16
 _FILE_COST = 512  # what a file counts beside its bytes, so that empty files are not free
@@ -108,7 +109,7 @@ def _string(stream: IO[bytes], budget: _Budget) -> str:
 
 def _checked(path: str, seen: dict[str, None]) -> str:
     parts = path.split('/')
-    if '\0' in path or '\\' in path or any(part in ('', '.', '..') for part in parts):
+    if path_fault(path) is not None or '\\' in path or any(part in ('', '.') for part in parts):
         raise WireError(f'the JVM sent the path {path!r}')
     if path in seen:
         raise WireError(f'the JVM sent {path!r} twice')
@@ -120,25 +121,8 @@ def _save(stream: IO[bytes], folder: Path, path: str, budget: _Budget) -> None:
     budget.spend(size)
     budget.spend(_FILE_COST)
     try:
-        with os.fdopen(_create(folder, path), 'wb') as file:
+        with beneath(folder, path).creating() as file:
             while size:
                 size -= file.write(_exactly(stream, min(_BLOCK, size)))
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+    except (FileExistsError, UnsafePath) as error:
         raise WireError(f'the JVM sent {path!r}, which is there already') from error
-
-
-def _create(folder: Path, path: str) -> int:
-    """Open a new file for writing, descending by directory handles so that no link is followed."""
-    *parents, name = path.split('/')
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for parent in parents:
-            with contextlib.suppress(FileExistsError):  # then it must be a directory, see below
-                os.mkdir(parent, 0o755, dir_fd=at)
-            below = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
-            os.close(at)
-            at = below
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        return os.open(name, flags, 0o644, dir_fd=at)
-    finally:
-        os.close(at)

@@ -9,7 +9,10 @@ import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
 from coevo.model.words import Outcome
+from tests.coevo.languages.golang.module_server import ModuleServer
+from tests.coevo.languages.golang.module_server import module_server
 from tests.coevo.languages.golang.place import GO_MOD
 from tests.coevo.languages.golang.place import GoPlace
 from tests.coevo.languages.golang.place import opened
@@ -116,3 +119,100 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
         opened(tmp_path, [FILES], 'none'),
     ):
         pass
+
+
+def library(url: str) -> str:
+    return f'module example.com/shop\n\ngo 1.21\n\nrequire {url} v1.0.0\n'
+
+
+USING = 'package shop\n\nimport "example.org/shelf"\n\nfunc Price() int { return shelf.Stock() }\n'
+
+
+def shop_of(go_mod: str) -> dict[str, str]:
+    return {
+        'go.mod': go_mod,
+        'shop.go': USING,
+        'shop_test.go': suite('shop', 'Price', 'if Price() != 0 { t.Fatal(Price()) }'),
+    }
+
+
+@pytest.fixture
+def own_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleServer]:
+    """A module proxy that is the machine's, with a module cache of its own."""
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+    (tmp_path / 'cache').mkdir(mode=0o755)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    with module_server() as served:
+        monkeypatch.setenv('GOPROXY', served.url)
+        monkeypatch.setenv('GOSUMDB', 'off')
+        yield served
+
+
+def test_a_module_of_the_proxy_is_used_as_of_the_day_of_the_pair(
+    tmp_path: Path, own_proxy: ModuleServer
+) -> None:
+    own_proxy.add('v1.0.0', 2018)
+    own_proxy.add('v1.0.1', 2090)
+    with opened(tmp_path, [shop_of('module example.com/shop\n\ngo 1.21\n')]) as found:
+        assert found.verdict('TestPrice').outcome is Outcome.PASS
+    assert not [path for path in own_proxy.asked if 'v1.0.1.zip' in path]
+
+
+def test_a_proxy_with_a_fault_is_trouble_and_no_verdict(
+    tmp_path: Path, own_proxy: ModuleServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_proxy.status = 503
+    monkeypatch.setattr('coevo.storage.fetching._PAUSE', 0.01)
+    with (
+        pytest.raises(Transient, match='cannot be fetched'),
+        opened(tmp_path, [shop_of(library('example.org/shelf'))]),
+    ):
+        pass
+
+
+def test_a_module_that_is_called_like_a_fault_of_a_server_is_a_verdict(
+    tmp_path: Path, own_proxy: ModuleServer
+) -> None:
+    go_mod = library('example.org/503') + 'require example.org/timeout v1.503.0\n'
+    with opened(tmp_path, [shop_of(go_mod)]) as found:
+        failure = found.built.new.failure or ''
+    assert failure.startswith('modules:')
+    assert '127.0.0.1' not in failure
+
+
+def test_a_module_with_another_hash_than_its_go_sum_is_a_verdict(
+    tmp_path: Path, own_proxy: ModuleServer
+) -> None:
+    own_proxy.add('v1.0.0', 2018)
+    wrong = f'h1:{"A" * 43}='
+    sums = f'example.org/shelf v1.0.0 {wrong}\nexample.org/shelf v1.0.0/go.mod {wrong}\n'
+    files = {**shop_of(library('example.org/shelf')), 'go.sum': sums}
+    with opened(tmp_path, [files]) as found:
+        assert 'checksum mismatch' in (found.built.new.failure or '')
+    assert not (tmp_path / 'cache/go/modules/example.org/shelf@v1.0.0').exists()
+
+
+@pytest.mark.parametrize(
+    'module', ['/victim', '../' * 12 + 'victim', 'example.org/x/../../../victim']
+)
+def test_a_module_path_that_leads_out_builds_nothing_and_touches_nothing(
+    tmp_path: Path, module: str
+) -> None:
+    victim = tmp_path / 'victim'
+    victim.mkdir()
+    (victim / 'precious.txt').write_text('precious')
+    path = module.replace('victim', str(victim).lstrip('/'))
+    with opened(tmp_path, [{**FILES, 'go.mod': f'module {path}\n\ngo 1.21\n'}]) as found:
+        assert (found.built.new.failure or '').startswith('module_path:')
+    assert [path.name for path in victim.iterdir()] == ['precious.txt']
+
+
+def test_a_replaced_folder_of_the_host_is_not_seen(tmp_path: Path) -> None:
+    (tmp_path / 'host').mkdir()
+    (tmp_path / 'host/go.mod').write_text('module example.org/shelf\n')
+    (tmp_path / 'host/shelf.go').write_text('package shelf\n\nfunc Stock() int { return 0 }\n')
+    tmp_path.chmod(0o755)
+    go_mod = library('example.org/shelf') + f'replace example.org/shelf => {tmp_path}/host\n'
+    with opened(tmp_path, [shop_of(go_mod)]) as found:
+        assert found.built.new.failure is not None

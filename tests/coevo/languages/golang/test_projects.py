@@ -11,7 +11,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.golang.projects import Described
-from coevo.languages.golang.projects import described
+from coevo.languages.golang.projects import describe
 from tests.projects import write
 from tests.repos import git
 
@@ -22,7 +22,7 @@ TEST = {'a_test.go': 'package a\n\nimport "testing"\n\nfunc TestA(t *testing.T) 
 def of(folder: Path, files: Mapping[str, str | bytes | None]) -> Described:
     repository = write(folder / 'repository', [files])
     rev = git(repository, 'rev-parse', 'HEAD')
-    return described(Repository(repository / '.git'), rev, 'ada/shop', DAY)
+    return describe(Repository(repository / '.git'), rev, 'ada/shop', DAY)
 
 
 def module(path: str, level: str = '1.21') -> str:
@@ -95,3 +95,47 @@ def test_what_a_module_replaces_by_itself_stays(tmp_path: Path) -> None:
     workspace = 'go 1.21\nuse (\n\t.\n\t./shelf\n)\n'
     texts = of(tmp_path, {**TEST, **SHELF, 'go.mod': own, 'go.work': workspace}).texts
     assert texts['go.mod'].decode() == own
+
+
+@pytest.mark.parametrize(
+    ('path', 'fault'),
+    [
+        ('/some/folder', 'absolute'),
+        ('"/some/folder"', 'absolute'),
+        ('..', 'upwards'),
+        ('../' * 12 + 'some/folder', 'upwards'),
+        ('example.org/x/../../../some/folder', 'upwards'),
+        ('example.org/' + 'a' * 300, 'name_too_long'),
+        ('example.org/' + 'a/' * 3000 + 'b', 'path_too_long'),
+        ('example.org/' + 'a/' * 300 + 'b', 'too_deep'),
+        ('example.org/a\0b', 'nul'),
+        ('example.org/ü', 'characters'),
+        ('example.org/a,b', 'characters'),
+        ('example.org//b', 'characters'),
+        ('example.org/b/', 'characters'),
+        ('-gcflags=x', 'characters'),
+    ],
+)
+def test_a_module_path_that_is_no_folder_is_a_verdict_on_the_revision(
+    tmp_path: Path, path: str, fault: str
+) -> None:
+    assert of(tmp_path, {**TEST, 'go.mod': module(path)}).refusal == f'module_path:{fault}'
+
+
+@pytest.mark.parametrize(
+    'path', ['shop', 'example.org/Shop~1/x_y+z', 'gopkg.in/yaml.v3', 'example.org/...', 'COM1/aux']
+)
+def test_a_module_path_that_is_a_folder_is_taken(tmp_path: Path, path: str) -> None:
+    found = of(tmp_path, {**TEST, 'go.mod': module(path)})
+    assert (found.path, found.refusal) == (path, None)
+
+
+def test_a_nested_module_with_such_a_path_is_refused_alone(tmp_path: Path) -> None:
+    nested = {'sub/go.mod': module('../../x'), 'sub/a_test.go': TEST['a_test.go']}
+    found = of(tmp_path, {**TEST, **nested, 'go.mod': module('example.com/shop')})
+    assert (found.refusal, dict(found.refused)) == (None, {'sub': 'module_path:upwards'})
+
+
+def test_a_language_level_of_thousands_of_digits_is_read(tmp_path: Path) -> None:
+    level = '1.' + '9' * 6000
+    assert of(tmp_path, {**TEST, 'go.mod': module('example.com/shop', level)}).level[0] == 1
