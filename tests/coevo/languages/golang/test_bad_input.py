@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
+import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
+from coevo.languages.golang.toolchains import module_cache
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
@@ -121,81 +125,89 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
         pass
 
 
-def library(url: str) -> str:
-    return f'module example.com/shop\n\ngo 1.21\n\nrequire {url} v1.0.0\n'
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnProxy:
+    """A module proxy that is the machine's, and a module that nobody else has."""
 
+    server: ModuleServer
+    host: str
 
-USING = 'package shop\n\nimport "example.org/shelf"\n\nfunc Price() int { return shelf.Stock() }\n'
+    @property
+    def module(self) -> str:
+        return f'{self.host}/shelf'
 
+    @property
+    def shop(self) -> dict[str, str]:
+        """A project that imports the module and does not name it in its go.mod."""
+        using = f'package shop\n\nimport "{self.module}"\n\nfunc Price() int {{ return shelf.Stock() }}\n'
+        return {
+            **GO_MOD,
+            'shop.go': using,
+            'shop_test.go': suite('shop', 'Price', 'if Price() != 0 { t.Fatal(Price()) }'),
+        }
 
-def shop_of(go_mod: str) -> dict[str, str]:
-    return {
-        'go.mod': go_mod,
-        'shop.go': USING,
-        'shop_test.go': suite('shop', 'Price', 'if Price() != 0 { t.Fatal(Price()) }'),
-    }
+    @property
+    def go_mod(self) -> str:
+        return f'{GO_MOD["go.mod"]}\nrequire {self.module} v1.0.0\n'
 
 
 @pytest.fixture
-def own_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleServer]:
-    """A module proxy that is the machine's, with a module cache of its own."""
-    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
-    (tmp_path / 'cache').mkdir(mode=0o755)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnProxy]:
+    """The machine's module cache is used, for what is compiled in it: the host's folders are removed."""
+    host = f'coevo-{secrets.token_hex(8)}.example'
     with module_server() as served:
         monkeypatch.setenv('GOPROXY', served.url)
         monkeypatch.setenv('GOSUMDB', 'off')
-        yield served
+        yield OwnProxy(server=served, host=host)
+    for folder in (module_cache() / host, module_cache() / 'cache/download' / host):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_a_module_of_the_proxy_is_used_as_of_the_day_of_the_pair(
-    tmp_path: Path, own_proxy: ModuleServer
+    tmp_path: Path, proxy: OwnProxy
 ) -> None:
-    own_proxy.add('v1.0.0', 2018)
-    own_proxy.add('v1.0.1', 2090)
-    with opened(tmp_path, [shop_of('module example.com/shop\n\ngo 1.21\n')]) as found:
+    proxy.server.add('v1.0.0', 2018, proxy.module)
+    proxy.server.add('v1.0.1', 2090, proxy.module)
+    with opened(tmp_path, [proxy.shop]) as found:
         assert found.verdict('TestPrice').outcome is Outcome.PASS
-    assert not [path for path in own_proxy.asked if 'v1.0.1.zip' in path]
+    assert not [path for path in proxy.server.asked if 'v1.0.1.zip' in path]
 
 
 def test_a_proxy_with_a_fault_is_trouble_and_no_verdict(
-    tmp_path: Path, own_proxy: ModuleServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, proxy: OwnProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own_proxy.status = 503
+    proxy.server.status = 503
     monkeypatch.setattr('coevo.storage.fetching._PAUSE', 0.01)
     with (
         pytest.raises(Transient, match='cannot be fetched'),
-        opened(tmp_path, [shop_of(library('example.org/shelf'))]),
+        opened(tmp_path, [{**proxy.shop, 'go.mod': proxy.go_mod}]),
     ):
         pass
 
 
 def test_a_module_that_is_called_like_a_fault_of_a_server_is_a_verdict(
-    tmp_path: Path, own_proxy: ModuleServer
+    tmp_path: Path, proxy: OwnProxy
 ) -> None:
-    go_mod = library('example.org/503') + 'require example.org/timeout v1.503.0\n'
-    with opened(tmp_path, [shop_of(go_mod)]) as found:
+    names = (f'{proxy.host}/503 v1.0.0', f'{proxy.host}/timeout v1.503.0', f'{proxy.module} v1.0.0')
+    go_mod = GO_MOD['go.mod'] + ''.join(f'require {name}\n' for name in names)
+    with opened(tmp_path, [{**proxy.shop, 'go.mod': go_mod}]) as found:
         failure = found.built.new.failure or ''
-    assert failure.startswith('modules:')
+    assert failure
     assert '127.0.0.1' not in failure
 
 
 def test_a_module_with_another_hash_than_its_go_sum_is_a_verdict(
-    tmp_path: Path, own_proxy: ModuleServer
+    tmp_path: Path, proxy: OwnProxy
 ) -> None:
-    own_proxy.add('v1.0.0', 2018)
+    proxy.server.add('v1.0.0', 2018, proxy.module)
     wrong = f'h1:{"A" * 43}='
-    sums = f'example.org/shelf v1.0.0 {wrong}\nexample.org/shelf v1.0.0/go.mod {wrong}\n'
-    files = {**shop_of(library('example.org/shelf')), 'go.sum': sums}
-    with opened(tmp_path, [files]) as found:
+    sums = f'{proxy.module} v1.0.0 {wrong}\n{proxy.module} v1.0.0/go.mod {wrong}\n'
+    with opened(tmp_path, [{**proxy.shop, 'go.mod': proxy.go_mod, 'go.sum': sums}]) as found:
         assert 'checksum mismatch' in (found.built.new.failure or '')
-    assert not (tmp_path / 'cache/go/modules/example.org/shelf@v1.0.0').exists()
+    assert not (module_cache() / f'{proxy.module}@v1.0.0').exists()
 
 
-@pytest.mark.parametrize(
-    'module', ['/victim', '../' * 12 + 'victim', 'example.org/x/../../../victim']
-)
+@pytest.mark.parametrize('module', ['/victim', '../' * 12 + 'victim', 'example.org/x/../../victim'])
 def test_a_module_path_that_leads_out_builds_nothing_and_touches_nothing(
     tmp_path: Path, module: str
 ) -> None:
@@ -208,11 +220,11 @@ def test_a_module_path_that_leads_out_builds_nothing_and_touches_nothing(
     assert [path.name for path in victim.iterdir()] == ['precious.txt']
 
 
-def test_a_replaced_folder_of_the_host_is_not_seen(tmp_path: Path) -> None:
-    (tmp_path / 'host').mkdir()
-    (tmp_path / 'host/go.mod').write_text('module example.org/shelf\n')
-    (tmp_path / 'host/shelf.go').write_text('package shelf\n\nfunc Stock() int { return 0 }\n')
-    tmp_path.chmod(0o755)
-    go_mod = library('example.org/shelf') + f'replace example.org/shelf => {tmp_path}/host\n'
-    with opened(tmp_path, [shop_of(go_mod)]) as found:
+def test_a_replaced_folder_of_the_host_is_not_seen(tmp_path: Path, proxy: OwnProxy) -> None:
+    host = tmp_path / 'host'
+    host.mkdir()
+    (host / 'go.mod').write_text(f'module {proxy.module}\n')
+    (host / 'shelf.go').write_text('package shelf\n\nfunc Stock() int { return 0 }\n')
+    go_mod = f'{proxy.go_mod}replace {proxy.module} => {host}\n'
+    with opened(tmp_path / 'work', [{**proxy.shop, 'go.mod': go_mod}]) as found:
         assert found.built.new.failure is not None
