@@ -23,6 +23,8 @@ from typing import Any
 MOST_SHOWN = 200_000
 # Anthropic's API has to be told how long an answer may be.
 _MOST_TOKENS = 16_000
+# Of an answer: what is longer is cut, and no JSON any more.
+_MOST_BYTES = 64 << 20
 # Of text and code; tokenizers differ by a third.
 _CHARACTERS_OF_A_TOKEN = 4
 
@@ -124,7 +126,7 @@ def _ask(api: str, model: str, messages: Messages) -> str:
         headers={'Content-Type': 'application/json', 'anthropic-version': '2023-06-01'},
     )
     with urllib.request.urlopen(call) as answer:
-        return _text(api, json.load(answer))
+        return _text(api, json.loads(answer.read(_MOST_BYTES)))
 
 
 def request(

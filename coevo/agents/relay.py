@@ -6,7 +6,6 @@ nothing else: no other call, no tool that runs at the endpoint and could look up
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Callable
@@ -21,9 +20,11 @@ from urllib.request import proxy_bypass
 
 import urllib3
 
-from coevo.agents.apis.base import Document
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
+from coevo.agents.relay_limits import ANSWERS_BYTES
+from coevo.agents.relay_limits import REQUESTS_BYTES
+from coevo.agents.relay_limits import Allowance
 from coevo.agents.relayed_calls import IDLE_SECONDS
 from coevo.agents.relayed_calls import Server
 from coevo.model.errors import Fatal
@@ -52,6 +53,7 @@ class Relay:
         self.trouble: list[str] = []
         self.cut_off = False
         self.bug: Exception | None = None
+        self.requests, self.answers = Allowance(REQUESTS_BYTES), Allowance(ANSWERS_BYTES)
         self._settled = threading.Condition()
         self._calls = 0
         self._pool = _connections(endpoint.url)
@@ -86,12 +88,12 @@ class Relay:
             if not self._settled.wait_for(lambda: not self._calls, _SETTLE_SECONDS):
                 self.meter.unmetered += self._calls
 
-    def open(self, target: str, body: Document, headers: Message) -> urllib3.BaseHTTPResponse:
+    def open(self, target: str, body: bytes, headers: Message) -> urllib3.BaseHTTPResponse:
         """Pass a request on; urllib3.exceptions.HTTPError if the endpoint cannot be reached."""
         return self._pool.request(
             'POST',
             self.endpoint.url + target,
-            body=json.dumps(body).encode(),
+            body=body,
             headers={
                 **{name: text for name in _PASSED_ON if _is_plain(text := headers.get(name, ''))},
                 **self.endpoint.speaks.credentials(self.endpoint.key),

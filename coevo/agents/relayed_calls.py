@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from email.message import Message
 from http import HTTPStatus
@@ -19,21 +23,38 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from coevo.agents.apis.base import Document
 from coevo.agents.apis.base import documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
+from coevo.agents.relay_limits import ANSWER_BYTES
+from coevo.agents.relay_limits import ANSWER_SECONDS
+from coevo.agents.relay_limits import CONNECTIONS
+from coevo.agents.relay_limits import REQUEST_BYTES
+from coevo.agents.relay_limits import REQUEST_SECONDS
+from coevo.agents.relay_limits import REQUEST_VALUES
+from coevo.agents.relay_limits import Allowance
+from coevo.agents.relay_limits import HeadReader
 from coevo.model.errors import Fatal
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import TooLarge
+from coevo.storage.bounded_reading import TooSlow
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import read_exactly
 
-_REQUEST_BYTES = 64 << 20
-_METERED_BYTES = 64 << 20
 _LENGTH = '[0-9]{1,12}'
 _BLOCK = 1 << 16
 # Of the agent, and of the endpoint.
 IDLE_SECONDS = 600.0
 _BACKLOG = 64
 
+_TURNED_AWAY = b'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
+
 _QUERIES = (('alt', 'sse'), ('beta', 'true'))
+_BUSY = 'too much is asked at once; ask again when a call has ended'
+
+# What is parsed takes many times its bytes: of all relays of this process, one request or answer at a time.
+_PARSING = threading.Lock()
+
 _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 
 
@@ -44,16 +65,22 @@ class RelayedAttempt(Protocol):
     meter: Meter
     stop: Callable[[], None]
     cut_off: bool
+    requests: Allowance
+    answers: Allowance
 
     def under_way(self) -> AbstractContextManager[None]: ...
 
-    def open(self, target: str, body: Document, headers: Message) -> urllib3.BaseHTTPResponse: ...
+    def open(self, target: str, body: bytes, headers: Message) -> urllib3.BaseHTTPResponse: ...
 
     def note_refusal(self, why: str) -> None: ...
 
     def note_trouble(self, why: str) -> None: ...
 
     def give_up(self, error: Exception) -> None: ...
+
+
+class _Unbounded(Exception):
+    """An answer of the endpoint is broken off; says why."""
 
 
 class Server(ThreadingHTTPServer):
@@ -64,7 +91,27 @@ class Server(ThreadingHTTPServer):
         super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listening
+        self._slots = threading.BoundedSemaphore(CONNECTIONS)
         listening.listen(_BACKLOG)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread of its own, or turn it away where there are too many."""
+        if not self._slots.acquire(blocking=False):
+            self.relay.note_refusal(f'{CONNECTIONS} connections are open')
+            with contextlib.suppress(OSError):
+                request.sendall(_TURNED_AWAY)
+            return self.shutdown_request(request)
+        try:
+            return super().process_request(request, client_address)
+        except BaseException:  # no thread could be started
+            self._slots.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._slots.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is no error of ours; all else ends the attempt."""
@@ -80,25 +127,36 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = IDLE_SECONDS
     server: Server
 
+    def setup(self) -> None:
+        super().setup()
+        self._head = HeadReader(self.rfile)
+        self.rfile = self._head  # type: ignore[assignment]
+
+    def handle_one_request(self) -> None:
+        self._head.begin()
+        super().handle_one_request()
+
     def do_POST(self) -> None:
+        """Pass a call on. What can be refused by its head is, before a byte of its body is read."""
         relay, api = self.server.relay, self.server.relay.endpoint.speaks
         path = self.path.partition('?')[0]
-        body = self._body()
-        if body is None:
-            return None
         if not api.serves(self.command, path):
             return self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
-        try:
-            objection = api.objection(path, body)
-        except RecursionError:
-            objection = 'it is nested too deeply to be checked'
-        if objection is not None:
-            return self._refuse(HTTPStatus.FORBIDDEN, objection)
+        length = self.headers.get('Content-Length', '')
+        if not re.fullmatch(_LENGTH, length):
+            return self._refuse(HTTPStatus.BAD_REQUEST, 'a request needs a Content-Length')
+        if int(length) > REQUEST_BYTES:
+            why = f'a request has at most {REQUEST_BYTES} bytes'
+            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
         if api.is_round(path) and relay.meter.is_spent:
             relay.stop()
             return self._refuse(HTTPStatus.FORBIDDEN, 'the cost cap is reached')
-        with relay.under_way():
-            return self._relay(path, body)
+        with relay.under_way(), contextlib.ExitStack() as held:
+            if not held.enter_context(relay.requests.taking(int(length))):
+                return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY)
+            answer = self._ask(path, int(length))
+            held.close()
+            return None if answer is None else self._relay(path, answer)
 
     def do_GET(self) -> None:
         path = self.path.partition('?')[0]
@@ -106,28 +164,48 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = do_GET
 
-    def _body(self) -> Document | None:
-        """The request's JSON object; None if it was answered that there is none."""
-        length = self.headers.get('Content-Length', '')
-        if not re.fullmatch(_LENGTH, length) or int(length) > _REQUEST_BYTES:
-            self._refuse(HTTPStatus.BAD_REQUEST, 'a request needs a Content-Length within bounds')
-            return None
-        try:
-            body = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            body = None
-        if not isinstance(body, dict):
-            self._refuse(HTTPStatus.BAD_REQUEST, 'a request is one JSON object')
-            return None
-        return body
-
-    def _relay(self, path: str, body: Document) -> None:
+    def _ask(self, path: str, length: int) -> urllib3.BaseHTTPResponse | None:
+        """What the endpoint begins to answer; None if the agent was answered instead."""
         relay = self.server.relay
+        content = self._checked(path, length)
+        if content is None:
+            return None
         try:
-            answer = relay.open(path + self._query(), body, self.headers)
+            return relay.open(path + self._query(), content, self.headers)
         except urllib3.exceptions.HTTPError as error:
             relay.note_trouble(type(error).__name__)
-            return self._answer(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
+            self._answer(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
+            return None
+
+    def _checked(self, path: str, length: int) -> bytes | None:
+        """The request as it is sent on; None if it was answered why it is not.
+
+        It is written anew, so that what was checked is what is sent.
+        """
+        api = self.server.relay.endpoint.speaks
+        try:
+            content = read_exactly(self._head.stream, length, seconds=REQUEST_SECONDS)
+            with _PARSING:
+                body = parse_json(content, most_values=REQUEST_VALUES)
+                if not isinstance(body, dict):
+                    raise Unreadable('is no object')
+                objection = api.objection(path, body)
+                if objection is None:
+                    return json.dumps(body).encode()
+        except TooLarge as error:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f'the request {error}')
+        except TooSlow as error:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, f'the request {error}')
+        except Unreadable:
+            self._refuse(HTTPStatus.BAD_REQUEST, 'a request is one JSON object')
+        except RecursionError:
+            self._refuse(HTTPStatus.FORBIDDEN, 'it is nested too deeply to be checked')
+        else:
+            self._refuse(HTTPStatus.FORBIDDEN, objection)
+        return None
+
+    def _relay(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
+        relay = self.server.relay
         try:
             if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                 # Its words are not passed on: some repeat the key.
@@ -154,25 +232,34 @@ class _Handler(BaseHTTPRequestHandler):
         """
         relay = self.server.relay
         counts = answer.status == HTTPStatus.OK and relay.endpoint.speaks.is_round(path)
-        kept, whole = bytearray(), True
+        kept: list[bytes] = []
+        size, whole = 0, True
         self.send_response(answer.status)
         for name in _PASSED_BACK:
             if name in answer.headers:
                 self.send_header(name, answer.headers[name])
         self.send_header('Transfer-Encoding', 'chunked')
         self.end_headers()
+        end = time.monotonic() + ANSWER_SECONDS
         try:
             for block in answer.stream(_BLOCK, decode_content=False):
-                if len(kept) < _METERED_BYTES:
-                    kept += block
+                if size + len(block) > ANSWER_BYTES or time.monotonic() > end:
+                    raise _Unbounded('an answer without end')
+                if not relay.answers.take(len(block)):
+                    raise _Unbounded('too many answers at once')
+                size += len(block)
+                kept.append(block)
                 whole = whole and self._send(b'%x\r\n%b\r\n' % (len(block), block))
-        except urllib3.exceptions.HTTPError as error:
-            relay.note_trouble(type(error).__name__)
+        except (urllib3.exceptions.HTTPError, _Unbounded) as error:
+            relay.note_trouble(
+                str(error) if isinstance(error, _Unbounded) else type(error).__name__
+            )
             whole = False
             self.close_connection = True
         finally:
             if counts:
-                self._count(path, answer.headers.get('content-type', ''), bytes(kept))
+                self._count(path, answer.headers.get('content-type', ''), kept)
+            relay.answers.give_back(size)
         if whole:
             self._send(b'0\r\n\r\n')
 
@@ -186,10 +273,13 @@ class _Handler(BaseHTTPRequestHandler):
             return False
         return True
 
-    def _count(self, path: str, kind: str, content: bytes) -> None:
+    def _count(self, path: str, kind: str, blocks: Sequence[bytes]) -> None:
         relay = self.server.relay
         try:
-            relay.meter.note(relay.endpoint.speaks.usage(path, documents(kind, content)))
+            with _PARSING:
+                found = documents(kind, b''.join(blocks))
+                usage = relay.endpoint.speaks.usage(path, found)
+            relay.meter.note(usage)
         except Fatal as error:
             relay.give_up(error)
 
@@ -205,6 +295,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header('Content-Type', 'application/json')
         self.send_header('Content-Length', str(len(content)))
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            self.send_header('Retry-After', '1')
         self.end_headers()
         if self.command != 'HEAD':
             self.wfile.write(content)

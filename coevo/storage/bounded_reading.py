@@ -93,6 +93,17 @@ def read_blocks(stream: Readable, *, most: int, seconds: float | None = None) ->
             raise TooSlow(f'did not arrive within {seconds:.0f} seconds')
 
 
+def read_exactly(stream: Readable, size: int, *, seconds: float | None = None) -> bytes:
+    """Return the next `size` bytes of a stream, and read no further.
+
+    Raises: TooSlow; Unreadable where the stream ends before. Of `seconds` the same holds as in `read_stream`.
+    """
+    content = read_stream(_Beginning(stream, size), most=size, seconds=seconds)
+    if len(content) != size:
+        raise Unreadable(f'ends after {len(content)} of {size} bytes')
+    return content
+
+
 def open_file(path: Path) -> BufferedReader:
     """Open a regular file for reading; nothing else is opened, so that a pipe is never waited for.
 
@@ -204,6 +215,19 @@ def _decoded(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Iter
         raise Unreadable('is damaged') from None
     if count != info.file_size:
         raise Unreadable('is damaged')
+
+
+class _Beginning:
+    """The first bytes of a stream."""
+
+    def __init__(self, stream: Readable, size: int) -> None:
+        self._read = getattr(stream, 'read1', stream.read)
+        self._left = size
+
+    def read(self, size: int) -> bytes:
+        block: bytes = self._read(min(size, self._left)) if self._left else b''
+        self._left -= len(block)
+        return block
 
 
 class _ShortReads:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import io
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Any
 from typing import Protocol
 
 from coevo.agents.usage import Usage
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import Unreadable
+
+# Of one answer, which may tell the probability of each token.
+_MOST_VALUES = 2_000_000
 
 Document = Mapping[str, Any]
 
@@ -45,16 +51,20 @@ def number(document: Document | None, *names: str) -> int:
 
 
 def documents(kind: str, content: bytes) -> list[Document]:
-    """The JSON objects of an answer: one, an array of them, or the events of a stream."""
+    """The JSON objects of an answer that may tell its cost: one, those of an array, or events of a stream."""
     if kind.startswith('text/event-stream'):
-        texts = [line[5:] for line in content.split(b'\n') if line.startswith(b'data:')]
+        # Every API calls it usage or usageMetadata: most events hold a few words of the answer, and no counts.
+        lines = io.BytesIO(content)
+        texts: Iterator[bytes] = (
+            line[5:] for line in lines if line.startswith(b'data:') and b'usage' in line
+        )
     else:
-        texts = [content]
+        texts = iter((content,))
     found: list[Document] = []
     for text in texts:
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):  # [DONE], or the end of what broke off
+            value = parse_json(text, most_values=_MOST_VALUES)
+        except Unreadable:  # [DONE], or the end of what broke off
             continue
         found += value if isinstance(value, list) else [value]
     return [one for one in found if isinstance(one, dict)]
