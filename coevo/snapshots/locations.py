@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from coevo.display.credentials import hidden
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
+from coevo.snapshots.footers import read_footer
 from coevo.storage.bounded_reading import TooLarge
 from coevo.storage.bounded_reading import Unreadable
 from coevo.storage.bounded_reading import in_words
@@ -100,7 +101,11 @@ class SnapshotFolder:
     def files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        return [_readable(str(file.absolute())) for file in data_files(self.path, table)]
+        found = data_files(self.path, table)
+        for file in found:
+            with self.open(file.relative_to(self.path).as_posix()) as opened:
+                _check_footer(str(file), opened)
+        return [_readable(str(file.absolute())) for file in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,8 @@ class Elsewhere:
         from coevo.snapshots.remote_files import attach
 
         opened = {name: self.open(name) for name in files_of(table, listed)}
+        for name, file in opened.items():
+            _check_footer(f'{self.shown}/{name}', file)
         return attach(connection, self.shown, opened)
 
 
@@ -164,6 +171,14 @@ def data_files(path: Path, table: str) -> tuple[Path, ...]:
         SnapshotFolder(path).manifest()
         raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
     return found
+
+
+def _check_footer(place: str, file: pa.NativeFile) -> None:
+    """Damaged where DuckDB would make room for what a footer only says."""
+    try:
+        read_footer(file)
+    except Unreadable as error:
+        raise Damaged(f'{place} cannot be read, for it {error}: get the snapshot again') from None
 
 
 def _readable(path: str) -> str:

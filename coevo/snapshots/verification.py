@@ -7,7 +7,6 @@ the outside to the inside, and what makes later rules meaningless ends the check
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import tempfile
 from collections.abc import Iterable
@@ -40,6 +39,7 @@ from coevo.snapshots import sibling_rules
 from coevo.snapshots import snapshot
 from coevo.snapshots import standing_rules
 from coevo.snapshots.code_free.recipes import FULL
+from coevo.snapshots.footers import read_footer
 from coevo.snapshots.local_copy import local
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import is_code_free
@@ -77,10 +77,6 @@ _MEGABYTES = 400
 
 # Of files that are small, tables in memory: the rules ask of each again and again.
 _SMALL_BYTES = 4 << 20
-
-# Parsed, the footer of a Parquet file is several times as large. The tables of a snapshot have one of some MiB.
-_MOST_OF_A_FOOTER = 64 << 20
-_LEAST_OF_PARQUET = 12
 
 # Nobody reads more of one kind.
 _MOST = 20
@@ -188,19 +184,13 @@ def _agrees(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> b
 
 def _metadata(file: Path) -> pq.FileMetaData | None:
     """None for what is no Parquet, has a damaged or a huge footer, or is no file."""
-    try:
-        return pq.read_metadata(file) if _footer_bytes(file) <= _MOST_OF_A_FOOTER else None
-    except (pa.ArrowException, UnicodeDecodeError, OSError, Unreadable):
+    if not file.is_file():  # a pipe would be waited for
         return None
-
-
-def _footer_bytes(file: Path) -> int:
-    """What a file says of the length of its footer; Unreadable for what is too short to say it."""
-    with open_file(file) as opened:
-        if opened.seek(0, os.SEEK_END) < _LEAST_OF_PARQUET:
-            raise Unreadable('is no Parquet')
-        opened.seek(-8, os.SEEK_END)
-        return int.from_bytes(opened.read(4), 'little')
+    try:
+        with pa.OSFile(str(file)) as opened:
+            return read_footer(opened)
+    except (OSError, Unreadable):
+        return None
 
 
 def _forms(opened: Opened) -> Iterator[Finding]:

@@ -147,6 +147,12 @@ def zip_archive(source: Path) -> zipfile.ZipFile:
     return archive
 
 
+def zip_names(source: Path) -> list[str]:
+    """Return the names in an archive of which nothing is read; the list may hold one twice. Errors are those of `open_zip`."""
+    with open_file(source) as file:
+        return _listed(file).namelist()
+
+
 def read_member(archive: zipfile.ZipFile, name: str, *, most: int) -> bytes:
     """Return the expanded bytes of a member.
 
@@ -167,28 +173,30 @@ def member_blocks(archive: zipfile.ZipFile, name: str, *, most: int) -> Iterator
 
 def _opened(file: IO[bytes]) -> zipfile.ZipFile:
     try:
-        archive = zipfile.ZipFile(_ShortReads(file))
+        archive = _listed(file)
+        _check_whole(archive, file.seek(0, os.SEEK_END))
     except Unreadable:
         file.close()
         raise
-    except _DECODING:
-        file.close()
-        raise Unreadable('is no .zip that can be read') from None
-    trouble = _trouble(archive, file.seek(0, os.SEEK_END))
-    if trouble is not None:
-        file.close()
-        raise trouble
     return archive
 
 
-def _trouble(archive: zipfile.ZipFile, size: int) -> Unreadable | None:
-    """Why an archive of so many bytes is not read, if it is not."""
+def _listed(file: IO[bytes]) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(_ShortReads(file))
+    except Unreadable:
+        raise
+    except _DECODING:
+        raise Unreadable('is no .zip that can be read') from None
+
+
+def _check_whole(archive: zipfile.ZipFile, size: int) -> None:
+    """Unreadable for an archive of so many bytes that is not to be unpacked."""
     if len(archive.filelist) != len(archive.NameToInfo):
-        return Unreadable('has two files of one name')
+        raise Unreadable('has two files of one name')
     # Members may share their bytes, so that each by itself is harmless.
     if sum(info.file_size for info in archive.filelist) > max(_SMALL, _MOST_RATIO * size):
-        return TooLarge(f'expands to more than {_MOST_RATIO} times its size')
-    return None
+        raise TooLarge(f'expands to more than {_MOST_RATIO} times its size')
 
 
 def _check_member(info: zipfile.ZipInfo, most: int) -> None:
