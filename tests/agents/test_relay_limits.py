@@ -1,0 +1,174 @@
+"""Whatever an agent sends, the relay answers soon, and holds little of it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from coevo.agents.relay_limits import CONNECTIONS
+from coevo.agents.relay_limits import REQUEST_BYTES
+from coevo.agents.relay_limits import REQUESTS_BYTES
+from coevo.agents.relay_limits import Allowance
+from tests.agents import model_server
+from tests.agents.model_server import ModelServer
+from tests.agents.model_server import Turn
+from tests.agents.test_relay import ASK
+from tests.agents.test_relay import post
+from tests.agents.test_relay import relaying
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with model_server.serving(lambda request: [Turn()]) as server:
+        yield server
+
+
+def head(path: str, length: object) -> bytes:
+    return f'POST {path} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n'.encode()
+
+
+def said(port: int, sent: bytes) -> bytes:
+    """The first line of the answer, of which the sender waits for with its connection open."""
+    with socket.create_connection(('127.0.0.1', port), timeout=30) as connection:
+        connection.sendall(sent)
+        return connection.recv(1 << 16).split(b'\r\n')[0]
+
+
+@pytest.mark.parametrize(
+    ('sent', 'status'),
+    [
+        # The body never comes: who waited for it would wait for ever.
+        (head('/v1/nothing', REQUEST_BYTES), 404),
+        (head('http://169.254.169.254/v1/messages', 10), 404),
+        (head('/v1/messages', REQUEST_BYTES + 1), 413),
+        (head('/v1/messages', 10**11), 413),
+        (head('/v1/messages', 10**30), 400),
+        (head('/v1/messages', '-1'), 400),
+        (head('/v1/messages', '0x10'), 400),
+        (head('/v1/messages', ''), 400),
+        (b'POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n', 400),
+        (b'POST /v1/messages HTTP/1.1\r\n' + b'X: ' + b'y' * (60 << 10) + b'\r\n' + b'X: y' * (20 << 10), 431),
+        (b'POST /v1/messages HTTP/1.1\r\n' + b'X: y\r\n' * 200 + b'\r\n', 431),
+        (b'POST /' + b'a' * (70 << 10) + b' HTTP/1.1\r\n\r\n', 414),
+    ],
+)  # fmt: skip
+def test_what_a_head_refuses_is_refused_before_the_body(
+    model: ModelServer, tmp_path: Path, sent: bytes, status: int
+) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        assert said(port, sent).startswith(b'HTTP/1.1 %d ' % status)
+        assert post(port, '/v1/messages', ASK)[0] == 200
+    assert relay.bug is None
+
+
+BODIES = {
+    'empty lists': b'{"a":[' + b'[],' * (2 * MIB) + b'0]}',
+    'objects': b'{"a":[' + b'{"a":{}},' * (MIB // 2) + b'0]}',
+    'texts': b'{"a":[' + b'"ab",' * MIB + b'0]}',
+    'names': b'{' + b','.join(b'"%d":0' % number for number in range(MIB // 2)) + b'}',
+    'depth': b'{"a":' * MIB,
+    'UTF-16': '{"a": ["\u2222"]}'.encode('utf-16'),
+    'digits': b'{"a":' + b'9' * MIB + b'}',
+}
+
+
+@pytest.mark.parametrize('name', BODIES)
+def test_a_body_takes_little_more_than_its_bytes(
+    model: ModelServer, tmp_path: Path, name: str
+) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        tracemalloc.start()
+        status, _ = post(port, '/v1/messages', BODIES[name])
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert post(port, '/v1/messages', ASK)[0] == 200
+    assert status in (400, 413)
+    assert peak < 24 * MIB
+    assert (relay.bug, len(model.requests)) == (None, 1)
+
+
+def test_a_context_window_of_text_is_passed_on(model: ModelServer, tmp_path: Path) -> None:
+    line = 'int x = call(a, b[0], "text"); // {ünïcode}\n'
+    asked = {**ASK, 'messages': [{'role': 'user', 'content': line * 100_000}]}
+    with relaying(model.url, tmp_path) as (_, port):
+        status, _ = post(port, '/v1/messages', json.dumps(asked, ensure_ascii=False).encode())
+    assert status == 200
+    assert model.requests[0][2] == asked
+
+
+def test_bodies_that_do_not_come_take_no_more_than_their_share(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    """Each of these is within its bound, and promised, not sent."""
+    with relaying(model.url, tmp_path) as (relay, port), ExitStack() as held:
+        for _ in range(REQUESTS_BYTES // REQUEST_BYTES):
+            connection = held.enter_context(socket.create_connection(('127.0.0.1', port)))
+            connection.sendall(head('/v1/messages', REQUEST_BYTES) + b'{')
+        while relay.requests.take(REQUEST_BYTES):  # until all of them have begun
+            relay.requests.give_back(REQUEST_BYTES)
+        assert post(port, '/v1/messages', ASK)[0] == 503
+        held.close()
+        while not relay.requests.take(REQUESTS_BYTES):
+            continue
+        relay.requests.give_back(REQUESTS_BYTES)
+        assert post(port, '/v1/messages', ASK)[0] == 200
+    assert relay.bug is None
+
+
+def test_connections_beyond_the_bound_are_turned_away(model: ModelServer, tmp_path: Path) -> None:
+    with relaying(model.url, tmp_path) as (relay, port), ExitStack() as held:
+        for _ in range(CONNECTIONS):
+            held.enter_context(socket.create_connection(('127.0.0.1', port)))
+        with socket.create_connection(('127.0.0.1', port), timeout=30) as one:
+            assert one.recv(100).startswith(b'HTTP/1.1 503 ')
+        held.close()
+        while post(port, '/v1/messages', ASK)[0] == 503:
+            continue
+    assert relay.refused == [f'{CONNECTIONS} connections are open']
+    assert relay.bug is None
+
+
+def test_an_answer_without_end_is_broken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('coevo.agents.relayed_calls.ANSWER_BYTES', MIB)
+    long = [Turn(text='word ' * MIB)]
+    with (
+        model_server.serving(lambda request: long) as model,
+        relaying(model.url, tmp_path) as (relay, port),
+    ):
+        with socket.create_connection(('127.0.0.1', port), timeout=30) as connection:
+            body = json.dumps({**ASK, 'stream': True}).encode()
+            connection.sendall(head('/v1/messages', len(body)) + body)
+            size = 0
+            while block := connection.recv(1 << 16):
+                size += len(block)
+        assert relay.answers.take(128 * MIB)
+    assert MIB / 2 < size < 2 * MIB
+    assert relay.trouble == ['an answer without end']
+
+
+def test_answers_share_what_they_may_take(model: ModelServer, tmp_path: Path) -> None:
+    with relaying(model.url, tmp_path) as (relay, port):
+        assert relay.answers.take(128 * MIB)
+        with socket.create_connection(('127.0.0.1', port), timeout=30) as connection:
+            body = json.dumps(ASK).encode()
+            connection.sendall(head('/v1/messages', len(body)) + body)
+            while connection.recv(1 << 16):
+                continue
+    assert relay.trouble == ['too many answers at once']
+
+
+def test_an_allowance_gives_what_it_has() -> None:
+    allowance = Allowance(10)
+    with allowance.taking(6) as first, allowance.taking(6) as second:
+        assert (first, second) == (True, False)
+    assert allowance.take(10)
