@@ -17,11 +17,13 @@ STEP = 0.05
 class Said:
     """What each connection is told.
 
+    to_head  who asks by HEAD, and no more; the same as others where it is empty
     first    at once
     drip     then again and again, each after `STEP`
     forever  then again and again, without a pause
     """
 
+    to_head: bytes = b''
     first: bytes = b''
     drip: bytes = b''
     forever: bytes = b''
@@ -56,7 +58,9 @@ def _accept(listening: socket.socket, said: Said, over: threading.Event) -> None
 
 def _answer(connection: socket.socket, said: Said, over: threading.Event) -> None:
     with connection, suppress(OSError):
-        connection.recv(1 << 16)
+        if connection.recv(1 << 16).startswith(b'HEAD ') and said.to_head:
+            connection.sendall(said.to_head)
+            return
         connection.sendall(said.first)
         while said.drip and not over.wait(STEP):
             connection.sendall(said.drip)
