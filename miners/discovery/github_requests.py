@@ -6,7 +6,6 @@ PyGithub's own retries are off: they would sleep up to an hour while another tok
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -19,13 +18,19 @@ from github import Github
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import Unreadable
 from miners.discovery.budgets import Budgets
 from miners.discovery.budgets import Clock
 from miners.discovery.budgets import Resource
+from miners.discovery.github_connections import bound_answers
 from miners.discovery.github_replies import Patience
 from miners.discovery.github_replies import Reply
 from miners.discovery.github_replies import Requests
 from miners.discovery.github_tokens import GitHubToken
+
+# A page of a hundred repositories has 30,000.
+_MOST_VALUES = 500_000
 
 PUBLIC_API = 'https://api.github.com'
 
@@ -149,8 +154,8 @@ class GitHubApi:
         else:
             self.requests.counted[resource] += 1
         try:
-            data = json.loads(text) if text else None
-        except ValueError:
+            data = parse_json(text.encode(), most_values=_MOST_VALUES) if text else None
+        except Unreadable:
             return self._failed(_Trouble('no_json', 'its answer is no JSON'))
         if data is None and status == 200:
             return self._failed(_Trouble('no_body', 'its answer is empty'))
@@ -219,7 +224,7 @@ def _seconds(text: str, otherwise: float) -> float:
 
 
 def _client(base: str, token: GitHubToken, timeout: int) -> Github:
-    return Github(
+    client = Github(
         auth=Auth.Token(token.secret),
         base_url=base.rstrip('/'),
         timeout=timeout,
@@ -228,3 +233,5 @@ def _client(base: str, token: GitHubToken, timeout: int) -> Github:
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
+    bound_answers(client)
+    return client

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 
 import pytest
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
+from miners.discovery import github_connections
+from miners.discovery.budgets import Clock
 from miners.discovery.budgets import Resource
 from miners.discovery.github_replies import Patience
+from miners.discovery.github_requests import GitHubApi
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
 from tests.flows.crawling import github
@@ -19,6 +23,9 @@ from tests.github_server import Hosted
 from tests.github_server import Server
 from tests.miners.github_searches import Sleeper
 from tests.miners.github_searches import api_of
+from tests.miners.github_searches import tokens
+from tests.raw_server import Said
+from tests.raw_server import saying
 
 PATH = '/repositories/1'
 
@@ -133,3 +140,52 @@ def test_the_same_question_stays_with_one_token(server: Server) -> None:
     assert api.get(PATH, {}, Resource.CORE, etag=etag, affinity=7).status == 304
     assert api.get(PATH, {}, Resource.CORE, etag=etag, affinity=8).status == 200
     assert (api.requests.counted['core'], api.requests.unchanged) == (2, 1)
+
+
+OK = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+CLOSED = OK + b'Connection: close\r\n\r\n'
+ENDLESS = {
+    'a body without end': (Said(first=CLOSED, forever=b' ' * (1 << 16)), 'UnreadableAnswer'),
+    'chunks without end': (
+        Said(
+            first=OK + b'Transfer-Encoding: chunked\r\n\r\n',
+            forever=b'10000\r\n' + b' ' * (1 << 16) + b'\r\n',
+        ),
+        'UnreadableAnswer',
+    ),
+    'a body that drips': (Said(first=CLOSED, drip=b' '), 'UnreadableAnswer'),
+    'a packed bomb': (
+        Said(
+            first=OK
+            + b'Content-Encoding: gzip\r\nConnection: close\r\n\r\n'
+            + gzip.compress(b' ' * (64 << 20))
+        ),
+        'UnreadableAnswer',
+    ),
+    'a body that is no packed one': (
+        Said(
+            first=OK
+            + b'Content-Encoding: gzip\r\nConnection: close\r\n\r\n\x1f\x8b\x08'
+            + b'\xff' * 20
+        ),
+        'ConnectionError',
+    ),
+    'values without end': (Said(first=CLOSED + b'[' + b'[],' * (1 << 20) + b'0]'), 'no JSON'),
+    'lists in lists': (Said(first=CLOSED + b'[' * 100_000), 'no JSON'),
+    'an error without end': (
+        Said(first=b'HTTP/1.1 502 No\r\n\r\n', forever=b' ' * (1 << 16)),
+        'UnreadableAnswer',
+    ),
+}
+
+
+@pytest.mark.parametrize('name', ENDLESS)
+def test_an_answer_is_bounded_whatever_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(github_connections, '_SECONDS', 0.5)
+    said, why = ENDLESS[name]
+    patience = Patience(attempts=1, timeout=5)
+    with saying(said) as url:
+        api = GitHubApi(url.removesuffix('/file'), tokens(1), Clock(sleep=Sleeper()), patience)
+        with pytest.raises(Transient, match=why):
+            api.get(PATH, {}, Resource.CORE)
+        api.close()
