@@ -49,12 +49,17 @@ from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from coevo.storage import durable
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import read_file
 
 _Value = TypeVar('_Value', int, str, str | None)
 
 NAME = 'report.json'
 # Raised when a field is lost or changes its meaning, or one comes that the page cannot do without.
 REPORT_VERSION = 3
+
+# Others write them, too: of a hundred attempts at ten thousand tasks, figures and intervals are some MB.
+_MOST_BYTES, _MOST_VALUES = 256 << 20, 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +160,7 @@ def read_report(folder: Path) -> Mapping[str, Any]:
     """What `report.json` holds; Fatal where there is none, or one of another version."""
     path = folder / NAME
     try:
-        found = json.loads(path.read_bytes())
+        found = parse_json(read_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None

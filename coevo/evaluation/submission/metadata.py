@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,15 @@ from coevo.model.hints import optional
 from coevo.snapshots.cutoffs import first_clean_moment
 from coevo.snapshots.models import Model
 from coevo.snapshots.models import lookup
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import read_file
 
 NAME = 'submission.json'
 # Raised when a field is lost or changes its meaning.
 SUBMISSION_VERSION = 1
+
+_MOST_BYTES, _MOST_VALUES = 1 << 20, 1000
 
 _SHA256 = re.compile(r'[0-9a-f]{64}')
 _URL = re.compile(r'https://[^\s/]+(/\S*)?')
@@ -62,10 +66,10 @@ def read_metadata(folder: Path) -> SubmissionMetadata:
     """Fatal, in one sentence, for a file that is not there or not of its schema."""
     path = folder / NAME
     try:
-        found = json.loads(path.read_bytes())
+        found = parse_json(read_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; docs/submissions.md says what it holds') from None
-    except (ValueError, RecursionError):
+    except Unreadable:
         raise Fatal(f'{path} is no JSON; docs/submissions.md says what it holds') from None
     if not isinstance(found, dict):
         raise Fatal(f'{path} is no JSON object; docs/submissions.md says what it holds')

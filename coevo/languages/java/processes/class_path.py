@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import os
-import zipfile
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -18,6 +17,8 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.languages.java.places import TREE
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import zip_names
 
 # Folders that everyone has and nobody asks for, and a file that the class path gives no meaning.
 _COMMON = frozenset({'.', 'META-INF', 'META-INF/services', 'META-INF/maven'})
@@ -42,7 +43,7 @@ def libraries_first(
     taken = frozenset(name for place in behind for name in _names_in_tree(place, tuple(layers)))
     try:
         seen = any(not taken.isdisjoint(names_in_jar(libraries[place])) for place in passing)
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, Unreadable):
         return tuple(class_path)
     return tuple(class_path) if seen else (*ahead, *behind)
 
@@ -50,8 +51,7 @@ def libraries_first(
 @functools.lru_cache(maxsize=1024)
 def names_in_jar(jar: Path) -> frozenset[str]:
     """Its files, and the folders that hold them."""
-    with zipfile.ZipFile(jar) as opened:
-        return frozenset(_with_folders(n for n in opened.namelist() if not n.endswith('/')))
+    return frozenset(_with_folders(n for n in zip_names(jar) if not n.endswith('/')))
 
 
 def _names_in_tree(place: str, layers: tuple[Path, ...]) -> Iterator[str]:

@@ -22,9 +22,13 @@ import urllib3
 
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Transient
+from coevo.storage.bounded_reading import TooLarge
+from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import read_blocks
+from coevo.storage.bounded_reading import read_stream
 
-_BLOCK = 1 << 16
-_LARGEST_BYTES = 1 << 30
+_LARGEST_BYTES, _SECONDS = 1 << 30, 1800.0
+_CHECKSUM_BYTES, _CHECKSUM_SECONDS = 64 << 10, 60.0
 _ABSENT = (404, 410)
 _SHA1 = re.compile(r'\b[0-9a-fA-F]{40}\b')
 
@@ -97,11 +101,9 @@ class _Source:
             if response is None:
                 return False
             announced = _sha1_in(response.headers.get('x-checksum-sha1', ''))
-            for block in response.stream(_BLOCK, decode_content=False):
+            for block in read_blocks(response, most=_LARGEST_BYTES, seconds=_SECONDS):
                 digest.update(block)
                 file.write(block)
-                if file.tell() > _LARGEST_BYTES:
-                    raise Transient(f'{path} is larger than {_LARGEST_BYTES} bytes')
         announced = announced or self._announced_sha1(path)
         if announced not in (None, digest.hexdigest()):
             raise Transient(f'{path} arrived with another checksum than announced')
@@ -115,14 +117,18 @@ class _Source:
         with self._open(f'{path}.sha1') as response:
             if response is None:
                 return None
-            return _sha1_in(response.read(1024).decode(errors='replace'))
+            try:
+                text = read_stream(response, most=_CHECKSUM_BYTES, seconds=_CHECKSUM_SECONDS)
+            except TooLarge:
+                return None
+            return _sha1_in(text.decode(errors='replace'))
 
     @contextmanager
     def _open(self, path: str) -> Iterator[Opened | None]:
         """The response with the body still to be read; None if there is no such file."""
         try:
             url = f'{self._base}/{quote(path)}'
-            response = self._pool.request('GET', url, preload_content=False)
+            response = self._pool.request('GET', url, preload_content=False, decode_content=False)
             try:
                 if response.status not in (200, *_ABSENT):
                     raise Transient(f'{path}: the repository answered {response.status}')
@@ -130,6 +136,8 @@ class _Source:
             finally:
                 response.close()  # drops the connection too, unless all was read
                 response.release_conn()
+        except Unreadable as error:
+            raise Transient(f'{path} {error}') from None
         except urllib3.exceptions.HTTPError as error:
             raise Transient(f'{path}: {error}') from error
 
