@@ -1,0 +1,35 @@
+"""A package repository that sends without end, or byte by byte, is trouble of ours, and soon."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from coevo.languages.java.tools import downloads
+from coevo.languages.java.tools.downloads import Downloads
+from coevo.languages.java.tools.upstreams import Upstream
+from coevo.model.errors import Transient
+from tests.raw_server import Said
+from tests.raw_server import saying
+
+OK = b'HTTP/1.1 200 OK\r\n'
+MUCH = b'x' * (1 << 16)
+
+
+@pytest.mark.parametrize(
+    ('said', 'words'),
+    [
+        (Said(first=OK + b'\r\n', forever=MUCH), 'more than 1 MiB'),
+        (Said(first=OK + b'Content-Length: 1000000\r\n\r\n', drip=b'x'), 'within 0 seconds'),
+        (Said(first=OK + b'Content-Length: 10\r\n\r\nabc'), 'IncompleteRead'),
+    ],
+)
+def test_a_download_is_bounded(said: Said, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, '_LARGEST_BYTES', 1 << 20)
+    monkeypatch.setattr(downloads, '_SECONDS', 0.3)
+    with saying(said) as url:
+        client = Downloads([Upstream(url=url.removesuffix('/file'))], tries=1)
+        with pytest.raises(Transient, match=words):
+            client.fetch('a.jar', io.BytesIO())
+        client.close()
