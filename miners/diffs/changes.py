@@ -143,11 +143,14 @@ class _Difference:
 
     @cached_property
     def _unreadable(self) -> bool:
-        """Whether of a file that differs it is not known what is in it, at either end."""
+        """Whether of a source that differs it is not known what is in it, at either end.
+
+        Of a test file nothing is mined then; what it hides is no other test's.
+        """
         return any(
             side.tree.file(path).unreadable
             for number, side in enumerate((self.old, self.new))
-            for path in (*self._test_paths[number], *self._source_paths[number])
+            for path in self._source_paths[number]
         )
 
     @property

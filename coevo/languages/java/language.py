@@ -36,7 +36,7 @@ from coevo.model.listener import silent
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
-ENGINE_VERSION = 13
+ENGINE_VERSION = 14
 BUILD_FILES = (POM,)
 NEEDS = f'a {POM} at its root'
 RUNTIME = 'JDK'

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coevo.languages.spans import Span
+from coevo.languages.spans import begins_line
+from coevo.languages.spans import code_end
 
 
 class Comments:
@@ -18,20 +20,13 @@ class Comments:
     def above(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
         while True:
-            before = self._end_above(start)
+            before = code_end(self._source, start)
             comment = self._starts.get(before)
             if comment is None or self._source.count(b'\n', before, start) > 1:
                 return start
-            line = self._source[self._source.rfind(b'\n', 0, comment) + 1 : comment]
-            if line.strip():
+            if not begins_line(self._source, comment):
                 return start
             start = comment
-
-    def _end_above(self, start: int) -> int:
-        """Where that ends what stands before a place."""
-        while start and self._source[start - 1] in b' \t\r\n\f':
-            start -= 1
-        return start
 
     def behind(self, end: int) -> int:
         """Where a comment ends that closes the line."""

@@ -41,6 +41,7 @@ from coevo.languages.golang.reading.tokens import Packages
 from coevo.languages.golang.reading.type_heads import embedded
 from coevo.languages.golang.reading.type_heads import is_interface
 from coevo.languages.golang.reading.type_heads import kind_of
+from coevo.languages.nesting import is_too_deep
 from coevo.languages.spans import Span
 from coevo.languages.spans import outside
 from coevo.model.records import short_hash
@@ -87,6 +88,8 @@ class _Reader:
         self.runs = runs
         self.root = Parser(GO).parse(source).root_node
         self.tokens = GoTokens(self.root, source)
+        if is_too_deep(token.text for _, token in self.tokens):
+            raise _TooMuch
         self._comments = Comments(source, self.tokens.comments)
         self._imported = list(imported(self.root, source))
         all_ = [(0, len(source))]

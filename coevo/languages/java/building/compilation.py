@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from typing import Any
 
 from coevo.languages.java.building.session import Answer
 from coevo.languages.java.building.session import Died
+from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 
 # Errors that javac's scanner and parser give (its compiler.properties), less `compiler.err.`.
@@ -116,6 +119,14 @@ def lacks_room(signatures: Iterable[str | None]) -> bool:
 def compiler_died(died: Died) -> str:
     """The signature of sources that the compiler did not survive."""
     return f'compiler_{died.reason}'
+
+
+def without(report: CompileReport, classes: Collection[str]) -> CompileReport:
+    """The report of a tree that holds more classes, in files that are not read and were not there."""
+    if not classes or report.everything is not None:
+        return report
+    broken = {**dict.fromkeys(classes, Reason.UNREADABLE_SOURCE), **report.broken_classes}
+    return replace(report, unit_ok=False, broken_classes=broken)
 
 
 def compile_report(answer: Answer | Died) -> CompileReport:

@@ -28,6 +28,14 @@ REQUESTS_PER_JVM = 60
 # What one build may send back: class files and resources of all modules.
 RESPONSE_BYTES = 1 << 30
 
+# CPU seconds for one request, by what is asked; healthy builds take up to two hundred, compilations sixty. What
+# takes more never ends, or not soon enough for anyone: its verdict is `builder_cpu` or `compiler_cpu`.
+CPU_SECONDS = {'build': 600.0, 'resolve': 600.0, 'compile': 180.0, 'check': 180.0}
+_OTHER_CPU_SECONDS = 600.0
+
+# Why a builder was ended whose request took too long, by the clock or by what it used.
+TOO_LONG = ('time', 'cpu')
+
 # What the builder says when a request, not the code it was about, has failed.
 FATAL_STATUS = ('crashed', 'out_of_memory')
 
@@ -36,14 +44,14 @@ MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
 
 _MOST_CROWDED = 6.0
-_STEPS = 100  # in which the time of a request is counted down
+_STEPS, _MOST_STEP_SECONDS = 100, 2.0  # in which the time of a request is counted down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Died:
     """The JVM ended, or was ended, before it answered."""
 
-    reason: str  # time, exit:N, or one of `FATAL_STATUS`
+    reason: str  # time, cpu, exit:N, or one of `FATAL_STATUS`
     noise: str
     killed: bool = False  # by somebody else
 
@@ -88,12 +96,13 @@ class Session:
         before = process.cpu_seconds()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        with _deadline(process, self._seconds) as expired:
+        most = before + CPU_SECONDS.get(request[0], _OTHER_CPU_SECONDS)
+        with _deadline(process, self._seconds, most) as expired:
             try:
                 send(process.stdin, [process.inside(text) for text in request])
                 value, files = receive(process.stdout, folder, limit=RESPONSE_BYTES)
             except (WireError, OSError):
-                return self._died(process, timed_out=expired.is_set())
+                return self._died(process, expired[0] if expired else None)
             except BaseException:
                 self.close()  # half of an answer may be left, which is not the next one's
                 raise
@@ -119,12 +128,12 @@ class Session:
             self._served = 0
         return self._process
 
-    def _died(self, process: Process, *, timed_out: bool) -> Died:
+    def _died(self, process: Process, late: str | None) -> Died:
         lingered = not process.ended_within(_LAST_WORDS_SECONDS)
         process.kill()
         status = process.wait(timeout=10)
         self._process = None
-        reason = 'time' if timed_out or process.exceeded else f'exit:{status}'
+        reason = late or ('time' if process.exceeded else f'exit:{status}')
         noise = process.noise()
         process.close()
         return Died(reason=reason, noise=noise, killed=not lingered and reason in KILLED)
@@ -142,20 +151,22 @@ def _restored(value: object, process: Process) -> object:
 
 
 @contextmanager
-def _deadline(process: Process, seconds: float) -> Iterator[threading.Event]:
-    """Kill the process after so many wall seconds; the event says whether that happened.
+def _deadline(process: Process, seconds: float, cpu_seconds: float) -> Iterator[list[str]]:
+    """Kill the process after so many wall seconds, or CPU seconds since it began; the list then holds one of `TOO_LONG`.
 
     They pass more slowly where more is at work than there are processors: a build that is given a
     tenth of one has not hung.
     """
-    expired, over = threading.Event(), threading.Event()
+    expired: list[str] = []
+    over = threading.Event()
 
     def watch() -> None:
-        step, left = seconds / _STEPS, seconds
+        step, left = min(_MOST_STEP_SECONDS, seconds / _STEPS), seconds
         while not over.wait(step):
             left -= step / crowding(os.getloadavg()[0], len(os.sched_getaffinity(0)))
-            if left <= 0:
-                expired.set()
+            used_up = process.cpu_seconds() > cpu_seconds
+            if left <= 0 or used_up:
+                expired.append('cpu' if used_up else 'time')
                 process.kill()
                 return
 

@@ -16,8 +16,10 @@ from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.build_outputs import link_resources
 from coevo.languages.java.building.compilation import compile_report
 from coevo.languages.java.building.compilation import has_no_room
+from coevo.languages.java.building.compilation import without
 from coevo.languages.java.building.javac_options import javac_options
 from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.session import TOO_LONG
 from coevo.languages.java.building.session import Answer
 from coevo.languages.java.building.session import Died
 from coevo.languages.java.building.session import Session
@@ -39,6 +41,7 @@ from coevo.languages.java.cells.edited_files import is_below
 from coevo.languages.java.cells.edited_files import lay
 from coevo.languages.java.revisions.borrowed_settings import with_borrowed
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
+from coevo.languages.java.revisions.unread_files import class_named
 from coevo.model.records import short_hash
 from coevo.storage.beneath import beneath
 
@@ -137,7 +140,7 @@ class JavaCells:
             compile_request([launcher.inside(root) for root in roots], javac), output
         )
         self._lay_resources(key, tests, output)
-        report = compile_report(answer)
+        report = without(compile_report(answer), self._unread(key))
         compiled = Compiled(
             tests_rev=key.tests_rev,
             code_rev=key.code_rev,
@@ -152,8 +155,16 @@ class JavaCells:
         )
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
+    def _unread(self, key: JavaCellKey) -> list[str]:
+        """Classes of the test files that were left out of the tree, but for those that are edited."""
+        edited = {path for path, _ in key.edits.tests} if key.edits else set()
+        paths = self._builds.unread(key.tests_rev) - edited
+        return [class_named(path) for path in sorted(paths) if is_below(path, key.module)]
+
     def _ask(self, request: Sequence[str], output: Path) -> Answer | Died:
         answer = self._session.ask(request, output)
+        if isinstance(answer, Died) and answer.reason in TOO_LONG:
+            return answer
         if isinstance(answer, Died) or has_no_room(answer):
             self._session.close()  # earlier builds may have filled its disk
             answer = self._session.ask(request, output)

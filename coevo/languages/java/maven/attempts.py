@@ -13,6 +13,7 @@ from pathlib import Path
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_attempt import cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.session import TOO_LONG
 from coevo.languages.java.building.session import Answer
 from coevo.languages.java.building.session import Died
 from coevo.languages.java.building.session import Session
@@ -122,7 +123,7 @@ class Attempts:
         fresh = session.fresh
         answer = session.ask(request, output.built)
         if isinstance(answer, Died):
-            return answer if answer.reason == 'time' else session.ask(request, output.built)
+            return answer if answer.reason in TOO_LONG else session.ask(request, output.built)
         if _failures(answer) in self._confirmed or needless(answer):
             return answer
         if not fresh:

@@ -23,10 +23,12 @@ from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import JavaSlice
 from coevo.languages.java.reading.tokens import JavaTokens
-from coevo.languages.java.reading.tokens import code_end
 from coevo.languages.java.reading.tokens import erase
 from coevo.languages.java.reading.tokens import is_shared
+from coevo.languages.nesting import is_too_deep
 from coevo.languages.spans import Span
+from coevo.languages.spans import begins_line
+from coevo.languages.spans import code_end
 from coevo.languages.spans import outside
 from coevo.model.records import short_hash
 
@@ -74,7 +76,7 @@ def _kept(source: bytes) -> SourceFile:
 def parse_once(source: bytes) -> SourceFile:
     """The declarations of a Java file; what can be had of one with syntax errors.
 
-    What counts are bytes, types in types, and tokens: a file is as readable on a slow machine as on a
+    What counts are bytes, types in types, brackets in brackets, and tokens: a file is as readable on a slow machine as on a
     fast one.
     """
     try:
@@ -96,6 +98,8 @@ def _parse(source: bytes) -> SourceFile:
         raise _TooMuch
     root = Parser(JAVA).parse(source).root_node
     tokens = JavaTokens(root, source)
+    if is_too_deep(tokens.texts):
+        raise _TooMuch
     imports = tuple(
         _import(node, source) for node in root.children if node.type == 'import_declaration'
     )
@@ -299,8 +303,7 @@ class _Reader:
         start, source = node.start_byte, self.source
         while (begin := self._comment_before(start)) is not None:
             end = code_end(source, start)
-            line = source[source.rfind(b'\n', 0, begin) + 1 : begin]
-            if source.count(b'\n', end, start) > 1 or line.strip():
+            if source.count(b'\n', end, start) > 1 or not begins_line(source, begin):
                 break
             start = begin
         return start

@@ -3,6 +3,7 @@ and annotations made of theirs."""
 
 from __future__ import annotations
 
+from coevo.languages.ancestry import Ancestry
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
@@ -70,20 +71,19 @@ FIXTURE_ANNOTATIONS = frozenset(
     }
 )
 _FIXTURE_NAMES = frozenset({'setUp', 'tearDown'})
-# Enough for any real chain of classes or annotations, and an end for one that runs in a circle.
-_DEPTH = 20
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
     """The test methods that a file declares, ignored and disabled ones too, in its order."""
     here = TEST_ANNOTATIONS | _imported(file)
+    above = _Above(resolve)
     found = []
     for type_ in file.types:
-        junit3 = _is_test_case(type_, resolve, _DEPTH)
-        whole = _is_test_class(type_, resolve, _DEPTH)
+        junit3 = above.is_test_case(type_)
+        whole = above.is_test_class(type_)
         for member in type_.members:
             if member.kind == 'method' and _has_body(member):
-                annotated = _is_annotated(member, here, resolve)
+                annotated = _is_annotated(member, here, above)
                 if annotated or (junit3 and _is_junit3(member)) or (whole and _is_testng(member)):
                     found.append((type_, member))
     return tuple(found)
@@ -109,45 +109,63 @@ def _imported(file: SourceFile) -> frozenset[str]:
     )
 
 
-def _is_annotated(member: Member, known: frozenset[str], resolve: Resolve) -> bool:
+def _is_annotated(member: Member, known: frozenset[str], above: _Above) -> bool:
     chosen = member.annotations
     if 'static' in member.modifiers:
         return not _STATIC.isdisjoint(chosen)
-    return any(_means_test(name, known, resolve, _DEPTH) for name in chosen)
+    return any(name in known or above.means_test(name) for name in chosen)
 
 
-def _means_test(annotation: str, known: frozenset[str], resolve: Resolve, depth: int) -> bool:
-    if annotation in known:
-        return True
-    return depth > 0 and any(
-        _means_test(name, TEST_ANNOTATIONS, resolve, depth - 1)
-        for type_ in resolve(annotation)
-        if type_.kind == 'annotation'
-        for name in type_.annotations
-    )
+class _Above:
+    """What the types that are known say of annotations and superclasses, by simple names."""
 
+    def __init__(self, resolve: Resolve) -> None:
+        self._resolve = resolve
+        self._marks = Ancestry(self._ask_mark)
+        self._test_classes = Ancestry(self._ask_test_class)
+        self._test_cases = Ancestry(self._ask_test_case)
 
-def _is_test_class(type_: DeclaredType, resolve: Resolve, depth: int) -> bool:
-    """Whether TestNG takes every public method of a class for a test; subclasses inherit that."""
-    if 'Test' in type_.annotations:
-        return type_.kind == 'class'
-    if type_.superclass is None or depth == 0:
-        return False
-    supers = (t for t in resolve(type_.superclass) if t.name != type_.name)
-    return any(_is_test_class(parent, resolve, depth - 1) for parent in supers)
+    def means_test(self, annotation: str) -> bool:
+        return self._marks.holds(annotation)
 
+    def is_test_class(self, type_: DeclaredType) -> bool:
+        """Whether TestNG takes every public method of a class for a test; subclasses inherit that."""
+        if 'Test' in type_.annotations:
+            return type_.kind == 'class'
+        return type_.superclass is not None and self._test_classes.holds(type_.superclass)
 
-def _is_test_case(type_: DeclaredType, resolve: Resolve, depth: int) -> bool:
-    """Whether a class extends TestCase, as the known part of its ancestry tells.
+    def is_test_case(self, type_: DeclaredType) -> bool:
+        """Whether a class extends TestCase, as the known part of its ancestry tells.
 
-    A superclass from a library counts by its name: PlexusTestCase, XMLTestCase and such.
-    """
-    if type_.superclass is None or depth == 0:
-        return False
-    supers = [t for t in resolve(type_.superclass) if t.name != type_.name]
-    if not supers:
-        return type_.superclass.endswith('TestCase')
-    return any(_is_test_case(parent, resolve, depth - 1) for parent in supers)
+        A superclass from a library counts by its name: PlexusTestCase, XMLTestCase and such.
+        """
+        if type_.superclass is None:
+            return False
+        if self._is_unknown_above(type_):
+            return type_.superclass.endswith('TestCase')
+        return self._test_cases.holds(type_.superclass)
+
+    def _is_unknown_above(self, type_: DeclaredType) -> bool:
+        """Whether nothing that is known may be the superclass; a class is not its own."""
+        return all(other.name == type_.name for other in self._resolve(type_.superclass or ''))
+
+    def _ask_mark(self, name: str) -> tuple[bool, set[str]]:
+        types = [type_ for type_ in self._resolve(name) if type_.kind == 'annotation']
+        return name in TEST_ANNOTATIONS, {each for type_ in types for each in type_.annotations}
+
+    def _ask_test_class(self, name: str) -> tuple[bool, set[str]]:
+        types = list(self._resolve(name))
+        marked = [type_ for type_ in types if 'Test' in type_.annotations]
+        plain = [type_ for type_ in types if 'Test' not in type_.annotations]
+        above = {type_.superclass for type_ in plain if type_.superclass is not None}
+        return any(type_.kind == 'class' for type_ in marked), above
+
+    def _ask_test_case(self, name: str) -> tuple[bool, set[str]]:
+        types = list(self._resolve(name))
+        if not types:
+            return name.endswith('TestCase'), set()
+        holds = len(types) == 1 and types[0].superclass == name and name.endswith('TestCase')
+        return holds, {type_.superclass for type_ in types if type_.superclass is not None}
 
 
 def _is_junit3(member: Member) -> bool:

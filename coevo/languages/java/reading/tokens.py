@@ -6,6 +6,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from functools import lru_cache
@@ -34,7 +35,6 @@ _NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
 # What neighbouring revisions of a file mostly share, and longest of it that is kept, in bytes.
 _SHARED = frozenset({'method_declaration', 'constructor_declaration'})
 _LONGEST = 1 << 15
-_PIECE = 256  # bytes that are looked through at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,11 @@ class JavaTokens:
         self.comments = self._leaves.comments
         self._calls = sorted(self._leaves.calls)
         self._call_starts = [start for start, _ in self._calls]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """All of them, in order."""
+        return self._leaves.texts
 
     def within(self, spans: Iterable[Span]) -> JavaSlice:
         all_ = self._leaves
@@ -216,17 +221,6 @@ def _target(reference: Node) -> Node:
     """What a method reference names: the method, or the type for `Type::new`."""
     last = reference.children[-1]
     return reference.children[0] if last.type == 'new' else last
-
-
-def code_end(source: bytes, at: int) -> int:
-    """Where what stands before a place ends, white space aside."""
-    while at:
-        piece = source[max(0, at - _PIECE) : at]
-        code = piece.rstrip()
-        at -= len(piece) - len(code)
-        if code:
-            break
-    return at
 
 
 def erase(name: str) -> str:

@@ -50,6 +50,7 @@ from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.sharing import can_share
 from coevo.languages.java.revisions.sharing import differing
 from coevo.languages.java.revisions.sharing import share
+from coevo.languages.java.revisions.unread_files import unread_tests
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdk_bundles import made_of
 from coevo.languages.java.tools.jdks import Jdk
@@ -82,6 +83,7 @@ class SharedBuilds:
         self._proxy, self._gradles = run.proxy, run.gradles
         self._outputs: dict[str, tuple[Build, BuildOutput]] = {}
         self._attempts = Attempts(self.toolchain.java_home)
+        self._unread: dict[str, frozenset[str]] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         self._sharing = threading.Lock()  # an output is not removed while another one takes of it
@@ -176,6 +178,12 @@ class SharedBuilds:
                 self._outputs[rev] = self._shared(output) or self._build(output, session)
             return self._outputs[rev][0]
 
+    def unread(self, rev: str) -> frozenset[str]:
+        """The test files of a revision that are left out, see `unread_tests`."""
+        if rev not in self._unread:
+            self._unread[rev] = unread_tests(self._repository, rev)
+        return self._unread[rev]
+
     def forget(self, rev: str) -> None:
         with self._sharing:
             found = self._outputs.pop(rev, None)
@@ -214,6 +222,8 @@ class SharedBuilds:
         output.remove()  # what a try that trouble of ours ended may have left
         output.code.parent.mkdir(parents=True, exist_ok=True)
         self._repository.materialise(rev, output.code)
+        for path in self.unread(rev):
+            (output.code / path).unlink()
         return output
 
     def _shared(self, empty: BuildOutput) -> tuple[Build, BuildOutput] | None:

@@ -23,8 +23,8 @@ from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import JavaSlice
 from coevo.languages.java.reading.tokens import JavaToken
 from coevo.languages.java.reading.tokens import JavaTokens
-from coevo.languages.java.reading.tokens import code_end
 from coevo.languages.spans import Span
+from coevo.languages.spans import code_end
 from coevo.languages.spans import outside
 
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')

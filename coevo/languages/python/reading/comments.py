@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coevo.languages.python.reading.tokens import Span
+from coevo.languages.spans import begins_line
+from coevo.languages.spans import code_end
 
 
 class Comments:
@@ -18,12 +20,11 @@ class Comments:
     def above(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
         while True:
-            before = len(self._source[:start].rstrip())
+            before = code_end(self._source, start)
             comment = self._starts.get(before)
             if comment is None or self._source.count(b'\n', before, start) > 1:
                 return start
-            line = self._source[self._source.rfind(b'\n', 0, comment) + 1 : comment]
-            if line.strip():
+            if not begins_line(self._source, comment):
                 return start
             start = comment
 

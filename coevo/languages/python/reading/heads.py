@@ -104,10 +104,12 @@ class Head:
 
 def _comments(node: Node, end: int) -> Iterator[Node]:
     """The comments in a head, in order."""
-    for child in node.children:
+    todo = [node]
+    while todo:
+        child = todo.pop()
         if child.start_byte >= end:
             return
         if child.type in ('comment', 'line_continuation'):
             yield child
         elif child.type != 'block':
-            yield from _comments(child, end)
+            todo.extend(reversed(child.children))

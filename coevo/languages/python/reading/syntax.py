@@ -22,6 +22,7 @@ from tree_sitter import Parser
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
+from coevo.languages.nesting import is_too_deep
 from coevo.languages.python.reading.comments import Comments
 from coevo.languages.python.reading.heads import Head
 from coevo.languages.python.reading.imports import STATEMENTS as IMPORTS
@@ -95,6 +96,8 @@ class _Reader:
         self.module = module
         self.root = Parser(PYTHON).parse(source).root_node
         self.tokens = PythonTokens(self.root, source)
+        if is_too_deep(self.tokens.texts):
+            raise _TooMuch
         self._comments = Comments(source, self.tokens.comments)
         self._imports = import_statements(self.root)
         self._renamed = renamed(self._imports, source)
@@ -106,7 +109,8 @@ class _Reader:
         rest = self.tokens.of(self.root, self._imports)
         names = [one for node in top for one in imported(node, self.source)]
         lines = sorted(f'{one.module} {one.name} {one.bound}' for one in names)
-        inner = [node for node in self._imports if node not in top]
+        outer = {node.id for node in top}
+        inner = [node for node in self._imports if node.id not in outer]
         lines += [text for node in inner for text in self.tokens.of(node).texts]
         return SourceFile(
             package=self.module.rpartition('.')[0],
@@ -160,7 +164,8 @@ class _Reader:
         nested = [n for n in statements if definition(n).type == 'class_definition']
         bodies = [n for n in statements if definition(n).type == 'function_definition']
         imports = [n for n in statements if n.type in IMPORTS] if not around else []
-        others = [n for n in statements if n not in (*nested, *bodies, *imports)]
+        apart = {n.id for n in (*nested, *bodies, *imports)}
+        others = [n for n in statements if n.id not in apart]
         header = self.tokens.of(node, [*nested, *bodies, *imports])
         shape = self.tokens.of(node, [*nested, *bodies, *imports, *others])
         return DeclaredType(
@@ -201,6 +206,7 @@ class _Reader:
         if not names:
             yield replace(plain, kind='initializer', modifiers=frozenset({'static'}))
         for name in names:
+            self._count(len(found.texts))
             yield replace(
                 plain,
                 name=name,

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from functools import cached_property
 
+from coevo.languages.ancestry import Ancestry
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
@@ -32,7 +34,6 @@ _AROUND = frozenset(
 )
 _SETTINGS = frozenset({'pytestmark', 'pytest_plugins', '__test__', 'load_tests'})
 _MAIN = ('if', '__name__', '==')
-_DEPTH = 20
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
@@ -66,13 +67,17 @@ def is_fixture(member: Member) -> bool:
 
 def extended(classes: Iterable[tuple[str, Sequence[str]]], rules: Rules) -> frozenset[str]:
     """Of classes and their bases, by simple names: what collected ones derive from, however far."""
-    found: set[str] = set()
-    left = list(classes)
-    while heirs := [
-        one for one in left if one[0] in found or _is_collected_by_name(*one, rules=rules)
-    ]:
-        found |= {base for _, bases in heirs for base in bases}
-        left = [one for one in left if one not in heirs]
+    bases: dict[str, set[str]] = {}
+    todo: list[str] = []
+    for name, above in classes:
+        bases.setdefault(name, set()).update(above)
+        if _is_collected_by_name(name, above, rules=rules):
+            todo += above
+    found = set(todo)
+    while todo:
+        new = bases.get(todo.pop(), set()) - found
+        found |= new
+        todo += new
     return frozenset(found)
 
 
@@ -94,6 +99,9 @@ class _Finder:
     def __init__(self, file: SourceFile, resolve: Resolve) -> None:
         self._file = file
         self._resolve = resolve
+        self._cases = Ancestry(self._ask_case)
+        self._constructed = Ancestry(self._ask_constructed)
+        self._refused = Ancestry(self._ask_refused)
         self._rules, self._collected = DEFAULT, True
         own = [(type_.simple, _bases(type_)) for type_ in file.types]
         self._extended = extended(own, DEFAULT)
@@ -103,8 +111,8 @@ class _Finder:
 
     def tests(self) -> Iterator[tuple[DeclaredType, Member]]:
         known: dict[str, bool] = {}
-        for type_ in self._effective():
-            is_case = type_.kind == 'class' and self._is_case(type_, _DEPTH)
+        for type_ in self._effective.values():
+            is_case = type_.kind == 'class' and self._is_case(type_)
             known[type_.name] = self._holds_tests(type_, known, is_case=is_case)
             if not known[type_.name]:
                 continue
@@ -116,17 +124,18 @@ class _Finder:
         if type_.kind == 'module':
             return True
         by_name = _is_collected_by_name(type_.simple, _bases(type_), rules=self._rules)
-        return by_name or self._is_case(type_, _DEPTH)
+        return by_name or self._is_case(type_)
 
-    def _effective(self) -> list[DeclaredType]:
-        """The types, without those that a later one of the same name hides."""
+    @cached_property
+    def _effective(self) -> dict[str, DeclaredType]:
+        """The types by name, without those that a later one of the same name hides, in their order."""
         last = {type_.name: type_ for type_ in self._file.types}
-        return [type_ for type_ in self._file.types if last[type_.name] is type_]
+        return {t.name: t for t in self._file.types if last[t.name] is t}
 
     def _holds_tests(self, type_: DeclaredType, known: dict[str, bool], *, is_case: bool) -> bool:
         if type_.kind == 'module':
             return self._collected
-        if self._is_refused(type_, _DEPTH):
+        if self._is_refused(type_):
             return False
         if type_.simple in self._extended and not type_.around[1:]:
             return True  # its heirs may be collected wherever they stand
@@ -136,10 +145,11 @@ class _Finder:
             return len(type_.around) == 1
         if len(type_.around) > 1 and self._is_case_by_name(type_.outer):
             return False  # unittest looks at no class in a class
-        return self._rules.is_class(type_.simple) and not self._has_constructor(type_, _DEPTH)
+        return self._rules.is_class(type_.simple) and not self._has_constructor(type_)
 
     def _is_case_by_name(self, name: str) -> bool:
-        return any(t.name == name and self._is_case(t, _DEPTH) for t in self._effective())
+        type_ = self._effective.get(name)
+        return type_ is not None and self._is_case(type_)
 
     def _is_test(self, member: Member, *, is_case: bool) -> bool:
         if member.kind != 'method' or not _NO_FUNCTION.isdisjoint(member.annotations):
@@ -148,48 +158,67 @@ class _Finder:
             return member.name.startswith('test') or member.name == 'runTest'
         return self._rules.is_function(member.name)
 
-    def _parents(self, type_: DeclaredType) -> Iterator[tuple[str, list[DeclaredType]]]:
-        """Each base, with the classes of the test tree that it may be."""
-        for name in _bases(type_):
-            found = [t for t in self._resolve(name) if t.kind == 'class' and t.name != type_.name]
-            yield name, found
+    def _classes(self, name: str) -> list[DeclaredType]:
+        """The classes of the test tree that a base may be."""
+        return [type_ for type_ in self._resolve(name) if type_.kind == 'class']
 
-    def _is_case(self, type_: DeclaredType, depth: int) -> bool:
+    def _is_case(self, type_: DeclaredType) -> bool:
         """Whether a class extends TestCase, as the known part of its ancestry tells.
 
         A base from a library counts by its name: IsolatedAsyncioTestCase, AsyncHTTPTestCase and such.
         """
-        if not depth:
-            return False
         return any(
-            any(self._is_case(parent, depth - 1) for parent in found)
-            if found
-            else name.endswith('TestCase')
-            for name, found in self._parents(type_)
+            name.endswith('TestCase') if self._is_unknown(name, type_) else self._cases.holds(name)
+            for name in _bases(type_)
         )
 
-    def _has_constructor(self, type_: DeclaredType, depth: int) -> bool:
+    def _is_unknown(self, name: str, heir: DeclaredType) -> bool:
+        """Whether no class that is known may be the base of a name; a class is not its own."""
+        found = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
+        return all(type_.name == heir.name for type_ in found)
+
+    def _ask_case(self, name: str) -> tuple[bool, set[str]]:
+        types = self._classes(name)
+        if not types:
+            return name.endswith('TestCase'), set()
+        above = _bases_of(types)
+        alone = len(types) == 1 and name in above
+        return alone and name.endswith('TestCase'), above
+
+    def _has_constructor(self, type_: DeclaredType) -> bool:
         """pytest passes by a class that has one, however it came by it."""
-        if any(m.kind == 'constructor' or m.name == '__new__' for m in type_.members):
-            return True
-        if 'dataclass' in type_.annotations:
-            return True
-        return depth > 0 and any(
-            self._has_constructor(parent, depth - 1)
-            for _, found in self._parents(type_)
-            for parent in found
-        )
+        return _constructs(type_) or any(map(self._constructed.holds, _bases(type_)))
 
-    def _is_refused(self, type_: DeclaredType, depth: int) -> bool:
+    def _ask_constructed(self, name: str) -> tuple[bool, set[str]]:
+        types = self._classes(name)
+        return any(map(_constructs, types)), _bases_of(types)
+
+    def _is_refused(self, type_: DeclaredType) -> bool:
         """Whether `__test__ = False` says that there are no tests in a class."""
+        own = self._refuses(type_)
+        return any(map(self._refused.holds, _bases(type_))) if own is None else own
+
+    def _ask_refused(self, name: str) -> tuple[bool, set[str]]:
+        types = self._classes(name)
+        own = [self._refuses(type_) for type_ in types]
+        silent = [type_ for type_, says in zip(types, own, strict=True) if says is None]
+        return any(own), _bases_of(silent)
+
+    def _refuses(self, type_: DeclaredType) -> bool | None:
+        """What a class itself says of that."""
         for member in type_.members:
             if member.kind == 'field' and member.name == '__test__':
                 return 'False' in member.tokens and type_.simple not in self._extended
-        return depth > 0 and any(
-            self._is_refused(parent, depth - 1)
-            for _, found in self._parents(type_)
-            for parent in found
-        )
+        return None
+
+
+def _constructs(type_: DeclaredType) -> bool:
+    own = any(m.kind == 'constructor' or m.name == '__new__' for m in type_.members)
+    return own or 'dataclass' in type_.annotations
+
+
+def _bases_of(types: Iterable[DeclaredType]) -> set[str]:
+    return {name for type_ in types for name in _bases(type_)}
 
 
 def _bases(type_: DeclaredType) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from enum import Enum
@@ -130,6 +131,11 @@ class PythonTokens:
         # Where a parser recovers, it reads words otherwise.
         self._shares = not root.has_error
         self._read(root.walk())
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """All of them, in order."""
+        return self._leaves.texts
 
     def of(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
         """The tokens of a statement or of the file, but for those of statements in it."""

@@ -27,12 +27,14 @@ def variables(statement: Node, source: bytes, found: PythonSlice) -> tuple[str, 
     return tuple(dict.fromkeys(names))
 
 
-def _targets(node: Node, source: bytes) -> Iterator[str]:
-    if node.type in ('assignment', 'augmented_assignment'):
+def _targets(statement: Node, source: bytes) -> Iterator[str]:
+    node: Node | None = statement
+    if statement.type == 'augmented_assignment':
+        yield from _names(statement.child_by_field_name('left'), source)
+        node = statement.child_by_field_name('right')
+    while node is not None and node.type == 'assignment':
         yield from _names(node.child_by_field_name('left'), source)
-        right = node.child_by_field_name('right')
-        if right is not None and right.type == 'assignment':
-            yield from _targets(right, source)
+        node = node.child_by_field_name('right')
 
 
 def _names(target: Node | None, source: bytes) -> Iterator[str]:

@@ -103,7 +103,23 @@ final class Compilation {
             Folder.empty(OUTPUT);
             return Collections.emptyList();
         }
-        return javac.compile(new ArrayList<>(sources.values()));
+        while (true) {
+            try {
+                return javac.compile(new ArrayList<>(sources.values()));
+            } catch (StackOverflowError | IllegalStateException end) { // the latter: JDK 8 says nothing
+                if (javac.current() == null || !sources.containsKey(javac.current())) {
+                    throw end;
+                }
+                dropUnread(javac.current());
+            }
+        }
+    }
+
+    /** Give up a file that the compiler does not survive; nothing else in it can be told. */
+    private void dropUnread(URI file) {
+        Problem problem = new Problem(file, -1, -1, "javac.crash", "StackOverflowError");
+        errors.add(problem.toMap(sources.get(file).name, 0));
+        drop(file, problem, Collections.emptyList());
     }
 
     private void record(List<Problem> problems, int round) {
@@ -131,7 +147,7 @@ final class Compilation {
                 Problem first = parsed.problems.get(0);
                 source = i < SYNTAX_REPAIRS ? withoutBody(source, first) : null;
                 if (source == null) {
-                    drop(file, first, new Outline(parsed, sources.get(file).text));
+                    drop(file, first, new Outline(parsed, sources.get(file).text).types);
                 } else {
                     sources.put(file, source);
                     touched.add(file);
@@ -165,7 +181,7 @@ final class Compilation {
             Repair repair = new Repair(source, outline);
             Source repaired = repair.apply(entry.getValue());
             if (repaired == null || repaired.text.equals(source.text)) {
-                drop(source.uri, entry.getValue().get(0), outline);
+                drop(source.uri, entry.getValue().get(0), outline.types);
             } else {
                 broken.addAll(repair.broken());
                 sources.put(source.uri, repaired);
@@ -181,22 +197,22 @@ final class Compilation {
     private void dropFiles(List<Problem> problems) throws IOException {
         for (Map.Entry<URI, List<Problem>> entry : byFile(problems).entrySet()) {
             Source source = sources.get(entry.getKey());
-            drop(source.uri, entry.getValue().get(0), outline(source));
+            drop(source.uri, entry.getValue().get(0), outline(source).types);
         }
     }
 
     private void dropAll(Problem problem) throws IOException {
         for (Source source : new ArrayList<>(sources.values())) {
-            drop(source.uri, problem, outline(source));
+            drop(source.uri, problem, outline(source).types);
         }
     }
 
-    private void drop(URI file, Problem problem, Outline outline) {
+    private void drop(URI file, Problem problem, List<Outline.Type> types) {
         String name = sources.remove(file).name;
         dropped.add(name);
         String main = name.substring(0, name.length() - ".java".length()).replace('/', '.');
         broken.add(new Broken(main, null, Collections.emptyList(), problem.signature()));
-        for (Outline.Type type : outline.types) {
+        for (Outline.Type type : types) {
             broken.add(new Broken(type.name, null, Collections.emptyList(), problem.signature()));
         }
     }

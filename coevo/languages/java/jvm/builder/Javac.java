@@ -3,9 +3,12 @@ package coevo.builder;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.SourcePositions;
+import com.sun.source.util.TaskEvent;
+import com.sun.source.util.TaskListener;
 import com.sun.source.util.Trees;
 import java.io.File;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,7 +28,7 @@ import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
 /** The JDK's compiler with one request's options. */
-final class Javac implements AutoCloseable {
+final class Javac implements AutoCloseable, TaskListener {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
     private static final Set<String> LANGUAGE =
             new HashSet<>(
@@ -58,6 +61,7 @@ final class Javac implements AutoCloseable {
     private final StandardJavaFileManager files;
     private boolean processing;
     private Problem failedProcessor;
+    private URI current; // the file that is parsed, looked at or written
 
     Javac(Request request, Path output, Path generated) throws IOException {
         this.output = output;
@@ -154,12 +158,31 @@ final class Javac implements AutoCloseable {
         options.addAll(more);
         options.addAll(ALL_ERRORS);
         DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
-        boolean good = COMPILER.getTask(null, files, found, options, null, objects(sources)).call();
+        JavacTask task =
+                (JavacTask) COMPILER.getTask(null, files, found, options, null, objects(sources));
+        current = null;
+        task.addTaskListener(this);
+        boolean good = task.call();
         List<Problem> problems = errors(found);
         if (!good && problems.isEmpty()) {
             throw new IllegalStateException("javac failed without an error");
         }
         return problems;
+    }
+
+    @Override
+    public void started(TaskEvent event) {
+        if (event.getSourceFile() != null) {
+            current = event.getSourceFile().toUri();
+        }
+    }
+
+    @Override
+    public void finished(TaskEvent event) {}
+
+    /** The file that the last compilation was about when it ended, or null. */
+    URI current() {
+        return current;
     }
 
     Parsed parse(Source source) throws IOException {

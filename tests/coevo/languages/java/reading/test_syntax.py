@@ -7,6 +7,7 @@ from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import MOST_BYTES
 from coevo.languages.java.reading.syntax import MOST_NESTED
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.nesting import MOST_OPEN
 
 
 def members(source: str) -> dict[str, Member]:
@@ -293,8 +294,11 @@ def test_a_parse_is_kept_by_content() -> None:
         b'class A {' * 1000 + b'}' * 1000,
         b'class A { int ' + b','.join(b'b%d' % n for n in range(20_000)) + b'; }',
         b'//' + b'x' * MOST_BYTES,
+        b'(' * 200_000,
+        b'class A { Object a = ' + b'(' * 10_000 + b'1' + b')' * 10_000 + b'; }',
+        b'class A { Object a = ' + b'new B() { Object a = ' * 300 + b'1' + b'; }' * 300 + b'; }',
     ],
-    ids=['nested', 'names', 'long'],
+    ids=['nested', 'names', 'long', 'open', 'brackets', 'anonymous'],
 )
 def test_what_nobody_wrote_is_not_read(source: bytes) -> None:
     """By counts of its own: nothing here depends on how fast the machine is, or how deep its stack."""
@@ -307,7 +311,7 @@ def test_what_nobody_wrote_is_not_read(source: bytes) -> None:
 @pytest.mark.parametrize(
     'source',
     [
-        b'(' * 200_000,
+        b'(' * MOST_OPEN,
         b'class A {' * MOST_NESTED + b'}' * MOST_NESTED,
         b'class A { String a = "x"' + b' + "y"' * 3000 + b'; }',
         b'class A { int ' + b', '.join(b'b%d' % n for n in range(500)) + b'; }',

@@ -1,0 +1,43 @@
+"""Test files that are nested more deeply than we read, which no compiler is given.
+
+javac takes the cube of the number of classes in each other before it says that no file can have such a name: of 1,500
+it takes hours, and nothing else of the module would be compiled.
+"""
+
+from __future__ import annotations
+
+from coevo.git.repository import Repository
+from coevo.languages.java.reading.standard_folders import placed
+from coevo.languages.java.reading.syntax import MOST_BYTES
+from coevo.languages.java.reading.syntax import MOST_NESTED
+from coevo.languages.java.reading.syntax import parse
+from coevo.languages.layout import Side
+from coevo.languages.nesting import may_be_deeper
+
+_SUFFIX = '.java'
+
+
+def unread_tests(repository: Repository, rev: str) -> frozenset[str]:
+    """Their repository paths. Long files are compiled: that takes no longer than they are."""
+    return frozenset(
+        path
+        for path, entry in repository.tree(rev).items()
+        if path.endswith(_SUFFIX) and _is_test(path) and _is_unread(repository.blob(entry.oid))
+    )
+
+
+def class_named(path: str) -> str:
+    """The class that a test file is named after."""
+    found = placed(path)
+    assert found is not None, 'it is a test file'
+    return found.relative.removesuffix(_SUFFIX).replace('/', '.')
+
+
+def _is_test(path: str) -> bool:
+    found = placed(path)
+    return found is not None and found.side is Side.TEST and not found.is_resource
+
+
+def _is_unread(content: bytes) -> bool:
+    short = len(content) <= MOST_BYTES
+    return short and may_be_deeper(content, MOST_NESTED) and parse(content).unreadable

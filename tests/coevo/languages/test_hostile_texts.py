@@ -1,0 +1,130 @@
+"""Files that nobody writes by hand: read within CPU seconds, on any machine, by every language."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from coevo.evaluation.judging.parser_guard import is_readable
+from coevo.languages.nesting import MOST_OPEN
+from coevo.languages.table import language_at
+from coevo.languages.table import reading
+from coevo.languages.table import surgery
+
+GO = 'package a\nimport "testing"\n'
+JAVA_PATH, PYTHON_PATH, GO_PATH = 'src/test/java/p/ATest.java', 'tests/test_a.py', 'a_test.go'
+MOST_GROWTH = 9  # four times the text takes four times as long, sixteen if it takes the square
+
+
+def _java_tests(count: int) -> str:
+    return 'class T {' + ''.join(f'@Test void t{n}() {{}}\n' for n in range(count)) + '}\n'
+
+
+def _python_tests(count: int) -> str:
+    return ''.join(f'def test_{n}(): pass\n' for n in range(count))
+
+
+def _go_tests(count: int) -> str:
+    return GO + ''.join(f'func Test{n}(t *testing.T) {{}}\n' for n in range(count))
+
+
+def _java_heirs(count: int) -> str:
+    return ''.join(
+        f'class O{n} {{ class A extends A {{ void testA() {{}} }} }}\n' for n in range(count)
+    )
+
+
+def _java_marks(count: int) -> str:
+    return ''.join(
+        f'class O{n} {{ @A @interface A {{}} @A void a() {{}} }}\n' for n in range(count)
+    )
+
+
+def _python_heirs(count: int) -> str:
+    one = 'class O{}:\n  class TestA(TestA):\n    def test_a(self): pass\n'
+    return ''.join(one.format(n) for n in range(count))
+
+
+def _java_comments(count: int) -> str:
+    return 'class T {' + ''.join(f'/**/int a{n};' for n in range(count)) + '}'
+
+
+def _python_chain(count: int) -> str:
+    return (
+        ''.join(f'class A{n + 1}(A{n}): pass\n' for n in reversed(range(count)))
+        + 'class A0(TestCase): pass\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ('path', 'written'),
+    [
+        (JAVA_PATH, _java_tests),
+        (PYTHON_PATH, _python_tests),
+        (GO_PATH, _go_tests),
+        (JAVA_PATH, _java_heirs),
+        (JAVA_PATH, _java_marks),
+        (PYTHON_PATH, _python_heirs),
+        (JAVA_PATH, _java_comments),
+        (PYTHON_PATH, _python_chain),
+    ],
+)
+def test_time_grows_with_the_text_and_no_faster(path: str, written: Callable[[int], str]) -> None:
+    _seconds(path, written(10))
+    few, many = _seconds(path, written(500)), _seconds(path, written(2000))
+    assert many < max(few, 0.05) * MOST_GROWTH
+
+
+def _seconds(path: str, text: str) -> float:
+    """CPU seconds of what the guard does."""
+    begun = time.process_time()
+    surgery(language_at(path)).other_tests(text.encode(), [])
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize(
+    ('path', 'text'),
+    [
+        (JAVA_PATH, _java_tests(20_000)),
+        (PYTHON_PATH, _python_tests(20_000)),
+        (GO_PATH, _go_tests(20_000)),
+    ],
+)
+def test_twenty_thousand_tests_are_read_far_below_the_limit(path: str, text: str) -> None:
+    assert is_readable(path, text.encode(), cpu_seconds=20)
+
+
+@pytest.mark.parametrize('path', [JAVA_PATH, PYTHON_PATH, GO_PATH])
+@pytest.mark.parametrize('form', ['{o}1{c}', '{o}', '{o}f({c}'])
+def test_brackets_deeper_than_people_write_are_not_read(path: str, form: str) -> None:
+    heads = {
+        JAVA_PATH: 'class A {{ Object a = {}; }}',
+        PYTHON_PATH: 'a = f{}\n',
+        GO_PATH: GO + 'var a = {}\n',
+    }
+    deep = form.format(o='f(' * 10_000, c=')' * 10_000)
+    text = heads[path].format(deep).encode()
+    assert reading(language_at(path)).parse(text).unreadable
+    assert not is_readable(path, text)
+
+
+@pytest.mark.parametrize('path', [JAVA_PATH, GO_PATH])
+def test_brackets_in_comments_and_strings_are_no_depth(path: str) -> None:
+    head = {
+        JAVA_PATH: 'class A { String a = "%s"; /* %s */ }',
+        GO_PATH: GO + 'var a = "%s" /* %s */\n',
+    }
+    text = head[path] % ('(' * 2 * MOST_OPEN, '{' * 2 * MOST_OPEN)
+    assert not reading(language_at(path)).parse(text.encode()).unreadable
+
+
+def test_a_default_that_is_a_long_sum_does_not_take_our_stack() -> None:
+    text = 'def test_a(a=' + '+'.join(['1'] * 20_000) + '): pass\n'
+    assert len(surgery('python').other_tests(text.encode(), [])) == 1
+
+
+def test_names_that_are_given_one_value_count_each_with_all_of_its_tokens() -> None:
+    text = '='.join(f'a{n}' for n in range(5_000)) + '=1\n'
+    assert reading('python').parse(text.encode()).unreadable
