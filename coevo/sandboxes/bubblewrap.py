@@ -39,6 +39,7 @@ from coevo.sandboxes.spawning import Popen
 from coevo.sandboxes.spawning import spawn
 
 _KILL_SECONDS = 60
+_START_SECONDS, _POLL_SECONDS = 10.0, 0.01
 
 # Nearly every kernel is built to (CONFIG_PROC_CHILDREN).
 _LISTS_CHILDREN = Path('/proc/thread-self/children').exists()
@@ -80,7 +81,7 @@ class Bubblewrap:
     def _launch(self, job: Job, uid: int | None) -> Launched:
         popen, first = _start(self._bwrap, job, uid)
         tree = PidNamespace(popen.pid, first)
-        return Launched(popen=popen, tree=tree, forget=tree.close, network=lambda: first or 0)
+        return Launched(popen=popen, tree=tree, forget=tree.close, network=tree.in_sight)
 
 
 class PidNamespace:
@@ -89,7 +90,7 @@ class PidNamespace:
     def __init__(self, outer: int, first: int | None) -> None:
         """`first` is None if bwrap ended before it made the name space."""
         self._outer = outer
-        self._folders = tuple(f'/proc/{first}/root{folder}' for folder in _IN_MEMORY)
+        self._pid = first
         self._guard = threading.Lock()
         self._first = None
         if first is not None:
@@ -105,12 +106,28 @@ class PidNamespace:
 
     def _files(self) -> int:
         """Files on the job's own file systems: those without content have no other bound."""
-        files = 0
-        for folder in self._folders:
-            with contextlib.suppress(OSError):  # it has ended
-                found = os.statvfs(folder)
-                files += found.f_files - found.f_ffree
-        return files
+        for pid in self._members():
+            with contextlib.suppress(OSError):  # it has ended, or shows nothing of itself
+                found = [os.statvfs(f'/proc/{pid}/root{folder}') for folder in _IN_MEMORY]
+                return sum(each.f_files - each.f_ffree for each in found)
+        return 0
+
+    def _members(self) -> Iterator[int]:
+        """The first process, which shows itself to root alone, then those that it started."""
+        if self._pid is not None:
+            yield self._pid
+            yield from descendants(self._pid)
+
+    def in_sight(self) -> int:
+        """A process of the job whose name spaces may be entered; Transient where there is none."""
+        deadline = time.monotonic() + _START_SECONDS
+        while time.monotonic() < deadline:
+            for pid in self._members():
+                with contextlib.suppress(OSError):
+                    Path(f'/proc/{pid}/ns/net').readlink()
+                    return pid
+            time.sleep(_POLL_SECONDS)
+        raise Transient('a sandbox does not start, or has ended already')
 
     def kill(self) -> None:
         """Kill the first process; the kernel lets it go only after all the others."""
@@ -192,8 +209,11 @@ def _start(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
                 path: inherited.enter_context(_memory(text))
                 for path, text in layout.files(layout.USER_ID).items()
             }
-            command = [bwrap, '--info-fd', str(writing), *_arguments(bwrap, job, files)]
-            popen = spawn(lambda: _popen(command, (writing, *files.values()), uid))
+            shell = inherited.enter_context(Path(layout.SHELL).open('rb')).fileno()
+            own = ('--perms', f'{layout.FIRST_MODE:04o}', '--ro-bind-data', str(shell))
+            command = [bwrap, '--info-fd', str(writing)]
+            command += _arguments(bwrap, job, files, (*own, layout.FIRST_PROGRAM))
+            popen = spawn(lambda: _popen(command, (writing, shell, *files.values()), uid))
         text = info.read()
     return popen, json.loads(text)['child-pid'] if text else None
 
@@ -241,8 +261,9 @@ def _options(bwrap: str) -> tuple[str, ...]:
     )
 
 
-def _arguments(bwrap: str, job: Job, files: dict[str, int]) -> list[str]:
-    arguments = [*_options(bwrap), *_system(files)]
+def _arguments(bwrap: str, job: Job, files: dict[str, int], first: Sequence[str]) -> list[str]:
+    """first  how the program of the first process is put there"""
+    arguments = [*_options(bwrap), *_system(files), *first]
     for folder in (WORK_FOLDER, TEMPORARY_FOLDER):
         arguments += ('--size', str(job.limits.disk_bytes), '--tmpfs', folder)
     arguments += ('--dir', HOME)

@@ -218,7 +218,8 @@ def _is_held(lifeline: Path) -> bool:
 def _command(job: Job) -> list[str]:
     seconds = math.ceil(job.limits.wall_seconds) + _WALL_MARGIN_SECONDS
     limits = layout.process_limits(job.limits, processes=False)
-    return ['/bin/sh', '-c', _FIRST_PROCESS, 'sh', str(seconds), *limits, *job.argv]
+    shell = layout.FIRST_PROGRAM
+    return [shell, '-c', _FIRST_PROCESS, 'sh', str(seconds), *limits, *job.argv]
 
 
 def _settings(job: Job, lifeline: str) -> dict[str, Any]:
@@ -277,7 +278,7 @@ def _image(client: Any) -> str:
 
 
 def _archive() -> bytes:
-    """Links and accounts as a tar file; folders are made where something is mounted."""
+    """Links, accounts and the first program as a tar file; folders are made where something is mounted."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode='w') as archive:
         for path, target in layout.system_links().items():
@@ -285,7 +286,13 @@ def _archive() -> bytes:
             link.type, link.linkname = tarfile.SYMTYPE, target
             archive.addfile(link)
         for path, text in layout.files(_USER).items():
-            file = tarfile.TarInfo(path.lstrip('/'))
-            file.size = len(text)
-            archive.addfile(file, io.BytesIO(text.encode()))
+            _add(archive, path, text.encode(), 0o644)
+        _add(archive, layout.FIRST_PROGRAM, Path(layout.SHELL).read_bytes(), layout.FIRST_MODE)
     return stream.getvalue()
+
+
+def _add(archive: tarfile.TarFile, path: str, content: bytes, mode: int) -> None:
+    """A file of root's, without a date."""
+    file = tarfile.TarInfo(path.lstrip('/'))
+    file.size, file.mode = len(content), mode
+    archive.addfile(file, io.BytesIO(content))

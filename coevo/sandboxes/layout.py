@@ -29,8 +29,11 @@ SHARED_MEMORY_BYTES = 64 << 20
 _OPEN_FILES = 8192
 _CPU_MARGIN_SECONDS = 10
 
-# The first process: it starts the job, collects orphans, and by ending takes all others with it.
-FIRST_PROCESS = ('/bin/sh', '-c', '"$@"; exit $?', 'sh')
+# The first process: it starts the job, collects orphans, and by ending takes all others with it. Its program is a
+# copy of the shell that its user may run and not read: of a process that was started so the kernel lets none of the
+# same user read or write the memory or the descriptors, nor trace it (would_dump() in fs/exec.c).
+SHELL, FIRST_PROGRAM, FIRST_MODE = '/bin/sh', '/first', 0o111
+FIRST_PROCESS = (FIRST_PROGRAM, '-c', '"$@"; exit $?', 'sh')
 
 
 def system_folders() -> tuple[str, ...]:

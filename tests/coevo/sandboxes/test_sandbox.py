@@ -93,7 +93,7 @@ def test_a_job_sees_its_own_small_world(sandbox: Sandbox) -> None:
     user, uid, host, folder, environment, home, *top = done.output.splitlines()
     assert (user, uid, host, folder) == ('coevo', '1000', 'coevo', '/')
     assert (environment, home) == ('/tmp/home UTC C.UTF-8', '/tmp/home')
-    assert set(top) <= {'bin', 'dev', 'etc', 'proc', 'sbin', 'tmp', 'usr', 'w'} | {
+    assert set(top) <= {'bin', 'dev', 'first', 'etc', 'proc', 'sbin', 'tmp', 'usr', 'w'} | {
         name for name in top if name.startswith('lib')
     }
     assert (done.status, done.noise, done.exceeded) == (0, '', None)
@@ -142,10 +142,7 @@ def test_files_of_the_host_are_invisible(sandbox: Sandbox, folder: Path) -> None
 
 def test_no_descriptor_of_the_host_is_open(sandbox: Sandbox) -> None:
     assert run(sandbox, job('cd /proc/self/fd; echo *')).output.split()[:3] == ['0', '1', '2']
-    assert (
-        run(sandbox, job('for fd in /proc/1/fd/*; do readlink $fd; done')).output.count('pipe:')
-        == 3
-    )
+    assert run(sandbox, job('readlink /proc/1/fd/*; ls /proc/1/fd 2>/dev/null')).output == ''
 
 
 def test_mounts_are_read_only(sandbox: Sandbox, folder: Path) -> None:
