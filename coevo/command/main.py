@@ -320,8 +320,8 @@ def _main(argv: Sequence[str] | None) -> int:
     except OSError as error:
         if not disk.is_trouble(error, words):
             raise
-        print(f'coevo: {disk.sentence(error)}', file=sys.stderr)
-        if error.filename is None:
+        print(f'coevo: {disk.sentence(error, words)}', file=sys.stderr)
+        if error.filename == terminal.STANDARD_OUTPUT:
             terminal.hush(sys.stdout)
         return 2
 

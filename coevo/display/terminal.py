@@ -21,6 +21,9 @@ from coevo.display import credentials
 
 # All but tab and line feed; marks, embeddings, overrides and isolates of bidirectional text; line ends
 # that are none to a program.
+# What trouble with our output has in the place of a file's name.
+STANDARD_OUTPUT = 'standard output'
+
 _CONTROL = re.compile(
     '[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]'
 )
@@ -36,9 +39,20 @@ def write_data(answer: bytes) -> None:
     if sys.stdout.isatty():
         sys.stdout.write(answer.decode('utf-8', 'backslashreplace'))
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(answer)
-    sys.stdout.buffer.flush()
+    with _named():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Let trouble say that it is the output's: the system names no file there, nor where a disk is full."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = STANDARD_OUTPUT
+        raise
 
 
 class Guarded:
@@ -53,13 +67,20 @@ class Guarded:
     def write(self, text: str) -> int:
         encoding = self.raw.encoding or 'utf-8'
         known = self._shown(text).encode(encoding, 'backslashreplace').decode(encoding)
+        self._attempt(lambda: self.raw.write(known))
+        return len(text)
+
+    def flush(self) -> None:
+        self._attempt(self.raw.flush)
+
+    def _attempt(self, write: Callable[[], object]) -> None:
         try:
-            self.raw.write(known)
+            with _named():
+                write()
         except OSError:
             if not self._is_last:
                 raise
             hush(self.raw)
-        return len(text)
 
     def writelines(self, lines: list[str]) -> None:
         self.write(''.join(lines))

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
+from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
+
+from coevo.storage.folders import cache_folder
+from coevo.storage.folders import work_root
 
 # Anything else that a system call may say is a bug of ours, and keeps its traceback.
 TROUBLE = {
@@ -31,6 +36,9 @@ TROUBLE = {
 }
 
 
+# A disk with less is full: what did not fit is removed before anybody looks.
+_LEAST_BYTES = 1 << 20
+
 # What a disk without room says of a copy names the source first.
 _OF_THE_TARGET = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -54,10 +62,36 @@ def _is_named(path: str, words: Sequence[str]) -> bool:
     return any(Path(path).absolute() in (one, *one.parents) for one in given)
 
 
-def sentence(error: OSError) -> str:
+def sentence(error: OSError, words: Sequence[str] = ()) -> str:
+    """What cannot be used and what to do; of a full disk that names no file, the place that is full.
+
+    words  of the command, which name places
+    """
     assert error.errno is not None
     name = error.filename
     if error.errno in _OF_THE_TARGET and error.filename2 is not None:
         name = error.filename2
-    what = 'standard output' if name is None else os.fsdecode(name)
+    if name is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        name = next(filter(_is_full, _places(words)), None)
+    what = 'a file' if name is None else os.fsdecode(name)
     return f'{what} cannot be used ({os.strerror(error.errno)}); {TROUBLE[error.errno]}'
+
+
+def _places(words: Sequence[str]) -> Iterator[Path]:
+    """Folders that a command may write to: those that it names, ours, and where it stands."""
+    for word in words:
+        for part in (word, word.partition('=')[2]):
+            if part and not part.startswith('-'):
+                yield from (
+                    one for one in (Path(part), *Path(part).absolute().parents) if one.exists()
+                )
+    yield from (work_root(), Path(tempfile.gettempdir()), cache_folder(), Path.cwd())
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    blocks = bool(found.f_blocks) and found.f_bavail * found.f_frsize < _LEAST_BYTES
+    return blocks or (bool(found.f_files) and not found.f_favail)

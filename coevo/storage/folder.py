@@ -86,7 +86,7 @@ class Folder:
         """The kernel's lock: it ends with the process that holds it, however that ends."""
         path = beneath(self._root, name).path
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open('ab') as file:
+        with durable.naming(path), path.open('ab') as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -39,6 +39,8 @@ _PART = r'[A-Za-z0-9_][A-Za-z0-9_.-]*'
 _NAME = re.compile(rf'{_PART}/{_PART}')
 _URL = re.compile(r'(https?|ssh|git)://([^\s/@]+@)?[A-Za-z0-9\[][^\s/]*/\S+')
 _SSH = re.compile(r'[A-Za-z0-9_][\w.-]*@[A-Za-z0-9][\w.-]*:(?!:)\S+')  # user@host:path
+_FILE_URL = re.compile(r'file://(localhost)?(?P<path>/+[^/].*)', re.IGNORECASE)
+_CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 _ON_GITHUB = re.compile(
     rf'(\w+://)?([^/@]+@)?(www\.)?github\.com(:\d+)?[:/]/?(?P<name>{_PART}/{_PART}?)(\.git)?/?'
 )
@@ -143,10 +145,10 @@ def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
 
 
 def _find(source: str) -> _Source:
-    if source.startswith('file://'):
-        return _local(Path(source.removeprefix('file://')))
-    if source.startswith('-') or '::' in source:
+    if not source.strip() or source.startswith('-') or '::' in source or _CONTROL.search(source):
         raise Fatal(f'{source!r} is no source to clone; name a path, a URL or owner/name')
+    if source.lower().startswith('file:'):
+        return _local(_path_of(source))
     if _URL.fullmatch(source) or _SSH.fullmatch(source):
         return _remote(source)
     if source and Path(source).exists():
@@ -154,6 +156,14 @@ def _find(source: str) -> _Source:
     if _NAME.fullmatch(source):
         return _remote(f'{GITHUB}/{source}')
     raise Fatal(f'{source!r} is neither a Git repository here, nor a URL, nor owner/name')
+
+
+def _path_of(url: str) -> Path:
+    """The path of a URL of a file of this machine; Fatal where it names none, which would be the folder at hand."""
+    found = _FILE_URL.fullmatch(url)
+    if found is None:
+        raise Fatal(f'{url!r} names no path; write file:///PATH/TO/CLONE, or the path alone')
+    return Path(found['path'])
 
 
 def _remote(url: str) -> _Source:

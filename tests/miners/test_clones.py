@@ -265,6 +265,62 @@ def test_what_is_no_source_is_refused(bad: str, store: Path) -> None:
     assert not store.exists()
 
 
+@pytest.mark.parametrize(
+    'bad',
+    [
+        *(
+            'file:',
+            'file:/',
+            'file://',
+            'file:///',
+            'file:////',
+            'FILE://',
+            'file://host',
+            'file://host/x',
+            'file://.',
+        ),
+        *(
+            'https://',
+            'https://host',
+            'ssh://host',
+            'ssh://host/',
+            'git@',
+            'git@host:',
+            'OWNER/',
+            '/NAME',
+            '/',
+        ),
+        *(
+            ' ',
+            '\t',
+            '\n',
+            '.git',
+            'owner/name\n',
+            'https://host/a\nb',
+            'owner/na\0me',
+            'file:///a\0b',
+            '-x/y',
+        ),
+    ],
+)
+def test_a_source_without_a_repository_never_means_the_folder_at_hand(
+    bad: str, source: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = source / 'inside'
+    folder.mkdir()
+    monkeypatch.chdir(source if bad.startswith(('file', 'FILE')) else folder)
+    with pytest.raises(Fatal, match=r'name a|neither|names no path'):
+        obtain(bad, store=store)
+    assert not store.exists()
+
+
+def test_a_url_of_this_machine_may_name_it(source: Path, store: Path) -> None:
+    assert (
+        obtain(f'file://localhost{source}', store=store).repo
+        == obtain(str(source), store=store).repo
+    )
+
+
 def test_a_folder_that_is_no_repository_is_refused(
     store: Path, tmp_path: Path, source: Path
 ) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,55 @@ def test_no_room_is_told_of_the_file_and_nothing_is_left(
     assert name in line
     assert 'allow larger files there' in line
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system without room."""
+    folder = tmp_path / 'tiny'
+    folder.mkdir()
+    mount = ['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip('file systems are mounted by root alone')
+    try:
+        yield folder
+    finally:
+        subprocess.run(['umount', str(folder)], check=True)
+
+
+@pytest.mark.parametrize(
+    ('command', 'name'),
+    [
+        ('query "$S" "FROM methods" --format csv --out "$OUT/a.csv"', 'a.csv'),
+        ('identification "$S" --export "$OUT/labels"', 'labels'),
+        ('publish "$S" "$OUT/published"', 'published'),
+    ],
+)
+def test_a_full_disk_is_told_of_the_place(made: Path, tiny: Path, command: str, name: str) -> None:
+    (tiny / 'others').write_bytes(bytes(60 << 10))
+    done = run(f'coevo {command}', made, OUT=str(tiny))
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f'coevo: {tiny}')
+    assert 'No space left on device' in line
+    assert 'make room there' in line
+    assert 'standard output' not in line
+    assert [each.name for each in tiny.iterdir()] == ['others']
+
+
+def test_trouble_that_names_no_file_is_told_of_the_place_that_is_full(tiny: Path) -> None:
+    """What a write to an open file says has no name of the file."""
+    (tiny / 'others').write_bytes(bytes(60 << 10))
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    for words in (['mine', 'x', '--store', str(tiny / 'store')], ['mine', 'x', f'--store={tiny}']):
+        assert sentence(error, words).startswith(f'{tiny} cannot be used (No space left on device)')
+    assert sentence(error, ['mine']).startswith('a file cannot be used')
+
+
+def test_output_that_cannot_be_written_is_told_of_the_output(made: Path) -> None:
+    done = run('coevo query "$S" "FROM methods" --format csv >/dev/full', made)
+    assert done.returncode == 2
+    assert done.stderr.startswith('coevo: standard output cannot be used (No space left on device)')
 
 
 def test_a_folder_that_may_not_be_read_is_not_empty(tmp_path: Path) -> None:
