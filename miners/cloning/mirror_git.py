@@ -66,7 +66,9 @@ def stream(
 
 def _trouble(git_dir: Path, command: str, complaint: str) -> RuntimeError:
     if NO_SPACE.search(complaint):
-        return Transient(f'git {command} failed: {complaint.strip()}')
+        return Transient(
+            f'{git_dir} cannot be written (git {command}: {complaint.strip()}); make room there'
+        )
     return DamagedMirror(f'{git_dir} is damaged ({complaint.strip()}); delete it and run again')
 
 

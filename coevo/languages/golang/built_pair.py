@@ -24,6 +24,7 @@ from coevo.languages.conditions import Conditions
 from coevo.languages.golang.cells import GoCellKey
 from coevo.languages.golang.cells import Variant
 from coevo.languages.golang.channel import verdicts
+from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoEnd
 from coevo.languages.golang.observation import doubt
 from coevo.languages.golang.pair_cells import GoPairCells
@@ -243,7 +244,9 @@ class GoBuiltPair:
         }
         answer = self._cells.all.compiler.ask('check', self._cells.all.tree(key, project), order)
         share = answer.cpu_seconds / len(variants)
-        rows: Sequence[Mapping[str, str]] = answer.told['Checked']
+        late = {'Signature': answer.told.get(LATE), 'Digest': None, 'Outside': None}
+        rows: Sequence[Mapping[str, str | None]]
+        rows = [late] * len(variants) if late['Signature'] else answer.told['Checked']
         return tuple(
             Checked(
                 signature=row['Signature'] or None,

@@ -47,6 +47,10 @@ _LENGTH_BYTES = 32
 
 # What was compiled for one order lies in memory for the next.
 _MOST_ORDERS = 40
+
+# In an answer: why there is no other one, of an order that used more than it may. That is the code's doing.
+LATE = 'Late'
+
 _BOUNDS: Bounds[str] = Bounds(tests={}, loading=COMPILING_SECONDS, loading_is='cpu')
 
 # What most tests import; the rest is compiled when it is asked for, and kept for a run.
@@ -109,6 +113,10 @@ class GoCompiler:
         whole = {'Overlay': f'{OVERLAY}/plain.json', 'Caches': list(CACHES), **order}
         content, spent = running.ask(whole, tree)
         told, binary, name = self._received(content, cache)
+        late = running.exceeded(spent) if told is None else None
+        if late is not None:
+            self.close()
+            told = {LATE: late, 'All': late}
         if told is None:
             why = running.complaint()
             raise Transient(f'the Go compiler did not answer ({order["Mode"]}): {why}')
@@ -189,6 +197,13 @@ class _Running:
         spent = self._process.cpu_seconds() - self._used
         self._used += spent
         return content, spent
+
+    def exceeded(self, spent: float) -> str | None:
+        """The signature of an order that used more than it may; what was slow for want of a processor is none."""
+        limit = self._process.exceeded
+        if limit == 'memory' or (limit == 'cpu' and spent >= COMPILING_SECONDS):
+            return f'compiler_{limit}'
+        return None
 
     def complaint(self) -> str:
         """Why it has ended."""

@@ -11,6 +11,7 @@ from coevo.languages.builds import Build
 from coevo.languages.golang.cell_files import refusal
 from coevo.languages.golang.cells import GoCellKey
 from coevo.languages.golang.cells import GoCells
+from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.layout import VENDOR
 from coevo.languages.golang.run_context import GoRunContext
@@ -108,7 +109,7 @@ def _built(
         answer = cells.compiler.ask('build', cells.tree(key, project), order)
         spent += answer.cpu_seconds
         told: Mapping[str, str] = answer.told.get('Packages') or {}
-        found |= {one: told.get(one) or None for one in there}
+        found |= {one: told.get(one) or answer.told.get(LATE) for one in there}
     return found, spent
 
 

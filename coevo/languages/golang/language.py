@@ -41,7 +41,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'go'
-ENGINE_VERSION = 7
+ENGINE_VERSION = 8
 RUNTIME = 'Go'
 BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
 NEEDS = 'a go.mod, or a Go package, at its root'

@@ -47,7 +47,7 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 19
+ENGINE_VERSION = 20
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
