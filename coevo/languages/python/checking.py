@@ -63,14 +63,20 @@ def _asked(
         said = process.stdout.read(_BYTES)
         process.wait(timeout=None)
         spent = process.cpu_seconds()
-    return _parsed(said, len(sources)), spent
+    found = _parsed(said, len(sources))
+    if found is not None:
+        return found, spent
+    if len(sources) == 1:
+        return [(_CRASHED, None, None)], spent
+    alone = [_asked(context, installed, [one]) for one in sources]
+    return [row for rows, _ in alone for row in rows], spent + sum(more for _, more in alone)
 
 
-def _parsed(said: bytes, count: int) -> list[_Row]:
-    """Where there was no answer, all have crashed."""
+def _parsed(said: bytes, count: int) -> list[_Row] | None:
+    """None where there was no answer: one of them ended the process, or took all of its time."""
     try:
         found: list[_Row] = [(row[0], row[1], row[2]) for row in json.loads(said)]
     except (ValueError, TypeError, IndexError, KeyError):
         found = []
     good = all(isinstance(part, str | None) for row in found for part in row)
-    return found if good and len(found) == count else [(_CRASHED, None, None)] * count
+    return found if good and len(found) == count else None

@@ -30,7 +30,8 @@ def class_named(path: str) -> str:
     """The class that a test file is named after."""
     found = placed(path)
     assert found is not None, 'it is a test file'
-    return found.relative.removesuffix(_SUFFIX).replace('/', '.')
+    inner = found.relative.partition('/')[2]  # of the folder of the language
+    return inner.removesuffix(_SUFFIX).replace('/', '.')
 
 
 def _is_test(path: str) -> bool:

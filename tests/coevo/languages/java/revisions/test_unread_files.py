@@ -1,0 +1,53 @@
+"""Test files that no compiler is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coevo.git.repository import Repository
+from coevo.languages.java.building.compilation import CompileReport
+from coevo.languages.java.building.compilation import without
+from coevo.languages.java.revisions.unread_files import class_named
+from coevo.languages.java.revisions.unread_files import unread_tests
+from coevo.model.records import TestMethod
+from tests.repos import commit
+from tests.repos import init
+
+TESTS = 'src/test/java/shop'
+
+
+def nested(count: int) -> str:
+    return 'package shop;\n' + ''.join(f'class A{n} {{ ' for n in range(count)) + '}' * count
+
+
+def test_deeply_nested_test_files_are_left_out_and_nothing_else(tmp_path: Path) -> None:
+    files = {
+        f'{TESTS}/Deep.java': nested(1500),
+        f'{TESTS}/Anonymous.java': 'class A { Object a = '
+        + 'new B() { Object a = ' * 300
+        + '1'
+        + '; }' * 301,
+        f'{TESTS}/Flat.java': nested(20),
+        f'{TESTS}/Said.java': 'class Said { String a = "' + '(' * 500 + '"; }',
+        'src/main/java/shop/Main.java': nested(1500),
+        'src/test/resources/Deep.java': nested(1500),
+    }
+    rev = commit(init(tmp_path / 'repo'), 'one', files)
+    found = unread_tests(Repository(tmp_path / 'repo' / '.git'), rev)
+    assert found == {f'{TESTS}/Deep.java', f'{TESTS}/Anonymous.java'}
+    assert class_named(f'{TESTS}/Deep.java') == 'shop.Deep'
+
+
+def test_a_class_of_a_file_that_was_left_out_is_broken_for_that_reason() -> None:
+    report = without(CompileReport(unit_ok=True), ['shop.Deep'])
+    method = TestMethod(
+        module='.',
+        test_file=f'{TESTS}/Deep.java',
+        test_class='shop.Deep$A1',
+        test_method='a',
+        parameters=(),
+    )
+    assert not report.unit_ok
+    assert report.broken == ('shop.Deep',)
+    assert report.why_broken(method) == 'unreadable_source'
+    assert without(CompileReport(unit_ok=True), []).unit_ok
