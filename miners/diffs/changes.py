@@ -143,15 +143,19 @@ class _Difference:
 
     @cached_property
     def _unreadable(self) -> bool:
-        """Whether of a source that differs it is not known what is in it, at either end.
+        """Whether it is not known, at either end, what is in a source that differs, or in all that differs.
 
-        Of a test file nothing is mined then; what it hides is no other test's.
+        Of a test file among others nothing is mined then; what it hides is no other test's.
         """
-        return any(
-            side.tree.file(path).unreadable
-            for number, side in enumerate((self.old, self.new))
-            for path in self._source_paths[number]
+        return any(self._unread(self._source_paths)) or (
+            any(self._unread(self._test_paths))
+            and not any(self._source_paths)
+            and all(self._unread(self._test_paths))
         )
+
+    def _unread(self, paths: tuple[list[str], list[str]]) -> Iterator[bool]:
+        for side, own in zip((self.old, self.new), paths, strict=True):
+            yield from (side.tree.file(path).unreadable for path in own)
 
     @property
     def reason(self) -> Reason | None:

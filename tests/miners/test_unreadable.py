@@ -31,6 +31,20 @@ def test_a_pair_that_changes_one_is_dropped(
     assert (kept, drop.reason, drop.key) == ((), Reason.UNREADABLE_SOURCE, change.pair.pair_id)
 
 
+def test_a_test_file_that_is_not_read_leaves_the_others_of_its_pair(tmp_path: Path) -> None:
+    old, new = (
+        {
+            'ATest': DEEP + ' ' * n,
+            'B': f'package p; class B {{ void b(int n) {{ n += {n}; }} }}',
+            'BTest': TEST.format(n),
+        }
+        for n in (1, 2)
+    )
+    change = diffed(tmp_path, old, new)
+    assert change.reason is None
+    assert [one.method.test_method for one in change.candidates] == ['a']
+
+
 def test_a_pair_that_leaves_it_alone_is_not(tmp_path: Path) -> None:
     old, new = (
         {
