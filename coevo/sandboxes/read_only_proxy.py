@@ -75,14 +75,27 @@ class ServedJob:
 
 
 @contextmanager
-def serving(process: Process, answer: Answering) -> Iterator[ServedJob]:
+def serving(
+    process: Process,
+    answer: Answering,
+    announce: Answering | None = None,
+    *,
+    ends_at_trouble: bool = False,
+) -> Iterator[ServedJob]:
     """Serve a job that waits until it is given the address.
+
+    announce         answers HEAD, where that is less work than to answer GET; its `Answer.headers` may say
+                     Content-Length
+    ends_at_trouble  whether a job is killed when a request of it cannot be answered: what it would still do is for
+                     nothing
 
     Raises: Transient where its network cannot be entered.
     """
     listening = process.listen()
     served = ServedJob(url=f'http://127.0.0.1:{listening.getsockname()[1]}')
-    server = _Server(served, answer)
+    server = _Server(
+        served, answer, announce or answer, process.kill if ends_at_trouble else _go_on
+    )
     server.socket.close()
     server.socket = listening
     listening.listen(_CONNECTIONS)
@@ -94,12 +107,22 @@ def serving(process: Process, answer: Answering) -> Iterator[ServedJob]:
         server.server_close()
 
 
+def _go_on() -> None:
+    return
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, served: ServedJob, answer: Answering) -> None:
-        self.served, self.answer = served, answer
+    def __init__(
+        self,
+        served: ServedJob,
+        answer: Answering,
+        announce: Answering,
+        end: Callable[[], None],
+    ) -> None:
+        self.served, self.answer, self.announce, self.end = served, answer, announce, end
         self._free = threading.BoundedSemaphore(_CONNECTIONS)
         super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
 
@@ -125,16 +148,21 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = 'coevo'
     sys_version = ''
     timeout = _IDLE_SECONDS
+    disable_nagle_algorithm = (
+        True  # head and body are two writes: a client would wait 40 ms for the second
+    )
     server: _Server
 
     def do_GET(self) -> None:
         if len(self.path) > _LONGEST_PATH or not self.path.startswith('/'):
             return self._send(REFUSED)
+        asked = self.server.answer if self.command == 'GET' else self.server.announce
         try:
-            return self._send(self.server.answer(self.path, self.headers))
+            return self._send(asked(self.path, self.headers))
         except Transient as error:
             if len(self.server.served.trouble) < _MOST_TROUBLE:
                 self.server.served.trouble.append(str(error))
+            self.server.end()
             return self._send(Answer(status=_BAD_GATEWAY))
 
     do_HEAD = do_GET
@@ -152,9 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _announce(self, answer: Answer, size: int) -> None:
         self.send_response(answer.status)
-        for name, text in answer.headers.items():
+        for name, text in {'Content-Length': str(size), **answer.headers}.items():
             self.send_header(name, text)
-        self.send_header('Content-Length', str(size))
         self.end_headers()
 
     def address_string(self) -> str:

@@ -66,6 +66,7 @@ class Fetcher:
         seconds: float,
         accept: str = '*/*',
         into: IO[bytes] | None = None,
+        part: tuple[int, int] | None = None,
     ) -> Fetched:
         """Return the answer to GET.
 
@@ -73,13 +74,15 @@ class Fetcher:
         most_bytes  of the body
         seconds     for the whole answer, so that a server which drips does not hold us
         into        a file for the body of an answer 200; it is emptied before each try
+        part        the first and the last byte that are wanted: a server answers 206 with them, or 200 with the
+                    whole file
 
         Raises: Transient where the server cannot be reached, has a fault, or sends too much.
         """
-        request = urllib.request.Request(_without_login(url), headers=_headers(url, accept))
+        request = urllib.request.Request(_without_login(url), headers=_headers(url, accept, part))
         for number in range(self.tries):
             try:
-                return _fetch_once(request, most_bytes, seconds, into)
+                return _fetch_once(request, most_bytes, seconds, into, part)
             except (Unreachable, Unreadable, Transient) as error:
                 trouble = error
             if number < self.tries - 1:
@@ -88,11 +91,17 @@ class Fetcher:
 
 
 def _fetch_once(
-    request: urllib.request.Request, most: int, seconds: float, into: IO[bytes] | None
+    request: urllib.request.Request,
+    most: int,
+    seconds: float,
+    into: IO[bytes] | None,
+    part: tuple[int, int] | None,
 ) -> Fetched:
     try:
         with open_url(request, seconds=seconds) as answer:
             headers = {name.lower(): text for name, text in answer.headers.items()}
+            if part is not None and answer.status == 206:
+                most = part[1] - part[0] + 1
             if into is None or answer.status != 200:
                 content = answer.read(most=most)
                 return Fetched(status=answer.status, headers=headers, content=content)
@@ -112,8 +121,10 @@ def _without_login(url: str) -> str:
     return urlunsplit(place._replace(netloc=place.netloc.rpartition('@')[2]))
 
 
-def _headers(url: str, accept: str) -> dict[str, str]:
+def _headers(url: str, accept: str, part: tuple[int, int] | None) -> dict[str, str]:
     headers = {'Accept': accept, 'Accept-Encoding': 'identity', 'User-Agent': 'coevo'}
+    if part is not None:
+        headers['Range'] = f'bytes={part[0]}-{part[1]}'
     login = urlsplit(url).netloc.rpartition('@')[0]
     if login:
         headers['Authorization'] = f'Basic {b64encode(unquote(login).encode()).decode()}'
