@@ -11,10 +11,12 @@ from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 
-from coevo.languages.python import uv
 from coevo.languages.python.interpreter_choice import Feature
 from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.uv_jobs import compile_requirements
+from coevo.languages.python.uv_jobs import install_packages
 from coevo.model.errors import Transient
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import cache_folder
 
 NAME = 'coverage'
@@ -41,7 +43,7 @@ def folder_name(interpreter: Interpreter) -> str:
     return f'{NAME}-{release(interpreter)}-{interpreter.release}'
 
 
-def coverage_package(interpreter: Interpreter) -> Path:
+def coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
     """A folder of the tool cache with the package, fetched once; Transient where it cannot be had."""
     home = cache_folder() / 'pythons/coverage'
     place = home / folder_name(interpreter)
@@ -50,7 +52,7 @@ def coverage_package(interpreter: Interpreter) -> Path:
         with tempfile.TemporaryDirectory(dir=home, prefix='.new-') as folder:
             new = Path(folder) / 'needed'
             new.mkdir(mode=0o755)
-            _fetch(interpreter, Path(folder) / 'all')
+            _fetch(interpreter, sandbox, Path(folder) / 'all')
             for part in _PARTS:
                 if (Path(folder) / 'all' / part).is_dir():
                     (Path(folder) / 'all' / part).rename(new / part)
@@ -62,19 +64,19 @@ def coverage_package(interpreter: Interpreter) -> Path:
     return place
 
 
-def copy_into(programs: Path, interpreter: Interpreter) -> str:
+def copy_into(programs: Path, interpreter: Interpreter, sandbox: Sandbox) -> str:
     """The name of the package's folder among our programs, where sandboxes see it."""
     name = folder_name(interpreter)
     if not (programs / name).is_dir():
-        shutil.copytree(coverage_package(interpreter), programs / name)
+        shutil.copytree(coverage_package(interpreter, sandbox), programs / name)
     return name
 
 
-def _fetch(interpreter: Interpreter, target: Path) -> None:
+def _fetch(interpreter: Interpreter, sandbox: Sandbox, target: Path) -> None:
     wanted = f'{NAME}=={release(interpreter)}'
-    locked = uv.resolved([wanted], interpreter.program, _BEFORE, {})
+    locked = compile_requirements(sandbox, [wanted], interpreter, _BEFORE)
     if not isinstance(locked, str):
         raise Transient(f'{wanted} cannot be had: {locked.said.strip()[-300:]}')
-    refused = uv.install(locked, interpreter.program, target, None)
+    refused = install_packages(sandbox, locked, interpreter, target)
     if refused is not None:
         raise Transient(f'{wanted} cannot be installed: {refused.said.strip()[-300:]}')

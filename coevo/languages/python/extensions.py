@@ -82,7 +82,7 @@ def _built(
     interpreter = module.installed.interpreter
     system = build_system(_read(context, module, 'pyproject.toml'))
     system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
-    packages = build_packages(system, setup, max(when, EARLIEST), interpreter)
+    packages = build_packages(system, setup, max(when, EARLIEST), interpreter, context.sandbox)
     if packages is None:
         return b'', '', 0.0
     files = context.trees.cell(module.rev, module.rev, None)

@@ -135,12 +135,11 @@ def _asked(program: Path) -> Interpreter | None:
 
 def standing(interpreter: Interpreter) -> Path:
     """A prefix that any user can enter: its own, or a copy in the tool cache."""
-    if _is_open(interpreter.prefix):
+    if is_open_to_all(interpreter.prefix):
         return interpreter.prefix
     copies = cache_folder() / 'pythons/copies'
-    place = (
-        copies / f'{interpreter.version}-{_state(interpreter.program)}'
-    )  # own name: a release of Python and numbers
+    name = f'{interpreter.version}-{state_of(interpreter.program)}'
+    place = copies / name  # own name: a release of Python and numbers
     if not place.is_dir():
         copies.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(dir=copies, prefix='.new-'))
@@ -158,11 +157,13 @@ def standing(interpreter: Interpreter) -> Path:
     return place
 
 
-def _state(program: Path) -> str:
+def state_of(program: Path) -> str:
+    """Return a word that changes with a program."""
     found = program.stat()
     return f'{found.st_size:x}-{int(found.st_mtime):x}'
 
 
-def _is_open(folder: Path) -> bool:
+def is_open_to_all(folder: Path) -> bool:
+    """Whether any user can enter a folder, or run a program."""
     real = folder.resolve()
     return all(place.stat().st_mode & stat.S_IXOTH for place in (real, *real.parents))

@@ -64,8 +64,11 @@ class PythonKits:
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
             return wheels.make(name, wanted, before, interpreter)
 
-        locked = resolve(Needs(runtime=exact), interpreter.program, datetime.now(UTC), make)
-        found = locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+        locked = resolve(Needs(runtime=exact), interpreter, datetime.now(UTC), make, self._sandbox)
+        if isinstance(locked, Unresolved):
+            found: Installed | Unresolved = locked
+        else:
+            found = installed(locked, interpreter, self._sandbox)
         if isinstance(found, Unresolved):
             raise Transient(f'the packages of {task.task_id} cannot be had: {found.reason}')
         return found

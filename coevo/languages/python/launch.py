@@ -11,19 +11,17 @@ from pathlib import Path
 
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import standing
 from coevo.languages.python.places import ENVIRONMENT
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import PROGRAMS
-from coevo.languages.python.places import PYTHON
 from coevo.languages.python.places import TREE
 from coevo.languages.python.places import TREE_FILE
+from coevo.languages.python.shown_interpreter import interpreter_mounts
+from coevo.languages.python.shown_interpreter import libraries_inside
+from coevo.languages.python.shown_interpreter import program_inside
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
-
-# Programs that a sandbox shows anyway.
-_SYSTEM = Path('/usr')
 
 MEMORY_BYTES = 4 << 30
 PROCESSES = 256
@@ -39,6 +37,9 @@ _CHECKING_SECONDS = 120.0
 
 # For builds that ask Git, which is not there (setuptools_scm, pbr).
 _NO_VERSION = {'SETUPTOOLS_SCM_PRETEND_VERSION': '0', 'PBR_VERSION': '0'}
+
+# A stranger's file: its own name is not used.
+_SOURCE = '/in/source'
 
 _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 
@@ -60,25 +61,17 @@ class PythonSetup:
     @property
     def python(self) -> str:
         """The interpreter's program in the sandbox."""
-        own = self.interpreter
-        prefix = str(own.prefix) if _is_system(own) else PYTHON
-        return f'{prefix}/{own.name}'
+        return program_inside(self.interpreter)
 
     @property
     def libraries(self) -> dict[str, str]:
-        """A copy of an interpreter does not find the library that it was linked with."""
-        return {} if _is_system(self.interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
+        return libraries_inside(self.interpreter)
 
     def mounts(self, tree: Path) -> Iterator[Mount]:
         yield Mount(source=tree, target=TREE_FILE)
         yield Mount(source=self.programs, target=PROGRAMS)
         yield Mount(source=self.installed.site, target=PACKAGES)
-        if not _is_system(self.interpreter):
-            yield Mount(source=standing(self.interpreter), target=PYTHON)
-
-
-def _is_system(interpreter: Interpreter) -> bool:
-    return interpreter.prefix == _SYSTEM
+        yield from interpreter_mounts(self.interpreter)
 
 
 def job(
@@ -200,15 +193,34 @@ def _program_job(
     )
 
 
-def wheel_job(setup: PythonSetup, source: Path, backend: str, paths: Sequence[str]) -> Job:
-    """Builds a wheel of a source archive; what it makes is on standard output."""
-    place = f'/in/{source.name}'
+def source_job(
+    interpreter: Interpreter, programs: Path, source: Path, kind: str, names: Sequence[str]
+) -> Job:
+    """Reads files of a source archive; they are on standard output."""
+    place = f'{_SOURCE}{kind}'
+    words = ('-I', '-S', '-B', f'{PROGRAMS}/source_reader.py', place, *names)
+    mounts = (Mount(source=programs, target=PROGRAMS), Mount(source=source, target=place))
+    return Job(
+        argv=(program_inside(interpreter), *words),
+        limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
+        mounts=(*mounts, *interpreter_mounts(interpreter)),
+        environment=libraries_inside(interpreter),
+    )
+
+
+def wheel_job(setup: PythonSetup, source: Path, kind: str, words: Sequence[str]) -> Job:
+    """Builds a wheel of a source archive; what it makes is on standard output.
+
+    kind   `.zip` or `.tar.gz`
+    words  the name of its backend, and folders of it that Python has to look into
+    """
+    place = f'{_SOURCE}{kind}'
     mounts = [mount for mount in setup.mounts(source) if mount.target != TREE_FILE]
-    words = (setup.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
+    program = (setup.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
     return Job(
         argv=(
-            *('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *words),
-            *(place, PACKAGES, backend, *paths),
+            *('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *program),
+            *(place, PACKAGES, *words),
         ),
         limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
         mounts=(*mounts, Mount(source=source, target=place)),

@@ -1,105 +1,255 @@
-"""The index that this machine's uv asks, read for source distributions: the JSON of PEP 691."""
+"""The indexes that this machine's uv asks, asked by us: pages are kept for minutes, files in the tool cache.
+
+Nothing is fetched but what a page of a configured index names, and its pages themselves.
+"""
 
 from __future__ import annotations
 
 import functools
-import json
+import hashlib
+import os
 import re
+import tempfile
+import threading
 import time
-import urllib.error
-import urllib.request
-from base64 import b64encode
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
-from urllib.parse import unquote
-from urllib.parse import urljoin
+from netrc import NetrcParseError
+from netrc import netrc
+from pathlib import Path
+from urllib.parse import quote
 from urllib.parse import urlsplit
-from urllib.parse import urlunsplit
 
 from coevo.languages.python import uv
-from coevo.languages.python.interpreter_choice import Feature
-from coevo.languages.python.interpreter_choice import allows
+from coevo.languages.python.index_pages import ACCEPT
+from coevo.languages.python.index_pages import HTML_TYPE
+from coevo.languages.python.index_pages import IndexFile
+from coevo.languages.python.index_pages import IndexPage
+from coevo.languages.python.index_pages import NoPage
+from coevo.languages.python.index_pages import read_page
 from coevo.model.errors import Transient
+from coevo.storage.fetching import Fetched
+from coevo.storage.fetching import Fetcher
+from coevo.storage.folders import cache_folder
 
-_ACCEPT = 'application/vnd.pypi.simple.v1+json'
-_SECONDS, _TRIES, _PAUSE = 120, 4, 2.0
-_MOST_BYTES = 256 << 20
-_FINAL = re.compile(r'(?P<name>.+?)-v?(?P<version>\d+(\.\d+)*(\.post\d+)?)(\.tar\.gz|\.zip)')
+_PAGE_BYTES, _FILE_BYTES, _METADATA_BYTES = 64 << 20, 4 << 30, 16 << 20
+MOST_PART_BYTES = 16 << 20
+_PAGE_SECONDS, _FILE_SECONDS = 120.0, 1800.0
+_FRESH_SECONDS = 600.0
+# Of pages in memory; what is read of one takes about twice its bytes beside it.
+_KEPT_BYTES, _WEIGHT = 96 << 20, 3
+_TOTAL = re.compile(r'bytes (\d+)-(\d+)/(\d+)')
+# A project's name as PEP 503 has it in addresses.
+_NAME = re.compile('[a-z0-9]+(-[a-z0-9]+)*')
+_LONGEST_NAME = 200
+
+
+class NotServed(Exception):
+    """An index does not give what it is asked for. `status` of HTTP, 400 to 499."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f'the index answers {status}')
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceArchive:
-    """A source distribution of a final release."""
-
-    file: str
-    url: str
-    sha256: str
-    version: tuple[int, ...]
-    uploaded: datetime
-    python: str
+class _Kept:
+    until: float
+    page: IndexPage | NotServed
 
 
-def source_archives(name: str, before: datetime, feature: Feature) -> tuple[SourceArchive, ...]:
-    """Those of a package that had been uploaded by then, the newest release first."""
-    found = [
-        one for one in _archives(name) if one.uploaded <= before and allows(one.python, feature)
-    ]
-    return tuple(sorted(found, key=lambda one: (one.version, one.file), reverse=True))
+class PackageIndex:
+    """The indexes of one configuration. Safe from several threads."""
 
+    def __init__(self, sources: uv.Sources, home: Path, fetcher: Fetcher | None = None) -> None:
+        """Take where to look, and a folder for files."""
+        self.sources, self._home = sources, home
+        self._fetcher = fetcher or Fetcher()
+        self._pages: dict[str, _Kept] = {}
+        self._weight = 0
+        self._guard = threading.Lock()
 
-def fetch(archive: SourceArchive) -> bytes:
-    return _get(archive.url, '*/*')
+    def page(self, number: int, name: str) -> IndexPage:
+        """Return the page of a project in the index of a number. Raises: NotServed, Transient."""
+        if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+            raise NotServed(404)
+        return self._page(f'{self.sources.indexes[number].rstrip("/")}/{name}/', ACCEPT)
 
+    def links(self, number: int) -> IndexPage:
+        """Return a page of links outside of any index. Raises: NotServed, Transient."""
+        return self._page(self.sources.links[number], HTML_TYPE)
 
-def _archives(name: str) -> Iterator[SourceArchive]:
-    place = f'{_index().rstrip("/")}/{name}/'
-    try:
-        files = json.loads(_get(place, _ACCEPT))['files']
-    except (ValueError, KeyError, TypeError):
-        return
-    for file in files:
-        found = _FINAL.fullmatch(str(file.get('filename')))
-        if found is not None and not file.get('yanked') and _is_whole(file):
-            yield SourceArchive(
-                file=file['filename'],
-                url=urljoin(place, file['url']),
-                sha256=file['hashes']['sha256'],
-                version=tuple(map(int, re.findall(r'\d+', found['version']))),
-                uploaded=datetime.fromisoformat(file['upload-time']),
-                python=file.get('requires-python') or '',
+    def file(self, file: IndexFile) -> Path:
+        """Return where the content of a file lies, whole and checked. Raises: NotServed, Transient."""
+        place = self._place(file)
+        if not place.is_file():
+            self._fetch_file(file, None)
+        return place
+
+    def size(self, file: IndexFile) -> int:
+        """Return the bytes of a file. Raises: NotServed, Transient."""
+        if self._place(file).is_file():
+            return self._place(file).stat().st_size
+        return file.size if file.size is not None else self._measure(file)
+
+    def part(self, file: IndexFile, first: int, last: int) -> bytes:
+        """Return bytes of a file, of which it has so many. Raises: NotServed, Transient."""
+        assert 0 <= first <= last < first + MOST_PART_BYTES
+        whole = self._place(file)
+        place = self._home / 'parts' / _digest(f'{file.url}\n{file.sha256}\n{first}-{last}')
+        with suppress(FileNotFoundError):
+            return place.read_bytes()
+        answer = None if whole.is_file() else self._fetch_file(file, (first, last))
+        if answer is None:
+            with whole.open('rb') as stream:
+                stream.seek(first)
+                return stream.read(last - first + 1)
+        told = _TOTAL.fullmatch(answer.headers.get('content-range', ''))
+        if told is None or int(told[1]) != first or len(answer.content) != last - first + 1:
+            raise Transient('the package index sends another part of a file than it is asked for')
+        _keep(place, answer.content)
+        return answer.content
+
+    def metadata(self, file: IndexFile) -> Path:
+        """Return where the metadata lie that stand beside a wheel (PEP 658). Raises: NotServed, Transient."""
+        place = self._home / 'metadata' / _digest(f'{file.url}\n{file.sha256}')
+        if not place.is_file():
+            answer = self._fetcher.fetch(
+                _metadata_url(file.url), most_bytes=_METADATA_BYTES, seconds=_PAGE_SECONDS
             )
+            _check_status(answer)
+            _check_digest(hashlib.sha256(answer.content).hexdigest(), file.metadata_sha256)
+            _keep(place, answer.content)
+        return place
 
+    def _page(self, url: str, accept: str) -> IndexPage:
+        with self._guard:
+            kept = self._pages.pop(url, None)
+            if kept is not None:
+                self._pages[url] = kept  # used last
+        if kept is None or kept.until < time.monotonic():
+            kept = _Kept(
+                until=time.monotonic() + _FRESH_SECONDS, page=self._fetch_page(url, accept)
+            )
+            self._remember(url, kept)
+        if isinstance(kept.page, NotServed):
+            raise NotServed(kept.page.status)
+        return kept.page
 
-def _is_whole(file: dict[str, Any]) -> bool:
-    """Whether an index tells all that is needed; dates are an addition of PEP 700."""
-    return bool(
-        file.get('url') and file.get('upload-time') and file.get('hashes', {}).get('sha256')
-    )
+    def _remember(self, url: str, kept: _Kept) -> None:
+        with self._guard:
+            self._weight += _weight(kept) - _weight(self._pages.pop(url, None))
+            self._pages[url] = kept
+            while self._weight > _KEPT_BYTES and len(self._pages) > 1:
+                self._weight -= _weight(self._pages.pop(next(iter(self._pages))))
+
+    def _fetch_page(self, url: str, accept: str) -> IndexPage | NotServed:
+        answer = self._fetcher.fetch(
+            _with_login(url), most_bytes=_PAGE_BYTES, seconds=_PAGE_SECONDS, accept=accept
+        )
+        try:
+            _check_status(answer)
+            return read_page(
+                answer.content, answer.headers.get('content-type', ''), _with_login(url)
+            )
+        except NotServed as error:
+            return error
+        except NoPage as error:
+            raise Transient(f'the package index answers with no page of files: {error}') from error
+
+    def _fetch_file(self, file: IndexFile, part: tuple[int, int] | None) -> Fetched | None:
+        """Return a part of it; None where the whole file lies in its place now."""
+        place = self._place(file)
+        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
+            answer = self._fetcher.fetch(
+                _with_login(file.url),
+                most_bytes=_FILE_BYTES,
+                seconds=_FILE_SECONDS,
+                into=new,
+                part=part,
+            )
+            if part is not None and answer.status == 206:
+                return answer
+            _check_status(answer)
+            new.seek(0)
+            _check_digest(hashlib.file_digest(new, 'sha256').hexdigest(), file.sha256)
+            os.fchmod(new.fileno(), 0o644)
+            with suppress(FileExistsError):
+                os.link(new.name, place)
+        return None
+
+    def _measure(self, file: IndexFile) -> int:
+        answer = self._fetch_file(file, (0, 0))
+        if answer is None:
+            return self._place(file).stat().st_size
+        told = _TOTAL.fullmatch(answer.headers.get('content-range', ''))
+        if told is None:
+            raise Transient('the package index does not say how long a file is')
+        return int(told[3])
+
+    def _place(self, file: IndexFile) -> Path:
+        return self._home / 'files' / (file.sha256 or f'url-{_digest(file.url)}')
 
 
 @functools.cache
-def _index() -> str:
-    return uv.index_url()
+def machine_index() -> PackageIndex:
+    """Return the indexes that this machine's uv asks. Fatal where they cannot be asked by us."""
+    return PackageIndex(uv.sources(), cache_folder() / 'pythons/index')
 
 
-def _get(url: str, accept: str) -> bytes:
+def _weight(kept: _Kept | None) -> int:
+    return (
+        0 if kept is None or isinstance(kept.page, NotServed) else len(kept.page.content) * _WEIGHT
+    )
+
+
+def _check_status(answer: Fetched) -> None:
+    if not answer.is_found:
+        raise NotServed(answer.status if answer.status >= 400 else 404)
+
+
+def _check_digest(digest: str, wanted: str | None) -> None:
+    if wanted and digest != wanted:
+        raise Transient('the package index sends another file than its page names')
+
+
+def _keep(place: Path, content: bytes) -> None:
+    """Write a file of the cache, whole or not at all; a loss of power may take it."""
+    place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
+        new.write(content)
+        new.flush()
+        os.fchmod(new.fileno(), 0o644)
+        with suppress(FileExistsError):
+            os.link(new.name, place)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _metadata_url(url: str) -> str:
+    place = urlsplit(_with_login(url))
+    return place._replace(path=f'{place.path}.metadata').geturl()
+
+
+def _with_login(url: str) -> str:
+    """Return an address with the login that ~/.netrc has for it, as uv would log in."""
     place = urlsplit(url)
-    login, _, host = place.netloc.rpartition('@')
-    headers = {'Accept': accept, 'User-Agent': 'coevo'}
-    if login:
-        headers['Authorization'] = f'Basic {b64encode(unquote(login).encode()).decode()}'
-    request = urllib.request.Request(urlunsplit(place._replace(netloc=host)), headers=headers)
-    for number in range(_TRIES):
-        try:
-            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
-                return bytes(answer.read(_MOST_BYTES))
-        except urllib.error.HTTPError as error:
-            if error.code in (404, 410):
-                return b''
-            trouble: Exception = error
-        except OSError as error:
-            trouble = error
-        time.sleep(_PAUSE * 2**number)
-    raise Transient(f'the package index cannot be asked: {trouble}')
+    if '@' in place.netloc:
+        return url
+    login = _logins().get(place.hostname or '')
+    return place._replace(netloc=f'{login}@{place.netloc}').geturl() if login else url
+
+
+@functools.cache
+def _logins() -> dict[str, str]:
+    try:
+        known = netrc(os.environ.get('NETRC')).hosts
+    except (OSError, NetrcParseError):
+        return {}
+    return {
+        host: f'{quote(user, safe="")}:{quote(password, safe="")}'
+        for host, (user, _, password) in known.items()
+    }

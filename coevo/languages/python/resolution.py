@@ -22,10 +22,12 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
-from coevo.languages.python import uv
+from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.requirements.stated import name_of
 from coevo.languages.python.requirements.stated import normal
+from coevo.languages.python.uv_jobs import compile_requirements
+from coevo.sandboxes.sandbox import Sandbox
 
 # The oldest that heeds `-o`; what the project itself asks for counts beside it.
 PYTEST = 'pytest>=3.2'
@@ -33,16 +35,23 @@ PYTEST = 'pytest>=3.2'
 # Taken from the index and uploaded again on that day, and required by every pytest before 7.2.
 _AGAIN = {'atomicwrites': datetime(2022, 7, 9, tzinfo=UTC)}
 
+# uv tries versions until its time or memory is used up. Other attempts would do the same.
+RESOLVES_TOO_LONG = 'resolution_too_long'
+
 _PYTEST_LOOSENED = 'loosened-pytest'
 _DAY, _YEAR = timedelta(days=1), timedelta(days=366)
 _MOST_CURES = 24
 
+# Of uv's words these steer what is tried next, and name a requirement. Whether a network was at fault they do not say.
 _REUPLOADED = re.compile(
-    r'`([\w.-]+)` was filtered by `exclude-newer`.*?published at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)',
-    re.DOTALL,
+    r'^\s*hint: `([\w.-]+)` was filtered by `exclude-newer`.*?published at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)',
+    re.ASCII | re.MULTILINE,
 )
-_NO_WHEEL = re.compile(r'Wheels are required for `([\w.-]+)`')
-_NOT_THERE = re.compile(r'Because ([\w.-]+) was not found in the package registry')
+_NO_WHEEL = re.compile(r'^\s*hint: Wheels are required for `([\w.-]+)`', re.ASCII | re.MULTILINE)
+_NOT_THERE = re.compile(
+    r'^\s*(?:cause: )?Because ([\w.-]+) was not found in the package registry',
+    re.ASCII | re.MULTILINE,
+)
 _EXACT = re.compile(r'^[^;]*[^=!<>~]===?\s*[\w.+!-]+\s*(;|$)')
 _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)')
 
@@ -83,16 +92,22 @@ class _Attempt:
 
 def resolve(
     needs: Needs,
-    interpreter: Path,
+    interpreter: Interpreter,
     day: datetime,
     make_wheel: MakeWheel,
+    sandbox: Sandbox,
     more: tuple[str, ...] = (),
 ) -> Locked | Unresolved:
-    """more  requirements of ours, beside pytest"""
+    """Return exact versions of what is needed on a day, else why there are none.
+
+    more  requirements of ours, beside pytest
+
+    Raises: Transient where the package index cannot be reached.
+    """
     first: Unresolved | None = None
     for attempt in _attempts(needs, day, more):
-        done = _with_workarounds(attempt, set(needs.runtime), interpreter, make_wheel)
-        if isinstance(done, Locked):
+        done = _with_workarounds(attempt, set(needs.runtime), interpreter, make_wheel, sandbox)
+        if isinstance(done, Locked) or done.reason == RESOLVES_TOO_LONG:
             return done
         first = first if attempt.pins else first or done
     assert first is not None, 'there is an attempt'
@@ -157,19 +172,26 @@ def _loosened(line: str) -> str:
 
 
 def _with_workarounds(
-    attempt: _Attempt, runtime: set[str], interpreter: Path, make_wheel: MakeWheel
+    attempt: _Attempt,
+    runtime: set[str],
+    interpreter: Interpreter,
+    make_wheel: MakeWheel,
+    sandbox: Sandbox,
 ) -> Locked | Unresolved:
     for _ in range(_MOST_CURES):
-        done = uv.resolved(
+        done = compile_requirements(
+            sandbox,
             attempt.lines,
             interpreter,
             attempt.before,
-            attempt.apart,
-            attempt.wheels,
-            attempt.pins,
+            apart=attempt.apart,
+            wheels=attempt.wheels,
+            pins=attempt.pins,
         )
         if isinstance(done, str):
             return Locked(text=done, wheels=attempt.wheels, workarounds=tuple(attempt.workarounds))
+        if done.exceeded is not None:
+            return Unresolved(reason=RESOLVES_TOO_LONG, said=done.exceeded)
         if not _work_around(attempt, done.said, runtime, make_wheel):
             return Unresolved(reason=attempt.reason, said=done.said)
     return Unresolved(reason=attempt.reason)

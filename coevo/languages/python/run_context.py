@@ -103,7 +103,7 @@ class PythonRunContext:
     def coverage(self, interpreter: Interpreter) -> str:
         """Where test processes find coverage.py; Transient where it cannot be had."""
         with self._lock:
-            return f'{PROGRAMS}/{copy_into(self.programs, interpreter)}'
+            return f'{PROGRAMS}/{copy_into(self.programs, interpreter, self.sandbox)}'
 
     def clock(self, installed: Installed, start: datetime) -> Mapping[str, str] | None:
         """The variables of a process whose clock starts at a date; None where it cannot be set."""
@@ -141,10 +141,13 @@ class PythonRunContext:
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
             return wheels.make(name, lines, before, interpreter)
 
-        locked = resolve(needs, interpreter.program, day, make, more)
-        found = locked if isinstance(locked, Unresolved) else installed(locked, interpreter)
+        locked = resolve(needs, interpreter, day, make, self.sandbox, more)
+        if isinstance(locked, Unresolved):
+            found: Installed | Unresolved = locked
+        else:
+            found = installed(locked, interpreter, self.sandbox)
         with suppress(Transient):  # traces, which need it, come when nobody asks a network any more
-            coverage_package(interpreter)
+            coverage_package(interpreter, self.sandbox)
         return found
 
 

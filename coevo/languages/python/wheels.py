@@ -7,31 +7,31 @@ had what old packages ask of it (`setuptools.Feature`, gone in 46).
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-import tarfile
 import tomllib
-import zipfile
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 from typing import Any
 
-from coevo.languages.python import uv
 from coevo.languages.python.environments import Installed
 from coevo.languages.python.environments import installed
 from coevo.languages.python.interpreter_choice import meets
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.launch import PythonSetup
+from coevo.languages.python.launch import source_job
 from coevo.languages.python.launch import wheel_job
-from coevo.languages.python.package_index import SourceArchive
-from coevo.languages.python.package_index import fetch
-from coevo.languages.python.package_index import source_archives
 from coevo.languages.python.requirements.stated import name_of
 from coevo.languages.python.resolution import Locked
 from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.source_archives import SourceArchive
+from coevo.languages.python.source_archives import fetch
+from coevo.languages.python.source_archives import source_archives
+from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage import durable
+from coevo.storage.beneath import beneath
+from coevo.storage.beneath import path_fault
 from coevo.storage.folders import cache_folder
 
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
@@ -39,14 +39,15 @@ NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
 # The first day on which setuptools could build what names no backend (40.8.0).
 EARLIEST = datetime(2019, 3, 1, tzinfo=UTC)
 _LEGACY = 'setuptools.build_meta:__legacy__'
-_TEXT_BYTES = 1 << 20
+_TEXT_BYTES = 3 << 20
+_LONGEST_WORD = 4096  # of a command
 _WHEEL_BYTES = 128 << 20
 _COMPILER = re.compile(
     r"(gcc|cc|clang|c\+\+|g\+\+)['\"]? (failed|: No such)|command '[\w.-]*(gcc|cc)'|Python\.h"
 )
 # What old packages have setuptools fetch while they are built (`setup_requires`).
 _PLUGINS = ('pbr', 'setuptools_scm', 'pytest-runner', 'vcversioner', 'cffi')
-_NAME = re.compile(r'[\w.+!-]+\.whl')
+_NAME = re.compile(r'[\w.+!-]+\.whl', re.ASCII)
 
 
 class WheelMaker:
@@ -58,73 +59,104 @@ class WheelMaker:
     def make(
         self, name: str, lines: tuple[str, ...], before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """The folder of wheels, which has one more now, else why not."""
+        """Return the folder of wheels, which has one more now, else why not. Raises: Transient."""
         wanted = [line for line in lines if name_of(line) == name]
         for archive in source_archives(name, before, interpreter.feature):
             if all(meets(archive.version, line) for line in wanted):
-                made = self._made(archive, before, interpreter)
+                made = self._make(archive, before, interpreter)
                 if isinstance(made, str):
                     return made
                 self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-                place = self._folder / made.name
-                if not place.exists():
-                    place.write_bytes(made.read_bytes())
+                place = beneath(self._folder, made.name)
+                if not place.is_file():
+                    place.write(made.read_bytes())
                 return self._folder
         return NO_SOURCE
 
-    def _made(
+    def _make(
         self, archive: SourceArchive, before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """Built now or before: a file of the tool cache."""
+        """Return a file of the tool cache, built now or before."""
         key = f'{archive.sha256}\0{interpreter.version}'
         home = cache_folder() / 'pythons/wheels' / hashlib.sha256(key.encode()).hexdigest()[:24]
         known = sorted(home.glob('*.whl'))
         if known:
             return known[0]
-        content = fetch(archive)
-        if hashlib.sha256(content).hexdigest() != archive.sha256:
+        source = fetch(archive)
+        if source is None:
             return NO_SOURCE
-        home.mkdir(mode=0o755, parents=True, exist_ok=True)
-        source = home / archive.file
-        durable.write(source, [content])
-        source.chmod(0o644)
-        return self._built(source, content, max(before, EARLIEST), interpreter)
+        built = self._build(source, archive.kind, max(before, EARLIEST), interpreter)
+        if isinstance(built, str):
+            return built
+        name, content = built
+        place = beneath(home, name)
+        place.write(content)
+        return place.path
 
-    def _built(
-        self, source: Path, content: bytes, day: datetime, interpreter: Interpreter
-    ) -> Path | str:
-        system = build_system(_member(source.name, content, 'pyproject.toml'))
-        setup = _member(source.name, content, 'setup.py')
-        packages = build_packages(system, setup, day, interpreter)
+    def _build(
+        self, source: Path, kind: str, day: datetime, interpreter: Interpreter
+    ) -> tuple[str, bytes] | str:
+        """Return a wheel's name and content, else why there is none."""
+        pyproject, setup = self._read(source, kind, interpreter)
+        system = build_system(pyproject)
+        packages = build_packages(system, setup, day, interpreter, self._sandbox)
         if packages is None:
             return NO_WHEEL
         backend = str(system.get('build-backend') or _LEGACY)
         paths = [one for one in system.get('backend-path') or () if isinstance(one, str)]
         python = PythonSetup(installed=packages, programs=self._programs)
-        with self._sandbox.start(wheel_job(python, source, backend, paths)) as process:
-            said = process.stdout.read(_WHEEL_BYTES)
+        words = [backend, *paths]
+        if any('\0' in word or len(word) > _LONGEST_WORD for word in words):
+            return NO_WHEEL
+        with self._sandbox.start(wheel_job(python, source, kind, words)) as process:
+            said = read_all(process.stdout, _WHEEL_BYTES)
             process.stdin.close()
-            process.wait()
+            process.kill()
             noise = process.noise()
-        first, _, wheel = said.partition(b'\n')
+        first, _, wheel = (said or b'').partition(b'\n')
         name = first.decode(errors='replace')
-        if not wheel or not _NAME.fullmatch(name):
+        if not wheel or not _NAME.fullmatch(name) or path_fault(name) is not None:
             return why_not_built(noise)
-        durable.write(source.parent / name, [wheel])
-        return source.parent / name
+        return name, wheel
+
+    def _read(self, source: Path, kind: str, interpreter: Interpreter) -> tuple[bytes, bytes]:
+        """Return an archive's pyproject.toml and setup.py; empty where it has none."""
+        job = source_job(interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py'))
+        with self._sandbox.start(job) as process:
+            process.stdin.close()
+            said = read_all(process.stdout, _TEXT_BYTES) or b''
+        size, _, rest = said.partition(b'\n')
+        first = int(size) if size.isdigit() else 0
+        return rest[:first], rest[first:].partition(b'\n')[2]
+
+
+def read_all(stream: IO[bytes], most: int) -> bytes | None:
+    """Return what a job prints until its end; None for more than so many bytes."""
+    parts: list[bytes] = []
+    size = 0
+    while block := stream.read(1 << 16):
+        size += len(block)
+        if size > most:
+            return None
+        parts.append(block)
+    return b''.join(parts)
 
 
 def build_packages(
-    system: dict[str, Any], setup: bytes, day: datetime, interpreter: Interpreter
+    system: dict[str, Any],
+    setup: bytes,
+    day: datetime,
+    interpreter: Interpreter,
+    sandbox: Sandbox,
 ) -> Installed | None:
-    """What a build needs, by its table `build-system` and its setup.py, as of a day."""
+    """Return what a build needs, by its table `build-system` and its setup.py, as of a day."""
     wanted = [one for one in system.get('requires') or () if isinstance(one, str)]
     wanted += [name for name in _PLUGINS if name.encode() in setup]
     for lines in (wanted, []):
         both = [*lines, 'setuptools', 'wheel']
-        locked = uv.resolved(both, interpreter.program, day, {})
+        locked = compile_requirements(sandbox, both, interpreter, day)
         if isinstance(locked, str):
-            found = installed(Locked(text=locked), interpreter)
+            found = installed(Locked(text=locked), interpreter, sandbox)
             return None if isinstance(found, Unresolved) else found
     return None
 
@@ -141,21 +173,3 @@ def build_system(pyproject: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return system if isinstance(system, dict) else {}
-
-
-def _member(name: str, content: bytes, wanted: str) -> bytes:
-    """A file at an archive's top, nothing where there is none; nothing is unpacked."""
-    place = re.compile(rf'(\./)?[^/]+/{re.escape(wanted)}')
-    try:
-        if name.endswith('.zip'):
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                paths = [path for path in archive.namelist() if place.fullmatch(path)]
-                return archive.read(paths[0]) if paths else b''
-        with tarfile.open(fileobj=io.BytesIO(content)) as packed:
-            for member in packed:
-                if member.isfile() and place.fullmatch(member.name):
-                    found = packed.extractfile(member)
-                    return found.read(_TEXT_BYTES) if found else b''
-    except (OSError, ValueError, EOFError, tarfile.TarError, zipfile.BadZipFile):
-        pass
-    return b''

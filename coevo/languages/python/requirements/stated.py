@@ -41,6 +41,7 @@ _OWN_EXTRAS = re.compile(
 # Before the names of lists, with commas, that stand for a requirement, as setuptools has it in setup.cfg.
 FILES = 'file:'
 
+_BREAKS = re.compile('[\\r\\n\\0]')
 _COMMENT = re.compile(r'(^|\s)#.*')
 
 
@@ -87,7 +88,8 @@ def plain(line: str) -> str | None:
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         text = text[1:-1]
     text = re.sub(r'\s+--hash=\S+', '', text)
-    return text if text and _PLAIN.fullmatch(text) else None
+    # A line is one line: uv would read a second one as a requirement, or as an option, of its own.
+    return text if text and not _BREAKS.search(text) and _PLAIN.fullmatch(text) else None
 
 
 def for_tests(lines: Iterable[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import Locked
 from coevo.languages.python.resolution import resolve
 from coevo.model.words import Outcome
+from coevo.sandboxes.sandbox import Sandbox
 from tests.coevo.languages.python.shops import PROJECT
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
@@ -87,11 +88,12 @@ def test_a_pytest_that_is_too_old_for_us_takes_no_other_version_along(tmp_path: 
         assert place.builds[1].overrides == ('loosened-pytest',)
 
 
-def test_another_date_comes_before_doing_without_a_requirement() -> None:
+def test_another_date_comes_before_doing_without_a_requirement(sandbox: Sandbox) -> None:
     """docopt has no wheel: with a pytest that is let go alone it would have to be left out at once."""
     day = datetime(2024, 3, 1, tzinfo=UTC)
     needs = Needs(tests=('docopt==0.6.2', 'pytest==2.9.2'))
-    found = resolve(needs, Path(sys.executable), day, lambda *_: 'needs_compiler')
+    interpreter = next(one for one in find_interpreters() if one.feature == sys.version_info[:2])
+    found = resolve(needs, interpreter, day, lambda *_: 'needs_compiler', sandbox)
     assert isinstance(found, Locked)
     assert found.workarounds == ('a-year-later', 'loosened', 'without-docopt')
 

@@ -1,0 +1,199 @@
+"""Pages of a package index, read and written: the JSON of PEP 691, and the HTML of PEP 503 where there is no JSON.
+
+A page that is written leads nowhere but to itself: each file is named relative to the page (`six-1.0.whl`). Where a
+file really lies is known to who read the page.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import quote
+from urllib.parse import unquote
+from urllib.parse import urljoin
+from urllib.parse import urlsplit
+
+JSON_TYPE = 'application/vnd.pypi.simple.v1+json'
+HTML_TYPE = 'text/html'
+ACCEPT = f'{JSON_TYPE}, application/vnd.pypi.simple.v1+html;q=0.2, {HTML_TYPE};q=0.01'
+
+_SHA256 = re.compile('[0-9a-f]{64}')
+_METADATA_KEYS = ('core-metadata', 'dist-info-metadata', 'data-dist-info-metadata')
+_LONGEST_NAME = 255
+# Attributes of a link in HTML, and what the same is called in JSON.
+_ATTRIBUTES = {
+    'data-requires-python': 'requires-python',
+    'data-yanked': 'yanked',
+    'data-core-metadata': 'core-metadata',
+    'data-dist-info-metadata': 'data-dist-info-metadata',
+}
+
+
+class NoPage(ValueError):
+    """What an index answers is no page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFile:
+    """A file that a page names.
+
+    name             the index's word, not a path of the host
+    sha256           of its content, where the page says it
+    size             in bytes, where the page says it
+    metadata_sha256  of the file `URL.metadata` (PEP 658); empty where the page only says that there is one
+    has_metadata     whether there is one
+    uploaded         as the page says it (PEP 700)
+    """
+
+    name: str
+    url: str
+    sha256: str | None = None
+    size: int | None = None
+    has_metadata: bool = False
+    metadata_sha256: str = ''
+    uploaded: str = ''
+    python: str = ''
+    yanked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexPage:
+    """content  the page as a job is given it, JSON; files: by name"""
+
+    content: bytes = b''
+    files: Mapping[str, IndexFile] = field(default_factory=dict)
+
+
+def read_page(content: bytes, kind: str, url: str) -> IndexPage:
+    """Return what a page says. `kind` is its content type. Raises: NoPage."""
+    text = content.decode(errors='replace')
+    try:
+        page = (
+            json.loads(text)
+            if kind.partition(';')[0].strip().endswith('json')
+            else _read_html(text)
+        )
+    except (ValueError, RecursionError) as error:
+        raise NoPage(str(error)) from None
+    if not isinstance(page, dict) or not isinstance(page.get('files'), list):
+        raise NoPage('the page has no list of files')
+    files: dict[str, IndexFile] = {}
+    rows = []
+    for row in page['files']:
+        file = _read_file(row, url)
+        if file is not None and file.name not in files:
+            files[file.name] = file
+            rows.append({**row, 'url': quote(file.name)})
+    return IndexPage(content=_written({**page, 'files': rows}), files=files)
+
+
+def write_links(page: IndexPage) -> bytes:
+    """Return the page as HTML with links alone, as a list of files outside of an index has it."""
+    lines = []
+    for file in page.files.values():
+        digest = f'#sha256={file.sha256}' if file.sha256 else ''
+        python = f' data-requires-python="{html.escape(file.python)}"' if file.python else ''
+        lines.append(
+            f'<a href="{quote(file.name)}{digest}"{python}>{html.escape(file.name)}</a><br>'
+        )
+    return '\n'.join(('<!DOCTYPE html><html><body>', *lines, '</body></html>')).encode()
+
+
+def _written(page: Mapping[str, Any]) -> bytes:
+    return json.dumps(page, separators=(',', ':')).encode()
+
+
+def _read_file(row: object, url: str) -> IndexFile | None:
+    """Return a file; None for a row that names none which we would fetch."""
+    if not isinstance(row, dict):
+        return None
+    name, place = row.get('filename'), row.get('url')
+    if not isinstance(name, str) or not isinstance(place, str):
+        return None
+    if not name or '/' in name or '\0' in name or len(name) > _LONGEST_NAME:
+        return None
+    try:
+        whole = urljoin(url, place)
+        quote(name)
+        if urlsplit(whole).scheme not in ('http', 'https'):
+            return None
+    except ValueError:  # no address, or half of a character
+        return None
+    metadata = next((row[key] for key in _METADATA_KEYS if row.get(key)), None)
+    size = row.get('size')
+    return IndexFile(
+        name=name,
+        url=_with_login_of(whole, url),
+        sha256=_sha256(row.get('hashes')),
+        size=size if isinstance(size, int) and size >= 0 else None,
+        has_metadata=metadata is not None,
+        metadata_sha256=_sha256(metadata) or '',
+        uploaded=str(row.get('upload-time') or ''),
+        python=str(row.get('requires-python') or ''),
+        yanked=bool(row.get('yanked')),
+    )
+
+
+def _with_login_of(url: str, page: str) -> str:
+    """Return an address with the login of its page, if it is of the same server and has none of its own."""
+    own, other = urlsplit(url), urlsplit(page)
+    login = other.netloc.rpartition('@')[0]
+    if not login or '@' in own.netloc or own.netloc != other.netloc.rpartition('@')[2]:
+        return url
+    return own._replace(netloc=f'{login}@{own.netloc}').geturl()
+
+
+def _sha256(hashes: object) -> str | None:
+    found = hashes.get('sha256') if isinstance(hashes, dict) else None
+    return found if isinstance(found, str) and _SHA256.fullmatch(found) else None
+
+
+def _read_html(text: str) -> dict[str, Any]:
+    links = _Links()
+    links.feed(text)
+    links.close()
+    return {'meta': {'api-version': '1.0'}, 'files': list(_rows(links.links))}
+
+
+def _rows(links: Iterable[Mapping[str, str | None]]) -> Iterator[dict[str, Any]]:
+    for link in links:
+        place, _, fragment = (link.get('href') or '').partition('#')
+        kind, _, digest = fragment.partition('=')
+        row: dict[str, Any] = {
+            'filename': unquote(urlsplit(place).path.rpartition('/')[2]),
+            'url': place,
+            'hashes': {kind: digest} if digest else {},
+        }
+        for attribute, key in _ATTRIBUTES.items():
+            if attribute in link:
+                row[key] = _attribute(key, link[attribute] or '')
+        yield row
+
+
+def _attribute(key: str, text: str) -> object:
+    if key == 'yanked':
+        return text or True
+    if not key.endswith('metadata'):
+        return text
+    kind, _, digest = text.partition('=')
+    return {kind: digest} if digest else text == 'true'
+
+
+class _Links(HTMLParser):
+    """Collects the attributes of all links; after `<base>` they would lead elsewhere, which no index does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == 'a':
+            self.links.append(dict(attrs))

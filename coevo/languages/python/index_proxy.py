@@ -1,0 +1,147 @@
+"""What a sandboxed uv may ask: pages of the configured indexes, and the files that they name.
+
+    /simple/N/NAME/            the page of a project in index N
+    /simple/N/NAME/FILE        a file of it, whole or a part; FILE.metadata: what stands beside it
+    /links/N/, /links/N/FILE   the same of a page of links
+
+The job chooses no host and no address: all that it can name is looked up in a page.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import Message
+from urllib.parse import unquote
+from urllib.parse import urlsplit
+
+from coevo.languages.python.index_pages import HTML_TYPE
+from coevo.languages.python.index_pages import JSON_TYPE
+from coevo.languages.python.index_pages import IndexFile
+from coevo.languages.python.index_pages import IndexPage
+from coevo.languages.python.index_pages import write_links
+from coevo.languages.python.package_index import MOST_PART_BYTES
+from coevo.languages.python.package_index import NotServed
+from coevo.languages.python.package_index import PackageIndex
+from coevo.model.errors import Transient
+from coevo.sandboxes.read_only_proxy import NOT_THERE
+from coevo.sandboxes.read_only_proxy import Answer
+
+_NUMBER = re.compile('[0-9]{1,3}')
+_RANGE = re.compile(r'bytes=(\d{0,18})-(\d{0,18})')
+_METADATA = '.metadata'
+_BYTES = {'Accept-Ranges': 'bytes', 'Content-Type': 'application/octet-stream'}
+
+
+class IndexProxy:
+    """Answers one job. After the first trouble of ours it gives up: what the job makes of it is no verdict."""
+
+    def __init__(self, index: PackageIndex) -> None:
+        self._index = index
+        self._trouble: str | None = None
+        self._guard = threading.Lock()
+        self._open = 0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a request has no answer yet: then it is the index that takes its time."""
+        return self._open > 0
+
+    def variables(self, url: str, folders: Iterable[str] = ()) -> dict[str, str]:
+        """Return what uv has to be told.
+
+        url      of the proxy
+        folders  with wheels, as the job sees them
+        """
+        sources = self._index.sources
+        indexes = [f'{url}/simple/{number}/' for number in range(len(sources.indexes))]
+        links = [*folders, *(f'{url}/links/{number}/' for number in range(len(sources.links)))]
+        told = {
+            'UV_DEFAULT_INDEX': indexes[0],
+            'UV_EXTRA_INDEX_URL': ' '.join(indexes[1:]),
+            'UV_FIND_LINKS': ','.join(links),
+        }
+        return {name: text for name, text in told.items() if text}
+
+    def answer(self, target: str, headers: Message) -> Answer:
+        """Answer GET. Raises: Transient."""
+        return self._answer(target, headers.get('Range'), whole=True)
+
+    def announce(self, target: str, _: Message) -> Answer:
+        """Answer HEAD: of a file nothing is fetched but its size. Raises: Transient."""
+        return self._answer(target, None, whole=False)
+
+    def _answer(self, target: str, part: str | None, *, whole: bool) -> Answer:
+        if self._trouble is not None:
+            raise Transient(self._trouble)
+        with self._counting():
+            return self._answer_once(target, part, whole=whole)
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        with self._guard:
+            self._open += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._open -= 1
+
+    def _answer_once(self, target: str, part: str | None, *, whole: bool) -> Answer:
+        try:
+            found = self._look_up(urlsplit(target).path)
+            if isinstance(found, Answer):
+                return found
+            if not whole:
+                return Answer(headers={**_BYTES, 'Content-Length': str(self._index.size(found))})
+            return self._file(found, part)
+        except NotServed as error:
+            return Answer(status=error.status)
+        except Transient as error:
+            self._trouble = str(error)
+            raise
+        except ValueError:  # what is no path
+            return NOT_THERE
+
+    def _look_up(self, path: str) -> Answer | IndexFile:
+        match path.split('/'):
+            case ['', 'simple', number, name, file] if self._has(
+                number, len(self._index.sources.indexes)
+            ):
+                page = self._index.page(int(number), name)
+                return self._of_page(page, file) if file else _page(page.content, JSON_TYPE)
+            case ['', 'links', number, file] if self._has(number, len(self._index.sources.links)):
+                page = self._index.links(int(number))
+                return self._of_page(page, file) if file else _page(write_links(page), HTML_TYPE)
+        return NOT_THERE
+
+    def _of_page(self, page: IndexPage, file: str) -> Answer | IndexFile:
+        name = unquote(file, errors='strict')
+        if name in page.files:
+            return page.files[name]
+        wheel = page.files.get(name.removesuffix(_METADATA))
+        if wheel is None or not wheel.has_metadata:
+            return NOT_THERE
+        return Answer(body=self._index.metadata(wheel), headers=_BYTES)
+
+    def _file(self, file: IndexFile, part: str | None) -> Answer:
+        asked = _RANGE.fullmatch(part) if part else None
+        if asked is None or not (asked[1] or asked[2]):
+            return Answer(body=self._index.file(file), headers=_BYTES)
+        size = self._index.size(file)
+        first = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
+        last = min(int(asked[2]), size - 1) if asked[1] and asked[2] else size - 1
+        if not first <= last < first + MOST_PART_BYTES:
+            return Answer(status=416, headers={'Content-Range': f'bytes */{size}'})
+        told = {**_BYTES, 'Content-Range': f'bytes {first}-{last}/{size}'}
+        return Answer(status=206, body=self._index.part(file, first, last), headers=told)
+
+    def _has(self, number: str, count: int) -> bool:
+        return bool(_NUMBER.fullmatch(number)) and int(number) < count
+
+
+def _page(content: bytes, kind: str) -> Answer:
+    return Answer(body=content, headers={'Content-Type': kind})

@@ -1,0 +1,127 @@
+"""Installed packages, written from the archive that a sandbox made of them.
+
+Equal files of several environments are one file of the tool cache, found by its content, with several names. So a
+hundred environments with the same pytest keep it once.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import IO
+
+from coevo.sandboxes.tar_stream import members
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import UnsafePath
+from coevo.storage.beneath import beneath
+from coevo.storage.durable import UNFINISHED
+
+MOST_BYTES = 8 << 30
+MOST_FILES = 250_000
+_BLOCK = 1 << 20
+_IN_MEMORY_BYTES = 8 << 20
+
+# The date of all installed files, in seconds since 1970: byte code holds that of its source, and equal files shall be
+# one file.
+DATE = 946684800
+
+
+class SiteFault(ValueError):
+    """Installed packages that are not kept: too large, or with names that are no paths."""
+
+
+def lay_out(stream: IO[bytes], folder: Path, shared: Path) -> None:
+    """Write the plain files and the folders of an archive into an empty folder. `shared` keeps the content of all.
+
+    Links and other special files are left out: uv makes none.
+
+    Raises: SiteFault, TarError for what is no whole archive.
+    """
+    size = count = 0
+    for archive, member in members(stream):
+        if not (member.isreg() or member.isdir()) or member.name == '.':
+            continue
+        size, count = size + member.size, count + 1
+        if size > MOST_BYTES or count > MOST_FILES:
+            raise SiteFault(f'packages take more than {MOST_BYTES >> 30} GiB or {MOST_FILES} files')
+        try:
+            path = beneath(folder, member.name)
+            if member.isdir():
+                path.make_folder()
+            else:
+                _place(path, _kept(archive, member, shared))
+        except UnsafePath as error:
+            raise SiteFault(f'a package has a file whose name is not kept: {error}') from error
+
+
+def _place(path: Beneath, kept: Path) -> None:
+    """Give a kept file another name. Of two members with one name the first counts."""
+    try:
+        path.link_to(kept)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno != errno.EMLINK:
+            raise
+        with kept.open('rb') as content:  # as many names as the file system lets: a copy takes over
+            _write(kept, content, kept.stat().st_mode & 0o777)
+        path.link_to(kept)
+
+
+def _kept(archive: tarfile.TarFile, member: tarfile.TarInfo, shared: Path) -> Path:
+    """Return the kept file with a member's content and rights; a large one is not held in memory."""
+    content = archive.extractfile(member)
+    assert content is not None, 'a regular file has content'
+    rights = 0o755 if member.mode & 0o111 else 0o644
+    if member.size > _IN_MEMORY_BYTES:
+        return _keep_large(content, shared, rights)
+    text = content.read()
+    place = _name(shared, hashlib.sha256(text).hexdigest(), rights)
+    if not _is_kept(place, len(text)):
+        _write(place, io.BytesIO(text), rights)
+    return place
+
+
+def _keep_large(content: IO[bytes], shared: Path, rights: int) -> Path:
+    shared.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=shared) as new:
+        shutil.copyfileobj(content, new, _BLOCK)
+        size = new.tell()
+        new.seek(0)
+        place = _name(shared, hashlib.file_digest(new, 'sha256').hexdigest(), rights)
+        if not _is_kept(place, size):
+            new.seek(0)
+            _write(place, new, rights)
+    return place
+
+
+def _name(shared: Path, digest: str, rights: int) -> Path:
+    return shared / digest[:2] / f'{digest}-{rights:o}'
+
+
+def _is_kept(place: Path, size: int) -> bool:
+    """Whether a file is there whole: a loss of power may have cut it."""
+    try:
+        return place.stat().st_size == size
+    except FileNotFoundError:
+        return False
+
+
+def _write(place: Path, content: IO[bytes], rights: int) -> None:
+    place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=UNFINISHED)
+    try:
+        with os.fdopen(descriptor, 'wb') as new:
+            shutil.copyfileobj(content, new, _BLOCK)
+            os.fchmod(new.fileno(), rights)
+        os.utime(name, (DATE, DATE))
+        Path(name).replace(place)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

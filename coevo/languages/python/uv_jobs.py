@@ -1,0 +1,324 @@
+"""uv in a sandbox: requirements made a list of exact versions, and that list installed.
+
+Requirements, the pages of an index and the packages are a stranger's. uv reads them where there is no file of the host
+and no network but `index_proxy.py`. It is never let build anything (`--no-build`): what has no wheel is the business
+of `wheels.py`.
+
+Whether trouble of ours kept uv from an answer is known from the proxy. No word of uv's decides that.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import tarfile
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from coevo.languages.python import uv
+from coevo.languages.python.index_proxy import IndexProxy
+from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import is_open_to_all
+from coevo.languages.python.interpreters import state_of
+from coevo.languages.python.package_index import machine_index
+from coevo.languages.python.places import PACKAGES
+from coevo.languages.python.shown_interpreter import interpreter_mounts
+from coevo.languages.python.shown_interpreter import libraries_inside
+from coevo.languages.python.shown_interpreter import program_inside
+from coevo.languages.python.site_folder import DATE
+from coevo.languages.python.site_folder import SiteFault
+from coevo.languages.python.site_folder import lay_out
+from coevo.model.errors import Transient
+from coevo.sandboxes.job import WORK_FOLDER
+from coevo.sandboxes.process import Process
+from coevo.sandboxes.read_only_proxy import serving
+from coevo.sandboxes.sandbox import Job
+from coevo.sandboxes.sandbox import Limits
+from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.storage.durable import UNFINISHED
+from coevo.storage.folders import cache_folder
+
+_UV, _WHEELS, _LINKS = '/in/uv', '/in/wheels', '/in/links'
+_LIST, _PINS = 'requirements.txt', 'pins.txt'
+
+# The proxy answers once it has a file, however large. Requests that break off are made again.
+_SETTINGS = {
+    'UV_HTTP_TIMEOUT': '1800',
+    'UV_PYTHON_DOWNLOADS': 'never',
+    'PYTHONHASHSEED': '0',  # byte code keeps sets in their order
+}
+# Of the machine's own settings, what says which index counts where several have a package.
+_KEPT = ('UV_INDEX_STRATEGY',)
+
+# What a job prints before anything else: uv's exit status, and the bytes of what it printed that follow.
+_HEAD = re.compile(rb'(\d{1,3}) (\d{1,9}) (\d{1,9})\n')
+_HEAD_BYTES = 32
+_SAID_BYTES = 8 << 20
+_LOCKED = re.compile(r'([A-Za-z0-9][\w.-]*==[\w.+!-]+|    --hash=\w+:[0-9a-f]+)( \\)?', re.ASCII)
+
+RESOLVING = Limits(
+    cpu_seconds=300.0,
+    wall_seconds=1800.0,
+    memory_bytes=4 << 30,
+    processes=256,
+    file_bytes=1 << 30,
+    disk_bytes=2 << 30,
+    bounds_addresses=False,
+)
+_INSTALLING = Limits(
+    cpu_seconds=1800.0,
+    wall_seconds=5400.0,
+    memory_bytes=4 << 30,
+    processes=256,
+    file_bytes=4 << 30,
+    disk_bytes=8 << 30,
+    bounds_addresses=False,
+)
+
+_READ = """\
+while read -r line && [ -n "$line" ]; do export "$line"; done
+mkdir in
+tar -x -f - -C in
+cd in
+status=0
+"""
+_ASK = f"""\
+"$@" < {_LIST} > ../out 2> ../err || status=$?
+"""
+_TELL = f"""\
+tail -c {_SAID_BYTES} ../err > ../said
+echo $status $(wc -c < ../out) $(wc -c < ../said)
+cat ../out ../said
+"""
+# What does not compile is left to who imports it. uv would compile, too, but not for Python 3.6, and would give up at
+# files of Python 2.
+_HAND_OVER = f"""\
+[ $status = 0 ] || exit 0
+touch ../.coevo-end
+find ../site -exec touch -h -d @{DATE} {{}} +
+"$PYTHON" -I -S -m compileall -q -d {PACKAGES} ../site > ../compiled 2>&1 || true
+tar -c -f - --hard-dereference -C ../site . -C .. .coevo-end
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why uv did not do it.
+
+    said      uv's words
+    exceeded  the limit that it was killed for: 'cpu', 'wall', 'memory'
+    """
+
+    said: str = ''
+    exceeded: str | None = None
+
+
+def compile_requirements(
+    sandbox: Sandbox,
+    requirements: Sequence[str],
+    interpreter: Interpreter,
+    before: datetime,
+    *,
+    apart: Mapping[str, datetime] | None = None,
+    wheels: Path | None = None,
+    pins: Sequence[str] = (),
+    limits: Limits = RESOLVING,
+) -> str | Refused:
+    """Return lines of NAME==VERSION with their hashes, sorted by name.
+
+    before  what was uploaded later is not seen, but for some names, which have dates of their own (`apart`)
+    wheels  a folder of wheels that are seen beside the index
+    pins    versions of what is needed, whoever needs it
+
+    Raises: Transient where the index cannot be reached.
+    """
+    words = ['pip', 'compile', '-', *_common(interpreter)]
+    words += ['--generate-hashes', '--no-annotate', '--no-header']
+    words += ['--exclude-newer', _stamp(before)]
+    for name, date in sorted((apart or {}).items()):
+        words += ['--exclude-newer-package', f'{name}={_stamp(date)}']
+    if pins:
+        words += ['--constraints', _PINS]
+    job = _job(words, interpreter, wheels, _READ + _ASK + _TELL, limits)
+    files = {_LIST: '\n'.join(requirements), _PINS: '\n'.join(pins)}
+    done = _ask(sandbox, job, files)
+    if isinstance(done, str) and not all(map(_LOCKED.fullmatch, done.splitlines())):
+        raise Transient('uv prints what is no list of versions')
+    return done
+
+
+def install_packages(
+    sandbox: Sandbox,
+    locked: str,
+    interpreter: Interpreter,
+    target: Path,
+    wheels: Path | None = None,
+) -> Refused | None:
+    """Put what a list names into an empty folder, checked against its hashes, and compile it to byte code.
+
+    Raises: Transient where the index cannot be reached.
+    """
+    words = ['pip', 'install', '-r', '-', '--target', '../site', '--no-deps', *_common(interpreter)]
+    words += ['--require-hashes', '--link-mode', 'hardlink']
+    job = _job(words, interpreter, wheels, _READ + _ASK + _TELL + _HAND_OVER, _INSTALLING)
+    shared = cache_folder() / 'pythons/files'
+    done = _ask(sandbox, job, {_LIST: locked}, lambda stream: lay_out(stream, target, shared))
+    return done if isinstance(done, Refused) else None
+
+
+def _job(
+    words: Sequence[str], interpreter: Interpreter, wheels: Path | None, script: str, limits: Limits
+) -> Job:
+    folders = {_WHEELS: wheels} if wheels is not None else {}
+    folders |= _link_folders(machine_index().sources)
+    mounts = [Mount(source=_standing_uv(), target=_UV), *interpreter_mounts(interpreter)]
+    return Job(
+        argv=('/bin/sh', '-c', script, 'sh', _UV, *words),
+        limits=limits,
+        mounts=(*mounts, *(Mount(source=place, target=name) for name, place in folders.items())),
+        environment={
+            **libraries_inside(interpreter),
+            **_SETTINGS,
+            **{name: os.environ[name] for name in _KEPT if name in os.environ},
+            'PYTHON': program_inside(interpreter),
+        },
+        cwd=WORK_FOLDER,
+    )
+
+
+def _link_folders(sources: uv.Sources) -> dict[str, Path]:
+    return {f'{_LINKS}{number}': place for number, place in enumerate(sources.folders)}
+
+
+def _common(interpreter: Interpreter) -> Iterator[str]:
+    yield from ('--python', program_inside(interpreter), '--no-build', '--no-config')
+    yield from ('--no-progress', '--color', 'never', '--cache-dir', '../cache')
+
+
+def _stamp(date: datetime) -> str:
+    return date.strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def _ask(
+    sandbox: Sandbox,
+    job: Job,
+    files: Mapping[str, str],
+    take: Callable[[IO[bytes]], None] | None = None,
+) -> str | Refused:
+    """Run uv, and return what it prints.
+
+    take  reads what a job that succeeds prints beside that. Raises: SiteFault, TarError
+
+    Raises: Transient where a request could not be answered, or the job does not end as it should.
+    """
+    proxy = IndexProxy(machine_index())
+    with sandbox.start(job) as process:
+        with serving(process, proxy.answer, proxy.announce, ends_at_trouble=True) as served:
+            folders = [one.target for one in job.mounts if one.target.startswith((_WHEELS, _LINKS))]
+            _tell(process, proxy.variables(served.url, folders), files)
+            answer, fault = _listen(process, take)
+            waits = proxy.is_waiting
+            process.kill()
+        served.check()
+        if process.exceeded == 'wall' and waits:
+            raise Transient('the package index does not answer in time')
+        if process.exceeded is not None or fault is not None:
+            return Refused(said=fault or '', exceeded=process.exceeded)
+        if answer is None:
+            raise Transient(f'uv ended without an answer: {process.noise().strip()[-500:]}')
+    if answer.status:
+        return Refused(said=answer.said.replace(served.url, ''))
+    return answer.printed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    status: int
+    printed: str
+    said: str
+
+
+def _tell(process: Process, variables: Mapping[str, str], files: Mapping[str, str]) -> None:
+    """Give a job what its script reads; one that has ended already reads nothing."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode='w') as packed:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode(errors='replace'))
+            packed.addfile(member, io.BytesIO(text.encode(errors='replace')))
+    lines = ''.join(f'{name}={text}\n' for name, text in variables.items())
+    with suppress(BrokenPipeError):
+        process.stdin.write(process.inside(lines).encode() + b'\n' + archive.getvalue())
+        process.stdin.close()
+
+
+def _listen(
+    process: Process, take: Callable[[IO[bytes]], None] | None
+) -> tuple[_Answer | None, str | None]:
+    """Return uv's answer, None for one that broke off, and why what came with it is not kept."""
+    answer = _read_answer(process.stdout)
+    if answer is None or answer.status or take is None:
+        return answer, None
+    try:
+        take(process.stdout)
+    except SiteFault as error:
+        return answer, str(error)
+    except tarfile.TarError:
+        return None, None
+    return answer, None
+
+
+def _read_answer(stream: IO[bytes]) -> _Answer | None:
+    head = b''
+    while not head.endswith(b'\n') and len(head) < _HEAD_BYTES:
+        byte = stream.read(1)
+        if not byte:
+            return None
+        head += byte
+    told = _HEAD.fullmatch(head)
+    if told is None:
+        return None
+    texts = [_read_exactly(stream, int(size)) for size in told.groups()[1:]]
+    if None in texts:
+        return None
+    printed, said = (text.decode(errors='replace') for text in texts if text is not None)
+    return _Answer(status=int(told[1]), printed=printed, said=said)
+
+
+def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
+    """Return so many bytes; None where fewer come, or they are more than uv may print."""
+    if size > _SAID_BYTES:
+        return None
+    parts: list[bytes] = []
+    while size:
+        part = stream.read(size)
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b''.join(parts)
+
+
+def _standing_uv() -> Path:
+    """Return a uv that any user can run: that of the machine, or a copy in the tool cache."""
+    program = Path(uv.program()).resolve()
+    if is_open_to_all(program):
+        return program
+    place = cache_folder() / 'pythons/uv' / state_of(program)
+    if not place.is_file():
+        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        new = place.with_name(f'{UNFINISHED}{os.getpid()}')
+        shutil.copyfile(program, new)
+        new.chmod(0o755)
+        new.replace(place)
+    return place

@@ -1,0 +1,178 @@
+"""What a job may ask of the indexes, and what becomes of faults of theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+from coevo.languages.python.index_proxy import IndexProxy
+from coevo.languages.python.package_index import PackageIndex
+from coevo.languages.python.uv import Sources
+from coevo.model.errors import Transient
+from coevo.sandboxes.read_only_proxy import Answer
+from coevo.storage.fetching import Fetcher
+from tests.coevo.languages.python.index_server import Shelf
+from tests.coevo.languages.python.index_server import serving
+
+WHEEL = 'shoe-1.0-py3-none-any.whl'
+PLACE = f'/simple/0/shoe/{WHEEL}'
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    with serving(monkeypatch, Shelf()) as opened:
+        opened.add_wheel('shoe', '1.0')
+        yield opened
+
+
+@pytest.fixture
+def index(shelf: Shelf, tmp_path: Path) -> PackageIndex:
+    links = (shelf.url.replace('/simple/', '/list.html'),)
+    return PackageIndex(
+        Sources(indexes=(shelf.url,), links=links), tmp_path, Fetcher(tries=2, pause=0.01)
+    )
+
+
+def ask(index: PackageIndex, target: str, part: str | None = None) -> Answer:
+    headers = Message()
+    if part:
+        headers['Range'] = part
+    return IndexProxy(index).answer(target, headers)
+
+
+def body(answer: Answer) -> bytes:
+    return answer.body.read_bytes() if isinstance(answer.body, Path) else answer.body
+
+
+def test_a_page_and_its_file_are_given(shelf: Shelf, index: PackageIndex) -> None:
+    (row,) = json.loads(body(ask(index, '/simple/0/shoe/')))['files']
+    assert row['url'] == WHEEL
+    assert body(ask(index, PLACE)) == shelf.content[f'/files/{WHEEL}']
+    assert IndexProxy(index).announce(PLACE, Message()).headers['Content-Length'] == str(
+        len(shelf.content[f'/files/{WHEEL}'])
+    )
+
+
+def test_pages_and_files_are_fetched_once(shelf: Shelf, index: PackageIndex) -> None:
+    for _ in range(3):
+        ask(index, '/simple/0/shoe/')
+        ask(index, PLACE)
+    assert [path for path, _ in shelf.asked] == ['/simple/shoe/', f'/files/{WHEEL}']
+
+
+@pytest.mark.parametrize('has_parts', [True, False])
+def test_a_part_of_a_file_is_given_whether_or_not_the_index_sends_parts(
+    shelf: Shelf, index: PackageIndex, has_parts: bool
+) -> None:
+    shelf.has_parts = has_parts
+    content = shelf.content[f'/files/{WHEEL}']
+    for asked, wanted in (
+        ('bytes=3-9', content[3:10]),
+        ('bytes=-20', content[-20:]),
+        (f'bytes=5-{10**9}', content[5:]),
+        ('bytes=7-', content[7:]),
+    ):
+        for _ in range(2):
+            answer = ask(index, PLACE, asked)
+            assert (answer.status, body(answer)) == (206, wanted)
+            assert answer.headers['Content-Range'].endswith(f'/{len(content)}')
+    assert ask(index, PLACE, f'bytes={len(content)}-').status == 416
+    whole = [path for path, part in shelf.asked if path.startswith('/files') and not part]
+    assert whole == []
+
+
+@pytest.mark.parametrize(
+    'target',
+    [
+        '/',
+        '/simple/',
+        '/simple/0/',
+        '/simple/1/shoe/',
+        '/simple/-1/shoe/',
+        '/simple/\u0660/shoe/',
+        '/simple/0/other/',
+        '/simple/0/../',
+        '/simple/0/%2e%2e/',
+        '/simple/0/Shoe/',
+        '/simple/0/sh_oe/',
+        '/simple/0/-shoe/',
+        f'/simple/0/{"x" * 300}/',
+        '/simple/0/shoe/..',
+        '/simple/0/shoe/%2e%2e%2f%2e%2e%2fetc%2fpasswd',
+        '/simple/0/shoe/%00',
+        '/simple/0/shoe/%ff',
+        '/simple/0/shoe/other.whl',
+        f'{PLACE}.metadata',
+        f'{PLACE}/x',
+        '/simple/0/shoe/http:%2f%2fother.invalid%2fx',
+        '//other.invalid/simple/0/shoe/',
+        '/links/1/',
+        '/links/0/../../etc/passwd',
+        '/files/shoe',
+    ],
+)
+def test_nothing_is_given_but_what_a_page_names(index: PackageIndex, target: str) -> None:
+    answer = ask(index, target)
+    assert answer.status == (200 if target.startswith('//') else 404)  # the host is not looked at
+
+
+def test_metadata_beside_a_wheel_are_given_where_the_page_names_them(
+    shelf: Shelf, index: PackageIndex
+) -> None:
+    shelf.pages['shoe'][0]['core-metadata'] = True
+    shelf.content[f'/files/{WHEEL}.metadata'] = b'Name: shoe\n'
+    assert body(ask(index, f'{PLACE}.metadata')) == b'Name: shoe\n'
+
+
+def test_links_outside_of_an_index_are_given(shelf: Shelf, index: PackageIndex) -> None:
+    shelf.content['/list.html'] = f'<a href="files/{WHEEL}">x</a>'.encode()
+    assert body(ask(index, '/links/0/')).count(b'<a ') == 1
+    assert body(ask(index, f'/links/0/{WHEEL}')) == shelf.content[f'/files/{WHEEL}']
+
+
+def test_another_content_than_the_page_names_is_trouble_and_is_not_kept(
+    shelf: Shelf, index: PackageIndex
+) -> None:
+    content = shelf.content[f'/files/{WHEEL}']
+    shelf.content[f'/files/{WHEEL}'] = content[:-1] + b'x'
+    with pytest.raises(Transient, match='another file than its page names'):
+        ask(index, PLACE)
+    shelf.content[f'/files/{WHEEL}'] = content
+    assert body(ask(index, PLACE)) == content
+
+
+@pytest.mark.parametrize('status', [500, 502, 503, 429, 408])
+def test_a_fault_of_the_index_is_trouble_and_a_job_gives_up_then(
+    shelf: Shelf, index: PackageIndex, status: int
+) -> None:
+    shelf.statuses['/simple/shoe/'] = status
+    proxy = IndexProxy(index)
+    with pytest.raises(Transient):
+        proxy.answer('/simple/0/shoe/', Message())
+    asked = len(shelf.asked)
+    with pytest.raises(Transient):
+        proxy.answer('/simple/0/boot/', Message())
+    assert len(shelf.asked) == asked
+    shelf.statuses.clear()
+    assert ask(index, '/simple/0/shoe/').status == 200
+
+
+@pytest.mark.parametrize('status', [401, 403, 404, 410])
+def test_what_the_index_does_not_give_is_an_answer(
+    shelf: Shelf, index: PackageIndex, status: int
+) -> None:
+    shelf.statuses['/simple/shoe/'] = status
+    assert ask(index, '/simple/0/shoe/').status == status
+
+
+def test_what_is_no_page_is_trouble(shelf: Shelf, index: PackageIndex) -> None:
+    shelf.content['/simple/boot/'] = b'Please log in.'
+    shelf.statuses.clear()
+    assert body(ask(index, '/simple/0/boot/')).endswith(b'"files":[]}')  # HTML without a link
+    shelf.pages['clog'] = {'not': 'a list'}  # type: ignore[assignment]
+    with pytest.raises(Transient, match='no page'):
+        ask(index, '/simple/0/clog/')

@@ -1,0 +1,149 @@
+"""Installed packages as a sandbox hands them over: what of an archive is written, and where."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from coevo.languages.python.site_folder import DATE
+from coevo.languages.python.site_folder import MOST_BYTES
+from coevo.languages.python.site_folder import SiteFault
+from coevo.languages.python.site_folder import lay_out
+from coevo.sandboxes.tar_stream import END
+
+
+def member(name: str, content: bytes = b'', **more: object) -> tuple[tarfile.TarInfo, bytes]:
+    found = tarfile.TarInfo(name)
+    found.size = len(content)
+    for key, value in more.items():
+        setattr(found, key, value)
+    return found, content
+
+
+def packed(*members: tuple[tarfile.TarInfo, bytes], ends: bool = True) -> io.BytesIO:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode='w') as archive:
+        for one, content in (*members, *([member(END)] if ends else [])):
+            archive.addfile(one, io.BytesIO(content))
+    return io.BytesIO(stream.getvalue())
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    (tmp_path / 'site').mkdir()
+    return tmp_path / 'site'
+
+
+def test_files_folders_rights_and_one_date_are_kept(site: Path) -> None:
+    large = os.urandom(9 << 20)
+    lay_out(
+        packed(
+            member('.', type=tarfile.DIRTYPE),
+            member('./shoe.libs', type=tarfile.DIRTYPE, mode=0o700),
+            member('./bin/shoe', b'#!', mode=0o4755),
+            member('./shoe/__init__.py', b'', mode=0o600, mtime=7),
+            member('./shoe/large.so', large),
+        ),
+        site,
+        site.parent / 'shared',
+    )
+    assert (site / 'shoe.libs').is_dir()
+    assert (site / 'shoe/large.so').read_bytes() == large
+    for name, rights in (('bin/shoe', 0o755), ('shoe/__init__.py', 0o644)):
+        state = (site / name).stat()
+        assert (state.st_mode & 0o7777, state.st_mtime) == (rights, DATE)
+
+
+def test_equal_files_are_one_file_unless_their_rights_differ(site: Path) -> None:
+    files = [member('a', b'x'), member('b', b'x'), member('c', b'x', mode=0o755)]
+    lay_out(packed(*files), site, site.parent / 'shared')
+    first, second, third = ((site / name).stat() for name in 'abc')
+    assert first.st_ino == second.st_ino != third.st_ino
+
+
+def test_a_kept_file_that_was_cut_is_written_anew(site: Path) -> None:
+    shared = site.parent / 'shared'
+    lay_out(packed(member('a', b'whole')), site, shared)
+    (kept,) = shared.glob('*/*')
+    kept.unlink()
+    kept.write_bytes(b'')
+    lay_out(packed(member('b', b'whole')), site, shared)
+    assert (site / 'b').read_bytes() == b'whole'
+
+
+def test_links_and_devices_are_left_out(site: Path) -> None:
+    others = (
+        member('link', type=tarfile.SYMTYPE, linkname='/etc/passwd'),
+        member('hard', type=tarfile.LNKTYPE, linkname='kept'),
+        member('pipe', type=tarfile.FIFOTYPE),
+        member('device', type=tarfile.CHRTYPE),
+    )
+    lay_out(
+        packed(*others, member('link/x', b'x'), member('kept', b'x')), site, site.parent / 'shared'
+    )
+    assert sorted(str(path.relative_to(site)) for path in site.rglob('*')) == [
+        'kept',
+        'link',
+        'link/x',
+    ]
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        '/etc/x',
+        '../x',
+        'a/../../x',
+        'x' * 300,
+        '/'.join('x' * 200),
+        '/'.join(['x' * 250] * 20),
+        '/',
+    ],
+)
+def test_a_name_that_is_no_path_below_is_refused(site: Path, name: str) -> None:
+    with pytest.raises(SiteFault):
+        lay_out(packed(member(name, b'x')), site, site.parent / 'shared')
+    assert list(site.rglob('*')) == []
+
+
+def test_of_two_files_with_one_name_the_first_counts(site: Path) -> None:
+    lay_out(packed(member('a', b'1'), member('a', b'2')), site, site.parent / 'shared')
+    assert (site / 'a').read_bytes() == b'1'
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(site: Path) -> None:
+    with pytest.raises(SiteFault):
+        lay_out(packed(member('a', b'1'), member('a/b', b'2')), site, site.parent / 'shared')
+
+
+def test_too_much_is_refused_before_it_is_read(site: Path) -> None:
+    head = tarfile.TarInfo('a')
+    head.size = MOST_BYTES + 1
+    with pytest.raises(SiteFault, match='more than 8 GiB'):
+        lay_out(io.BytesIO(head.tobuf() + bytes(1024)), site, site.parent / 'shared')
+
+
+@pytest.mark.parametrize('ends', [True, False])
+def test_an_archive_that_breaks_off_is_no_archive(site: Path, ends: bool) -> None:
+    whole = packed(member('a', b'x' * 4096), ends=ends).getvalue()
+    with pytest.raises(tarfile.TarError):
+        lay_out(io.BytesIO(whole[:2048] if ends else whole), site, site.parent / 'shared')
+
+
+def test_a_file_with_too_many_names_is_copied(site: Path) -> None:
+    shared = site.parent / 'shared'
+    lay_out(packed(member('a', b'x')), site, shared)
+    (kept,) = shared.glob('*/*')
+    try:
+        for number in range(70_000):
+            os.link(kept, site / str(number))
+    except OSError:
+        lay_out(packed(member('b', b'x'), member('c', b'x')), site, shared)
+        assert (site / 'b').read_bytes() == b'x'
+        assert (site / 'b').stat().st_ino == (site / 'c').stat().st_ino
+    else:
+        pytest.skip('this file system lets a file have any number of names')
