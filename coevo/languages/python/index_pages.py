@@ -87,8 +87,9 @@ def read_page(content: bytes, kind: str, url: str) -> IndexPage:
         raise NoPage('the page has no list of files')
     files: dict[str, IndexFile] = {}
     rows = []
+    login = urlsplit(url).netloc.rpartition('@')[0]
     for row in page['files']:
-        file = _read_file(row, url)
+        file = _read_file(row, url, login)
         if file is not None and file.name not in files:
             files[file.name] = file
             rows.append({**row, 'url': quote(file.name)})
@@ -111,27 +112,26 @@ def _written(page: Mapping[str, Any]) -> bytes:
     return json.dumps(page, separators=(',', ':')).encode()
 
 
-def _read_file(row: object, url: str) -> IndexFile | None:
-    """Return a file; None for a row that names none which we would fetch."""
+def _read_file(row: object, page: str, login: str) -> IndexFile | None:
+    """Return a file; None for a row that names none which we would fetch.
+
+    page, login  the address of the page, and who logs in there
+    """
     if not isinstance(row, dict):
         return None
     name, place = row.get('filename'), row.get('url')
     if not isinstance(name, str) or not isinstance(place, str):
         return None
-    if not name or '/' in name or '\0' in name or len(name) > _LONGEST_NAME:
+    if not name or '/' in name or '\0' in name or len(name) > _LONGEST_NAME or not _is_text(name):
         return None
-    try:
-        whole = urljoin(url, place)
-        quote(name)
-        if urlsplit(whole).scheme not in ('http', 'https'):
-            return None
-    except ValueError:  # no address, or half of a character
+    url = _address(place, page, login)
+    if url is None:
         return None
     metadata = next((row[key] for key in _METADATA_KEYS if row.get(key)), None)
     size = row.get('size')
     return IndexFile(
         name=name,
-        url=_with_login_of(whole, url),
+        url=url,
         sha256=_sha256(row.get('hashes')),
         size=size if isinstance(size, int) and size >= 0 else None,
         has_metadata=metadata is not None,
@@ -142,13 +142,27 @@ def _read_file(row: object, url: str) -> IndexFile | None:
     )
 
 
-def _with_login_of(url: str, page: str) -> str:
-    """Return an address with the login of its page, if it is of the same server and has none of its own."""
-    own, other = urlsplit(url), urlsplit(page)
-    login = other.netloc.rpartition('@')[0]
-    if not login or '@' in own.netloc or own.netloc != other.netloc.rpartition('@')[2]:
+def _is_text(name: str) -> bool:
+    """Whether a name has no half of a character: JSON may have it, an address may not."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _address(place: str, page: str, login: str) -> str | None:
+    """Return where a file lies, with the login of its page if that is of the same server; None for no address."""
+    try:
+        url = place if place.startswith(('https://', 'http://')) else urljoin(page, place)
+        parts = urlsplit(url)
+        if parts.scheme not in ('http', 'https') or not parts.hostname or not _is_text(url):
+            return None
+    except ValueError:
+        return None
+    if not login or parts.netloc != urlsplit(page).netloc.rpartition('@')[2]:
         return url
-    return own._replace(netloc=f'{login}@{own.netloc}').geturl()
+    return parts._replace(netloc=f'{login}@{parts.netloc}').geturl()
 
 
 def _sha256(hashes: object) -> str | None:
