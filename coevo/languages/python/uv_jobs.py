@@ -13,6 +13,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import tarfile
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -64,6 +65,8 @@ _KEPT = ('UV_INDEX_STRATEGY',)
 _HEAD = re.compile(rb'(\d{1,3}) (\d{1,9}) (\d{1,9})\n')
 _HEAD_BYTES = 32
 _SAID_BYTES = 8 << 20
+# By nobody who kept to a limit: the machine had no memory left.
+_KILLED = 128 + signal.SIGKILL
 _LOCKED = re.compile(r'([A-Za-z0-9][\w.-]*==[\w.+!-]+|    --hash=\w+:[0-9a-f]+)( \\)?', re.ASCII)
 
 RESOLVING = Limits(
@@ -87,7 +90,8 @@ _INSTALLING = Limits(
 
 _READ = """\
 while read -r line && [ -n "$line" ]; do export "$line"; done
-mkdir in
+mkdir in site
+touch .coevo-end
 tar -x -f - -C in
 cd in
 status=0
@@ -104,7 +108,6 @@ cat ../out ../said
 # files of Python 2.
 _HAND_OVER = f"""\
 [ $status = 0 ] || exit 0
-touch ../.coevo-end
 find ../site -exec touch -h -d @{DATE} {{}} +
 "$PYTHON" -I -S -m compileall -q -d {PACKAGES} ../site > ../compiled 2>&1 || true
 tar -c -f - --hard-dereference -C ../site . -C .. .coevo-end
@@ -153,7 +156,7 @@ def compile_requirements(
     files = {_LIST: '\n'.join(requirements), _PINS: '\n'.join(pins)}
     done = _ask(sandbox, job, files)
     if isinstance(done, str) and not all(map(_LOCKED.fullmatch, done.splitlines())):
-        raise Transient('uv prints what is no list of versions')
+        return Refused(said='a requirement has no version of an index')  # but a place
     return done
 
 
@@ -222,11 +225,20 @@ def _ask(
     Raises: Transient where a request could not be answered, or the job does not end as it should.
     """
     proxy = IndexProxy(machine_index())
+    answer: _Answer | None = None
+    fault: str | None = None
     with sandbox.start(job) as process:
         with serving(process, proxy.answer, proxy.announce, ends_at_trouble=True) as served:
             folders = [one.target for one in job.mounts if one.target.startswith((_WHEELS, _LINKS))]
             _tell(process, proxy.variables(served.url, folders), files)
-            answer, fault = _listen(process, take)
+            try:
+                answer = _read_answer(process.stdout)
+                if answer is not None and not answer.status and take is not None:
+                    take(process.stdout)
+            except SiteFault as error:
+                fault = str(error)
+            except tarfile.TarError:
+                answer = None
             waits = proxy.is_waiting
             process.kill()
         served.check()
@@ -234,7 +246,7 @@ def _ask(
             raise Transient('the package index does not answer in time')
         if process.exceeded is not None or fault is not None:
             return Refused(said=fault or '', exceeded=process.exceeded)
-        if answer is None:
+        if answer is None or answer.status == _KILLED:
             raise Transient(f'uv ended without an answer: {process.noise().strip()[-500:]}')
     if answer.status:
         return Refused(said=answer.said.replace(served.url, ''))
@@ -262,23 +274,8 @@ def _tell(process: Process, variables: Mapping[str, str], files: Mapping[str, st
         process.stdin.close()
 
 
-def _listen(
-    process: Process, take: Callable[[IO[bytes]], None] | None
-) -> tuple[_Answer | None, str | None]:
-    """Return uv's answer, None for one that broke off, and why what came with it is not kept."""
-    answer = _read_answer(process.stdout)
-    if answer is None or answer.status or take is None:
-        return answer, None
-    try:
-        take(process.stdout)
-    except SiteFault as error:
-        return answer, str(error)
-    except tarfile.TarError:
-        return None, None
-    return answer, None
-
-
 def _read_answer(stream: IO[bytes]) -> _Answer | None:
+    """Return uv's answer, None for one that breaks off. Raises: SiteFault."""
     head = b''
     while not head.endswith(b'\n') and len(head) < _HEAD_BYTES:
         byte = stream.read(1)
@@ -296,9 +293,9 @@ def _read_answer(stream: IO[bytes]) -> _Answer | None:
 
 
 def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
-    """Return so many bytes; None where fewer come, or they are more than uv may print."""
+    """Return so many bytes, None where fewer come. Raises: SiteFault for more than uv may print."""
     if size > _SAID_BYTES:
-        return None
+        raise SiteFault(f'uv prints more than {_SAID_BYTES >> 20} MiB')
     parts: list[bytes] = []
     while size:
         part = stream.read(size)

@@ -264,6 +264,19 @@ def test_uv_sees_neither_files_of_the_host_nor_another_network(
     assert isinstance(found, Refused)
 
 
+def test_a_requirement_that_is_a_place_in_the_sandbox_is_no_version(
+    sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
+) -> None:
+    file = 'lace-1.0-py3-none-any.whl'
+    wheels = folder / 'wheels'
+    wheels.mkdir()
+    (wheels / file).write_bytes(shelf.content[f'/files/{file}'])
+    found = compile_requirements(
+        sandbox, [f'lace @ file:///in/wheels/{file}'], interpreter, DAY, wheels=wheels
+    )
+    assert found == Refused(said='a requirement has no version of an index')
+
+
 # uv's own words, as 0.13.8 says them.
 def test_uv_says_what_is_not_there(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
