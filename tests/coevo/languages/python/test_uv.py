@@ -1,0 +1,80 @@
+"""Which indexes uv's configuration names, and that a job of uv's looks there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from coevo.languages.python import uv
+from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.package_index import machine_index
+from coevo.languages.python.uv_jobs import compile_requirements
+from coevo.model.errors import Fatal
+from coevo.model.errors import Transient
+from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.workspace import workspace
+from tests.coevo.languages.python.index_server import Shelf
+from tests.coevo.languages.python.index_server import serving
+from tests.coevo.languages.python.index_server import wheel
+
+
+@pytest.fixture
+def links() -> Iterator[Path]:
+    with workspace() as folder:
+        place = folder / 'links'
+        place.mkdir()
+        yield place
+
+
+def test_variables_name_indexes_and_folders(monkeypatch: pytest.MonkeyPatch, links: Path) -> None:
+    monkeypatch.setenv('UV_DEFAULT_INDEX', 'https://me:secret@one.invalid/simple')
+    monkeypatch.setenv('UV_EXTRA_INDEX_URL', 'https://two.invalid/simple')
+    monkeypatch.setenv('UV_FIND_LINKS', str(links))
+    found = uv.sources()
+    assert found.indexes == ('https://me:secret@one.invalid/simple', 'https://two.invalid/simple')
+    assert found.folders == (links,)
+
+
+def test_a_file_names_indexes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = tmp_path / 'uv.toml'
+    settings.write_text('[[index]]\nurl = "https://one.invalid/simple"\ndefault = true\n')
+    monkeypatch.setenv('UV_CONFIG_FILE', str(settings))
+    assert uv.sources().indexes == ('https://one.invalid/simple',)
+    settings.write_text('[[index]\n')
+    with pytest.raises(Transient, match='uv cannot use its configuration'):
+        uv.sources()
+
+
+def test_an_index_that_is_not_asked_by_http_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, links: Path
+) -> None:
+    monkeypatch.setenv('UV_DEFAULT_INDEX', f'file://{links}')
+    with pytest.raises(Fatal, match='set one in its configuration'):
+        uv.sources()
+
+
+def test_a_job_looks_into_a_second_index_and_a_folder(
+    monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, links: Path
+) -> None:
+    (links / 'shoe-1.0-py3-none-any.whl').write_bytes(wheel('shoe', '1.0', ('lace', 'sole')))
+    more, first = Shelf(), Shelf()
+    more.add_wheel('sole', '3.0')
+    first.add_wheel('lace', '2.0')
+    interpreter = next(one for one in find_interpreters() if one.feature == sys.version_info[:2])
+    with serving(monkeypatch, more), serving(monkeypatch, first):
+        monkeypatch.setenv('UV_EXTRA_INDEX_URL', more.url)
+        monkeypatch.setenv('UV_FIND_LINKS', str(links))
+        machine_index.cache_clear()
+        day = datetime(2024, 3, 1, tzinfo=UTC)
+        found = compile_requirements(sandbox, ['shoe'], interpreter, day)
+    assert isinstance(found, str), found
+    assert [line.split()[0] for line in found.splitlines()[::2]] == [
+        'lace==2.0',
+        'shoe==1.0',
+        'sole==3.0',
+    ]
