@@ -12,6 +12,7 @@ import re
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from netrc import NetrcParseError
@@ -65,6 +66,7 @@ class PackageIndex:
         """Take where to look, and a folder for files."""
         self.sources, self._home = sources, home
         self._fetcher = fetcher or Fetcher()
+        self._logins = _logins()
         self._pages: dict[str, _Kept] = {}
         self._weight = 0
         self._guard = threading.Lock()
@@ -115,7 +117,9 @@ class PackageIndex:
         place = self._home / 'metadata' / _digest(f'{file.url}\n{file.sha256}')
         if not place.is_file():
             answer = self._fetcher.fetch(
-                _metadata_url(file.url), most_bytes=_METADATA_BYTES, seconds=_PAGE_SECONDS
+                _metadata_url(_with_login(file.url, self._logins)),
+                most_bytes=_METADATA_BYTES,
+                seconds=_PAGE_SECONDS,
             )
             _check_status(answer)
             _check_digest(hashlib.sha256(answer.content).hexdigest(), file.metadata_sha256)
@@ -145,12 +149,17 @@ class PackageIndex:
 
     def _fetch_page(self, url: str, accept: str) -> IndexPage | NotServed:
         answer = self._fetcher.fetch(
-            _with_login(url), most_bytes=_PAGE_BYTES, seconds=_PAGE_SECONDS, accept=accept
+            _with_login(url, self._logins),
+            most_bytes=_PAGE_BYTES,
+            seconds=_PAGE_SECONDS,
+            accept=accept,
         )
         try:
             _check_status(answer)
             return read_page(
-                answer.content, answer.headers.get('content-type', ''), _with_login(url)
+                answer.content,
+                answer.headers.get('content-type', ''),
+                _with_login(url, self._logins),
             )
         except NotServed as error:
             return error
@@ -163,7 +172,7 @@ class PackageIndex:
         place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
             answer = self._fetcher.fetch(
-                _with_login(file.url),
+                _with_login(file.url, self._logins),
                 most_bytes=_FILE_BYTES,
                 seconds=_FILE_SECONDS,
                 into=new,
@@ -230,21 +239,21 @@ def _digest(text: str) -> str:
 
 
 def _metadata_url(url: str) -> str:
-    place = urlsplit(_with_login(url))
+    place = urlsplit(url)
     return place._replace(path=f'{place.path}.metadata').geturl()
 
 
-def _with_login(url: str) -> str:
-    """Return an address with the login that ~/.netrc has for it, as uv would log in."""
+def _with_login(url: str, logins: Mapping[str, str]) -> str:
+    """Return an address with the login that is known for its host, unless it has one."""
     place = urlsplit(url)
     if '@' in place.netloc:
         return url
-    login = _logins().get(place.hostname or '')
+    login = logins.get(place.hostname or '')
     return place._replace(netloc=f'{login}@{place.netloc}').geturl() if login else url
 
 
-@functools.cache
 def _logins() -> dict[str, str]:
+    """Return the logins of ~/.netrc by host: uv would use them, too."""
     try:
         known = netrc(os.environ.get('NETRC')).hosts
     except (OSError, NetrcParseError):

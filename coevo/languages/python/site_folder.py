@@ -67,6 +67,9 @@ def _place(path: Beneath, kept: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
+        if error.errno == errno.EXDEV:  # the folder is of another file system
+            path.write(kept.read_bytes(), kept.stat().st_mode & 0o777)
+            return
         if error.errno != errno.EMLINK:
             raise
         with kept.open('rb') as content:  # as many names as the file system lets: a copy takes over

@@ -12,6 +12,7 @@ import json
 import tarfile
 import threading
 import zipfile
+from base64 import b64encode
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ class Shelf:
 
     statuses   what is answered to a path instead of what is there
     is_html    whether pages are HTML
+    login      what a request has to log in with, as `user:password`
     has_parts  whether parts of files are sent
     asked      paths so far, with the range that was asked for
     """
@@ -45,6 +47,7 @@ class Shelf:
     statuses: dict[str, int] = field(default_factory=dict)
     is_html: bool = False
     has_parts: bool = True
+    login: str = ''
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     silent: threading.Event = field(default_factory=threading.Event)
 
@@ -126,6 +129,9 @@ def serving(monkeypatch: pytest.MonkeyPatch, shelf: Shelf) -> Iterator[Shelf]:
                 return
             path, kind, body = unquote(self.path), 'application/octet-stream', b''
             status = shelf.statuses.get(path, 200)
+            wanted = f'Basic {b64encode(shelf.login.encode()).decode()}'
+            if shelf.login and self.headers.get('Authorization') != wanted:
+                status = 401
             name = path.removeprefix('/simple/').removesuffix('/')
             if status == 200 and name in shelf.pages:
                 kind, body = shelf.page(name)

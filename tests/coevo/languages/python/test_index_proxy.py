@@ -169,6 +169,25 @@ def test_what_the_index_does_not_give_is_an_answer(
     assert ask(index, '/simple/0/shoe/').status == status
 
 
+@pytest.mark.parametrize('place', ['address', 'netrc'])
+def test_the_index_is_logged_in_to_as_uv_would(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    shelf.login = 'me:s ecret'
+    lines = tmp_path / 'netrc'
+    lines.write_text('machine 127.0.0.1 login me password "s ecret"\n' if place == 'netrc' else '')
+    monkeypatch.setenv('NETRC', str(lines))
+    url = shelf.url.replace('://', '://me:s%20ecret@') if place == 'address' else shelf.url
+    index = PackageIndex(Sources(indexes=(url,)), tmp_path / 'files')
+    page = ask(index, '/simple/0/shoe/')
+    assert page.status == 200
+    assert b'ecret' not in body(page)
+    assert body(ask(index, PLACE)) == shelf.content[f'/files/{WHEEL}']
+    lines.write_text('')
+    without = PackageIndex(Sources(indexes=(shelf.url,)), tmp_path / 'others')
+    assert ask(without, '/simple/0/shoe/').status == 401
+
+
 def test_what_is_no_page_is_trouble(shelf: Shelf, index: PackageIndex) -> None:
     shelf.content['/simple/boot/'] = b'Please log in.'
     shelf.statuses.clear()

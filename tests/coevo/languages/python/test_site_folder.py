@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,16 @@ def test_an_archive_that_breaks_off_is_no_archive(site: Path, ends: bool) -> Non
     whole = packed(member('a', b'x' * 4096), ends=ends).getvalue()
     with pytest.raises(tarfile.TarError):
         lay_out(io.BytesIO(whole[:2048] if ends else whole), site, site.parent / 'shared')
+
+
+def test_a_folder_of_another_file_system_is_given_copies(site: Path) -> None:
+    memory = Path('/dev/shm')
+    if not os.access(memory, os.W_OK) or memory.stat().st_dev == site.stat().st_dev:
+        pytest.skip('there is no other file system')
+    with tempfile.TemporaryDirectory(dir=memory) as shared:
+        lay_out(packed(member('bin/a', b'x', mode=0o755)), site, Path(shared))
+    assert (site / 'bin/a').read_bytes() == b'x'
+    assert (site / 'bin/a').stat().st_mode & 0o777 == 0o755
 
 
 def test_a_file_with_too_many_names_is_copied(site: Path) -> None:

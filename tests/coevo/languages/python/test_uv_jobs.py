@@ -34,6 +34,7 @@ from coevo.sandboxes.sandbox import open_sandbox
 from coevo.sandboxes.workspace import workspace
 from tests.coevo.languages.python.index_server import Shelf
 from tests.coevo.languages.python.index_server import serving
+from tests.coevo.languages.python.index_server import wheel
 
 DAY = datetime(2024, 3, 1, tzinfo=UTC)
 
@@ -274,6 +275,24 @@ def test_a_requirement_that_is_a_place_in_the_sandbox_is_no_version(
         sandbox, [f'lace @ file:///in/wheels/{file}'], interpreter, DAY, wheels=wheels
     )
     assert found == Refused(said='a requirement has no version of an index')
+
+
+@pytest.mark.parametrize(
+    'path',
+    ['../evil.py', '../../../evil.py', '/tmp/evil.py', 'a/../../evil.py', 'x' * 300, '.coevo-end'],
+)
+def test_a_wheel_with_odd_paths_is_a_verdict_or_stays_in_its_folder(
+    sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path, path: str
+) -> None:
+    file = 'clog-1.0-py3-none-any.whl'
+    shelf.add('clog', file, wheel('clog', '1.0', files={path: b'evil'}))
+    site = folder / 'below/site'
+    site.mkdir(parents=True)
+    found = install_packages(sandbox, locked(sandbox, interpreter, 'clog'), interpreter, site)
+    assert found is None or found.exceeded is None
+    assert [one.name for one in site.parent.iterdir()] == ['site']
+    assert not list(folder.glob('evil*'))
+    assert found is not None or (site / 'clog.py').is_file()
 
 
 # uv's own words, as 0.13.8 says them.
