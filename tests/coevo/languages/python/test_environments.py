@@ -105,6 +105,12 @@ def test_a_test_requirement_that_is_not_there_is_left_out(tmp_path: Path) -> Non
         assert {'six', 'pytest'} <= names(place).keys()
 
 
+def test_a_version_that_looks_like_a_fault_of_a_server_is_a_verdict(tmp_path: Path) -> None:
+    project = f'{PROJECT}dependencies = ["six==1.503"]\n'
+    with shop(tmp_path, FILES, {'README': ''}, project) as place:
+        assert [build.trouble('.') for build in place.builds] == ['requirements:six'] * 2
+
+
 def test_projects_of_one_repository_are_not_taken_from_the_index(tmp_path: Path) -> None:
     files = {
         **FILES,
