@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import Message
+from pathlib import Path
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 
@@ -28,10 +29,14 @@ from coevo.languages.python.package_index import NotServed
 from coevo.languages.python.package_index import PackageIndex
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import NOT_THERE
+from coevo.sandboxes.read_only_proxy import REFUSED
 from coevo.sandboxes.read_only_proxy import Answer
 
 _NUMBER = re.compile('[0-9]{1,3}')
 _RANGE = re.compile(r'bytes=(\d{0,18})-(\d{0,18})')
+# For one job: what it asks for fills the tool cache. An environment of 300 packages takes a few thousand requests.
+MOST_REQUESTS = 50_000
+MOST_BYTES = 12 << 30
 _METADATA = '.metadata'
 _BYTES = {'Accept-Ranges': 'bytes', 'Content-Type': 'application/octet-stream'}
 
@@ -43,7 +48,7 @@ class IndexProxy:
         self._index = index
         self._trouble: str | None = None
         self._guard = threading.Lock()
-        self._open = 0
+        self._open = self._requests = self._bytes = 0
 
     @property
     def is_waiting(self) -> bool:
@@ -77,8 +82,14 @@ class IndexProxy:
     def _answer(self, target: str, part: str | None, *, whole: bool) -> Answer:
         if self._trouble is not None:
             raise Transient(self._trouble)
+        if self._requests >= MOST_REQUESTS or self._bytes >= MOST_BYTES:
+            return REFUSED
         with self._counting():
-            return self._answer_once(target, part, whole=whole)
+            answer = self._answer_once(target, part, whole=whole)
+        size = answer.body.stat().st_size if isinstance(answer.body, Path) else len(answer.body)
+        with self._guard:
+            self._requests, self._bytes = self._requests + 1, self._bytes + size
+        return answer
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
@@ -92,7 +103,7 @@ class IndexProxy:
 
     def _answer_once(self, target: str, part: str | None, *, whole: bool) -> Answer:
         try:
-            found = self._look_up(urlsplit(target).path)
+            found = self._look_up(_path(target))
             if isinstance(found, Answer):
                 return found
             if not whole:
@@ -103,8 +114,6 @@ class IndexProxy:
         except Transient as error:
             self._trouble = str(error)
             raise
-        except ValueError:  # what is no path
-            return NOT_THERE
 
     def _look_up(self, path: str) -> Answer | IndexFile:
         match path.split('/'):
@@ -119,7 +128,7 @@ class IndexProxy:
         return NOT_THERE
 
     def _of_page(self, page: IndexPage, file: str) -> Answer | IndexFile:
-        name = unquote(file, errors='strict')
+        name = unquote(file)
         if name in page.files:
             return page.files[name]
         wheel = page.files.get(name.removesuffix(_METADATA))
@@ -141,6 +150,14 @@ class IndexProxy:
 
     def _has(self, number: str, count: int) -> bool:
         return bool(_NUMBER.fullmatch(number)) and int(number) < count
+
+
+def _path(target: str) -> str:
+    """Return the path of a request; empty for what is no address."""
+    try:
+        return urlsplit(target).path
+    except ValueError:
+        return ''
 
 
 def _page(content: bytes, kind: str) -> Answer:

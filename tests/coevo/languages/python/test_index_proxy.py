@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.python.index_proxy import MOST_REQUESTS
 from coevo.languages.python.index_proxy import IndexProxy
 from coevo.languages.python.package_index import PackageIndex
 from coevo.languages.python.uv import Sources
@@ -104,6 +105,7 @@ def test_a_part_of_a_file_is_given_whether_or_not_the_index_sends_parts(
         '/simple/0/shoe/..',
         '/simple/0/shoe/%2e%2e%2f%2e%2e%2fetc%2fpasswd',
         '/simple/0/shoe/%00',
+        '//[',
         '/simple/0/shoe/%ff',
         '/simple/0/shoe/other.whl',
         f'{PLACE}.metadata',
@@ -117,7 +119,17 @@ def test_a_part_of_a_file_is_given_whether_or_not_the_index_sends_parts(
 )
 def test_nothing_is_given_but_what_a_page_names(index: PackageIndex, target: str) -> None:
     answer = ask(index, target)
-    assert answer.status == (200 if target.startswith('//') else 404)  # the host is not looked at
+    assert answer.status == (
+        200 if target.startswith('//other') else 404
+    )  # the host is not looked at
+
+
+def test_a_job_asks_for_so_much_and_no_more(shelf: Shelf, index: PackageIndex) -> None:
+    proxy = IndexProxy(index)
+    answers = {proxy.answer('/simple/0/shoe/', Message()).status for _ in range(MOST_REQUESTS)}
+    assert answers == {200}
+    assert proxy.answer('/simple/0/shoe/', Message()).status == 403
+    assert IndexProxy(index).answer('/simple/0/shoe/', Message()).status == 200
 
 
 def test_metadata_beside_a_wheel_are_given_where_the_page_names_them(
