@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -32,9 +33,11 @@ class WantedClone(Protocol):
 def cloned(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
     """Unclonable (a Fatal) for what cannot be cloned, Transient for the network."""
     listener.step('clone', 0, 1)
-    with obtained(
-        wanted.source, store=wanted.folder, name=wanted.name, limits=wanted.limits
-    ) as clone:
-        repository = Repository(clone.git_dir)
+    with (
+        obtained(
+            wanted.source, store=wanted.folder, name=wanted.name, limits=wanted.limits
+        ) as clone,
+        closing(Repository(clone.git_dir)) as repository,
+    ):
         record_crawl(repository)
         yield clone, repository

@@ -151,7 +151,7 @@ def _run_partition(run: _Run, partition: Partition, pairs: Mapping[str, Collecti
         if not git_dir.is_dir():
             run.give_up(every, f'there is no clone of {partition.repo}: mine it again')
             return
-        repository = Repository(git_dir)
+        repository = stack.enter_context(closing(Repository(git_dir)))
         places: dict[_Place, list[Drawn]] = defaultdict(list)
         for item in _items(run, repository, partition, pairs):
             places[_place(item)].append(item)

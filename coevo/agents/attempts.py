@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_EXCEPTION
 from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait
+from contextlib import ExitStack
 from contextlib import closing
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -303,8 +304,10 @@ def _prepared(
     place.mkdir(mode=0o755)
     place.chmod(0o755)
     try:
-        with repository_of((task,), plan.store) as repository:
+        with ExitStack() as stack:
+            repository = stack.enter_context(repository_of((task,), plan.store))
             states = StartStates(repository, folder / 'states')
+            stack.enter_context(closing(states.repository))
             start = start_file(repository, task)
             begun = beginning(plan.series, turn, start)
             rev = states.commit(task, begun.file)

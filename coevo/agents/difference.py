@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +35,10 @@ def difference(files: Mapping[str, Ends]) -> str:
     changed = {path: ends for path, ends in sorted(files.items()) if ends[0] != ends[1]}
     if not changed:
         return ''
-    with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
-        scratch = Repository(Path(folder))
+    with (
+        tempfile.TemporaryDirectory(prefix='coevo-') as folder,
+        closing(Repository(Path(folder))) as scratch,
+    ):
         scratch.git('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
         scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(changed)))
         return tree_patch(scratch, 'refs/heads/0', 'refs/heads/1', changed.keys())

@@ -213,8 +213,10 @@ class Examination:
                     self._conclude(one, trouble)
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
+            states = StartStates(source, Path(folder))
+            stack.enter_context(closing(states.repository))
             shared = RepositoryContext(
-                states=StartStates(source, Path(folder)),
+                states=states,
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
                 known=KnownAnswers(

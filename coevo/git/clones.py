@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import closing
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,14 +44,15 @@ def repository_with(
         if kept.is_dir():
             with using(kept):
                 if not _missing(kept, revs):
-                    yield Repository(kept)
+                    with closing(Repository(kept)) as repository:
+                        yield repository
                     return
     if url is None or not _URL.fullmatch(url):
         raise NoRepository(
             f'{repo} has no address to clone from; name a store that has its clone (--store)'
         )
-    with _fetched(repo, url, revs) as git_dir:
-        yield Repository(git_dir)
+    with _fetched(repo, url, revs) as git_dir, closing(Repository(git_dir)) as repository:
+        yield repository
 
 
 @contextmanager

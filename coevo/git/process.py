@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 from coevo.model.errors import Fatal
@@ -56,12 +57,16 @@ def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
 
 
 class ObjectReader:
-    """Objects of a clone by name; safe from several threads."""
+    """Objects of a clone by name; safe from several threads.
+
+    Its process starts with the first question, and ends when it is closed, or with the last reference.
+    """
 
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
         self._lock = threading.Lock()
         self._batch: subprocess.Popen[bytes] | None = None
+        self._stop: Callable[[], object] | None = None
 
     def read(self, name: str) -> tuple[str, bytes] | None:
         """An object's id and content; None if there is no such object."""
@@ -81,6 +86,13 @@ class ObjectReader:
                 raise _died(batch, name.removesuffix('^{commit}'))
             return header[0].decode(), content[:size]
 
+    def close(self) -> None:
+        """End the process; a later question starts another one."""
+        with self._lock:
+            self._batch = None
+            if self._stop is not None:
+                self._stop()
+
     def _running(self) -> subprocess.Popen[bytes]:
         if self._batch is None:
             self._batch = subprocess.Popen(
@@ -90,7 +102,7 @@ class ObjectReader:
                 stderr=subprocess.DEVNULL,
                 env=ENVIRONMENT,
             )
-            weakref.finalize(self, _stop, self._batch)
+            self._stop = weakref.finalize(self, _stop, self._batch)
         return self._batch
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import heapq
 import os
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from functools import lru_cache
+from functools import partial
 from pathlib import Path
 
 from coevo.git.holes import holes
@@ -53,15 +55,27 @@ class FileChange:
 
 
 class Repository:
-    """Read-only; safe from several threads. Paths that are not UTF-8 carry surrogates."""
+    """Read-only; safe from several threads. Paths that are not UTF-8 carry surrogates.
+
+    The process that reads its objects, and what it remembers of them, end with the last reference to
+    it, or when it is closed.
+    """
 
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
-        self._objects = ObjectReader(git_dir)
-        self.tree = lru_cache(maxsize=32)(self._tree)
-        self.folder = lru_cache(maxsize=1 << 14)(self._folder)
-        self.blob = lru_cache(maxsize=2048)(self._blob)
-        self.header = lru_cache(maxsize=None)(self._header)
+        self._objects = reader = ObjectReader(git_dir)
+        # Functions of the reader, not methods: a cache that knew the repository would keep it alive
+        # until the garbage collector comes by, and its process of Git with it.
+        self.blob = lru_cache(maxsize=2048)(partial(_read_blob, reader))
+        self.folder = lru_cache(maxsize=1 << 14)(partial(_read_folder, reader))
+        self.header = lru_cache(maxsize=None)(partial(_read_header, reader))
+        self.tree = lru_cache(maxsize=32)(partial(_read_tree, self.header, self.folder))
+
+    def close(self) -> None:
+        """End the process, and forget all objects; it may be read again, as if it were new."""
+        self._objects.close()
+        for one in (self.blob, self.folder, self.header, self.tree):
+            one.cache_clear()
 
     @cached_property
     def holes(self) -> frozenset[str]:
@@ -157,7 +171,7 @@ class Repository:
 
     def submodules(self, rev: str) -> tuple[str, ...]:
         """Where the tree of a commit names one of another repository, whose files are not here."""
-        found = self._below(self.header(rev).tree)
+        found = _below(self.folder, self.header(rev).tree)
         return tuple(path for path, entry in found if entry.mode == SUBMODULE)
 
     def materialise(self, rev: str, folder: Path) -> None:
@@ -172,26 +186,6 @@ class Repository:
                 place.create(self.blob(entry.oid), 0o755 if int(entry.mode, 8) & 0o100 else 0o644)
         folder.chmod(0o755)
         _link(folder, links)
-
-    def _tree(self, rev: str) -> Mapping[str, TreeEntry]:
-        """Files by path, in Git's order; submodules left out."""
-        found = self._below(self.header(rev).tree)
-        return {path: entry for path, entry in found if entry.mode != SUBMODULE}
-
-    def _below(self, oid: str) -> Iterator[tuple[str, TreeEntry]]:
-        """What is no folder, by path, in Git's order; a tree may be deeper than our stack."""
-        open_folders = [('', iter(self.folder(oid)))]
-        while open_folders:
-            prefix, entries = open_folders[-1]
-            found = next(entries, None)
-            if found is None:
-                open_folders.pop()
-                continue
-            mode, name, child = found
-            if mode == FOLDER:
-                open_folders.append((f'{prefix}{name}/', iter(self.folder(child))))
-            else:
-                yield prefix + name, TreeEntry(mode=mode, oid=child)
 
     def _differing(self, old: str, new: str) -> Iterator[FileChange]:
         """Compare two tree objects; those that are the same below are not read."""
@@ -233,33 +227,64 @@ class Repository:
             merge, _, paths = record.decode('utf-8', 'surrogateescape').partition('\0')
             yield merge, tuple(path for path in paths.removeprefix('\n').split('\0') if path)
 
-    def _folder(self, oid: str) -> tuple[tuple[str, str, str], ...]:
-        """(mode, name, id) of what stands directly in a tree object."""
-        try:
-            return tuple(parse_tree(oid, self._blob(oid)))
-        except ValueError as error:
-            raise CorruptObject(oid) from error
-
-    def _blob(self, oid: str) -> bytes:
-        found = self._objects.read(oid)
-        if found is None:
-            raise CorruptObject(oid)
-        return found[1]
-
-    def _header(self, rev: str) -> CommitHeader:
-        found = self._objects.read(f'{rev}^{{commit}}')
-        if found is None:
-            raise CorruptObject(rev)
-        try:
-            return parse_commit(*found)
-        except ValueError as error:
-            raise CorruptObject(rev) from error
-
     def _readable(self, rev: str) -> CommitHeader | None:
         try:
             return self.header(rev)
         except CorruptObject:
             return None
+
+
+Folder = Callable[[str], Sequence[tuple[str, str, str]]]
+"""(mode, name, id) of what stands directly in the tree object of that id."""
+
+
+def _below(folder: Folder, oid: str) -> Iterator[tuple[str, TreeEntry]]:
+    """What is no folder, by path, in Git's order; a tree may be deeper than our stack."""
+    open_folders = [('', iter(folder(oid)))]
+    while open_folders:
+        prefix, entries = open_folders[-1]
+        found = next(entries, None)
+        if found is None:
+            open_folders.pop()
+            continue
+        mode, name, child = found
+        if mode == FOLDER:
+            open_folders.append((f'{prefix}{name}/', iter(folder(child))))
+        else:
+            yield prefix + name, TreeEntry(mode=mode, oid=child)
+
+
+def _read_tree(
+    header: Callable[[str], CommitHeader], folder: Folder, rev: str
+) -> Mapping[str, TreeEntry]:
+    """Files by path, in Git's order; submodules left out."""
+    found = _below(folder, header(rev).tree)
+    return {path: entry for path, entry in found if entry.mode != SUBMODULE}
+
+
+def _read_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], ...]:
+    try:
+        return tuple(parse_tree(oid, _read_blob(reader, oid)))
+    except ValueError as error:
+        raise CorruptObject(oid) from error
+
+
+def _read_blob(reader: ObjectReader, oid: str) -> bytes:
+    """The bytes of an object."""
+    found = reader.read(oid)
+    if found is None:
+        raise CorruptObject(oid)
+    return found[1]
+
+
+def _read_header(reader: ObjectReader, rev: str) -> CommitHeader:
+    found = reader.read(f'{rev}^{{commit}}')
+    if found is None:
+        raise CorruptObject(rev)
+    try:
+        return parse_commit(*found)
+    except ValueError as error:
+        raise CorruptObject(rev) from error
 
 
 def _link(folder: Path, links: list[tuple[Beneath, str]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterator
+from contextlib import closing
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,9 @@ class Clones:
         """A repository with all of these files; NotHad where there is none."""
         named = self._named(repo)
         if named is not None:
-            _check(Repository(named), sources, str(named))
-            yield Repository(named)
+            with closing(Repository(named)) as repository:
+                _check(repository, sources, str(named))
+                yield repository
             return
         revs = sorted({one.rev for one in sources})
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.git.process import ObjectReader
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
@@ -291,9 +292,10 @@ def test_replaced_objects_and_the_users_configuration_do_not_count(
 def test_many_threads_share_one_reader(repo: Path) -> None:
     rev = commit(repo, 'first', {f'f{number}': f'{number}' * 999 for number in range(50)})
     repository = read(repo)
-    tree = repository.tree(rev)
+    tree, reader = repository.tree(rev), ObjectReader(repository.git_dir)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: repository._blob(tree[f'f{n % 50}'].oid), range(400)))
+        read_all = pool.map(lambda n: reader.read(tree[f'f{n % 50}'].oid), range(400))
+        found = [content for _, content in filter(None, read_all)]
     assert found == [(f'{n % 50}' * 999).encode() for n in range(400)]
 
 
