@@ -2,17 +2,24 @@
 
 NAME.lock   held by the process that fetches, and by its Git until that has ended
 NAME.use    shared by readers; only an eviction wants it alone. Its date is that of the last use
+ID.pins     names of clones, a line each, that one process wants to stay; locked as long as it does
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from coevo.storage.place import folder_name
+
+_PINS = '.pins'
 
 
 def clone_folder(store: Path, repo: str) -> Path:
@@ -38,12 +45,45 @@ def using(git_dir: Path) -> Iterator[None]:
         yield
 
 
+class Pins:
+    """Keep any number of clones of one folder where they are, with one descriptor for all."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._stack = ExitStack()
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def add(self, git_dir: Path) -> None:
+        """Keep a clone that is there until all are let go.
+
+        Its name is written while it is used: an eviction, which reads names, is alone then.
+        """
+        if git_dir.name in self._names:
+            return
+        if self._descriptor is None:
+            self._descriptor = self._stack.enter_context(_pin_file(git_dir.parent))
+        with using(git_dir):
+            os.write(self._descriptor, os.fsencode(f'{git_dir.name}\n'))
+        self._names.add(git_dir.name)
+
+
 @contextmanager
 def deserted(git_dir: Path) -> Iterator[bool]:
     """Whether nobody changes or reads a clone; if so, it stays so inside."""
     locks = (git_dir.with_suffix('.lock'), git_dir.with_suffix('.use'))
     with _opened(locks[0]) as changers, _opened(locks[1]) as readers:
-        yield _alone(changers) and _alone(readers)
+        yield _alone(changers) and _alone(readers) and not _is_pinned(git_dir)
 
 
 def last_use(git_dir: Path) -> int:
@@ -53,12 +93,42 @@ def last_use(git_dir: Path) -> int:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def _opened(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o644)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _pin_file(folder: Path) -> Iterator[int]:
+    """A new file of names; it is locked before it has the name by which others see it."""
+    descriptor, hidden = tempfile.mkstemp(prefix='.pins-', dir=folder)
+    path = folder / f'{Path(hidden).name.removeprefix(".")}{_PINS}'
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        Path(hidden).rename(path)
+        yield descriptor
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _is_pinned(git_dir: Path) -> bool:
+    """Whether a living process has it among its names; what a dead one left is removed."""
+    return any(git_dir.name in _names(path) for path in git_dir.parent.glob(f'*{_PINS}'))
+
+
+def _names(path: Path) -> list[str]:
+    try:
+        with _opened(path, os.O_RDWR) as descriptor:
+            if _alone(descriptor):
+                path.unlink(missing_ok=True)
+                return []
+            return path.read_text(encoding='utf-8', errors='surrogateescape').splitlines()
+    except FileNotFoundError:  # its process has just ended
+        return []
 
 
 def _alone(descriptor: int) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
+from coevo.storage.clone_folders import Pins
 from coevo.storage.clone_folders import clone_folder
 from coevo.storage.clone_folders import using
 from miners.cloning.clones import at_hand
@@ -75,6 +78,35 @@ def test_what_is_in_use_stays(host: Host, store: Path) -> None:
             pass
         assert make_room(store / 'clones', NOTHING) == ()
     assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+
+
+def test_any_number_of_clones_stays_for_one_descriptor(host: Host, store: Path) -> None:
+    clones = [obtain(host.url, store=store, name=f'octo/{name}').git_dir for name in 'abc']
+    open_before = descriptors()
+    with Pins() as pins:
+        for git_dir in (*clones[:2], clones[0]):
+            pins.add(git_dir)
+        assert descriptors() == open_before + 1
+        assert make_room(store / 'clones', NOTHING) == ('octo+c',)
+    assert descriptors() == open_before
+    assert make_room(store / 'clones', NOTHING) == ('octo+a', 'octo+b')
+    assert not list((store / 'clones').glob('*.pins'))
+
+
+def test_what_a_killed_process_wanted_to_stay_gives_way(host: Host, store: Path) -> None:
+    git_dir = obtain(host.url, store=store, name='octo/cat').git_dir
+    code = (
+        'import os, pathlib, signal, sys; from coevo.storage.clone_folders import Pins;'
+        'pins = Pins(); pins.add(pathlib.Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)'
+    )
+    subprocess.run([sys.executable, '-c', code, git_dir], check=False)
+    assert len(list((store / 'clones').glob('*.pins'))) == 1
+    assert make_room(store / 'clones', NOTHING) == ('octo+cat',)
+    assert not list((store / 'clones').glob('*.pins'))
+
+
+def descriptors() -> int:
+    return len(list(Path('/proc/self/fd').iterdir()))
 
 
 def test_what_cannot_be_had_again_stays(
