@@ -168,8 +168,9 @@ def _search(
     dates: dict[str, datetime | None] = {}
     basis: dict[str, str] = {}
     step = f'histories ({language})'
-    for number, (repo, crawl) in enumerate(sorted(crawls.items())):
+    for number, repo in enumerate(sorted(crawls)):
         listener.step(step, number, len(crawls))
+        crawl = crawls[repo]
         seen = first_seen(
             crawl.repository,
             language,

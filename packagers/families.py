@@ -27,13 +27,14 @@ def families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict
     """
     first_with: dict[str, str] = {}
     family: dict[str, str] = {}
-    for repo, clone in sorted(clones.items()):
-        roots = _roots(clone, refs[repo] if refs else None)
+    for repo in sorted(clones):
+        roots = _roots(clones[repo], refs[repo] if refs else None)
         known = {family[first_with[root]] for root in roots if root in first_with}
         head = min(known, default=repo)
         family[repo] = head
         # A repository of two roots joins what was apart before.
-        family |= {other: head for other, its in family.items() if its in known}
+        if joined := known - {head}:
+            family |= {other: head for other, its in family.items() if its in joined}
         first_with |= {root: repo for root in roots if root not in first_with}
     return family
 

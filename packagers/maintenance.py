@@ -79,7 +79,7 @@ def maintenance_tasks(
             rows[place].append(row)
     tasks: list[TaskRow] = []
     drops: list[Drop] = []
-    for place, update in sorted(wanted.items()):
+    for place, update in sorted(wanted.items(), key=lambda item: (item[1].repo, item[0])):
         made = _task(update, rows[place], clones[update.repo], environments)
         if isinstance(made, TaskRow):
             tasks.append(made)

@@ -18,7 +18,7 @@ from datetime import timedelta
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import first_clean_moment
 from coevo.snapshots.forms import is_month
-from coevo.storage.months import CloneMoment
+from coevo.storage.months import CloneMoments
 from coevo.storage.months import MonthPart
 from coevo.storage.months import MonthRecord
 from coevo.storage.reverifications import Reverified
@@ -40,7 +40,7 @@ class Known:
 
     committed: Callable[[str, str], datetime | None]
     licence: Callable[[str, str], str | None]
-    moments: Mapping[str, CloneMoment]
+    moments: CloneMoments
     stated: datetime | None = None
 
 
@@ -145,9 +145,11 @@ class MonthCut:
         """What the month is made of."""
         parts = tuple(part for _, part in sorted(self._parts.items()))
         repos = {part.partition.repo for part in parts}
-        clones = (one for repo, one in sorted(self._known.moments.items()) if repo in repos)
         return MonthRecord(
-            month=self.month, parts=parts, clones=tuple(clones), withdrawn=self._withdrawn
+            month=self.month,
+            parts=parts,
+            clones=self._known.moments.of(repos),
+            withdrawn=self._withdrawn,
         )
 
 

@@ -72,8 +72,11 @@ def suite_tasks(
             same[_identity(row, known[row.repo], clones[row.repo])].append(row)
     tasks: list[TaskRow] = []
     ids: dict[Key, str] = {}
-    for found in same.values():
-        first, *copies = sorted(found, key=lambda row: _age(pairs[row.pair_id, row.walk]))
+    by_age = [
+        sorted(rows, key=lambda row: _age(pairs[row.pair_id, row.walk])) for rows in same.values()
+    ]
+    for found in sorted(by_age, key=lambda rows: rows[0].repo):  # each clone is opened once
+        first, *copies = found
         task = _task(
             first,
             copies,

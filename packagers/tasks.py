@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 
 from coevo import prompts
 from coevo.git.patches import tree_patch
@@ -81,19 +81,20 @@ def build_tasks(
         repositories={row.repo: row for row in reversed(list(repositories))},
         clones=clones,
         environments=environments,
-        leaks=cache(lambda repo, language: Leaks(clones[repo], language)),
+        # Of one at a time: tasks are made by repository and language.
+        leaks=lru_cache(maxsize=1)(lambda repo, language: Leaks(clones[repo], language)),
     )
     drafts, drops = _drafts(methods, maker, around)
     tasks: list[TaskRow] = []
     ids: dict[tuple[str, Walk], str] = {}
     coverage: dict[tuple[str, Walk], Coverage] = {}
-    for same in sameness.groups(drafts, maker.identity):
-        first, *copies = sorted(same, key=maker.age)
+    of_tasks = [sorted(same, key=maker.age) for same in sameness.groups(drafts, maker.identity)]
+    for first, *copies in sorted(of_tasks, key=lambda same: _place(same[0].group)):
         rows, listing = first.group.rows, Listing.of(first.group.rows)
         covered = task_coverages(rows, listing.used)
         tasks.append(maker.task(first, copies, listing, covered))
         coverage |= {(name, rows[0].walk): one for name, one in covered.items()}
-        members = (row for one in same for row in (*one.group.rows, *one.group.others))
+        members = (row for one in (first, *copies) for row in (*one.group.rows, *one.group.others))
         ids |= {(row.method_id, row.walk): first.group.task_id for row in members}
     return Built(
         tasks=tuple(sorted(tasks, key=lambda task: task.task_id)),
@@ -111,7 +112,7 @@ def _drafts(
     """Those that have a start state and something to name, and why the others are none."""
     found: list[Draft] = []
     drops: list[Drop] = []
-    for group in groups(methods):
+    for group in sorted(groups(methods), key=_place):
         try:
             made = draft(group, maker.clone(group), around.get(group.place))
         except StartStateInvalid as error:
@@ -122,6 +123,12 @@ def _drafts(
         else:
             drops.append(_drop(group, Reason.NOTHING_TO_NAME))
     return found, tuple(drops)
+
+
+def _place(group: DraftGroup) -> tuple[str, str, str]:
+    """Its place in an order in which each clone is opened once, and what is read of it is at hand."""
+    row = group.rows[0]
+    return row.repo, row.language, group.task_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,10 @@ It is written once, by the first release of the month, and read by all that foll
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,6 +22,8 @@ from coevo.storage.store import Partition
 from coevo.storage.walks import WalkRecord
 
 FOLDER = 'months'
+
+_CLONE = 'clone '
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +48,47 @@ class CloneMoment:
     refs: tuple[tuple[str, str], ...]
 
 
+class CloneMoments(Mapping[str, CloneMoment]):
+    """The moments of many clones by repository. They are packed, since refs are many: some 30 bytes each."""
+
+    def __init__(self, pieces: Mapping[str, archive.ArchivePiece] | None = None) -> None:
+        self._pieces = dict(pieces or {})
+        self._last: CloneMoment | None = None
+
+    def add(self, moment: CloneMoment) -> None:
+        self._pieces[moment.repo] = archive.pack(codec.encode(moment))
+
+    def of(self, repos: Collection[str]) -> CloneMoments:
+        """Those of some repositories, as far as they are here."""
+        return CloneMoments({repo: one for repo, one in self._pieces.items() if repo in repos})
+
+    @property
+    def pieces(self) -> Mapping[str, archive.ArchivePiece]:
+        return self._pieces
+
+    def __getitem__(self, repo: str) -> CloneMoment:
+        piece = self._pieces[repo]
+        if self._last is None or self._last.repo != repo:
+            self._last = codec.decode(CloneMoment, piece.unpack())
+        return self._last
+
+    def __contains__(self, repo: object) -> bool:
+        return repo in self._pieces
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pieces)
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRecord:
     """All of a month; `withdrawn` has the numbers of the withdrawals that counted."""
 
     month: str
     parts: tuple[MonthPart, ...]
-    clones: tuple[CloneMoment, ...]
+    clones: CloneMoments
     withdrawn: tuple[int, ...] = ()
 
 
@@ -75,7 +114,13 @@ def read(place: Place, month: str) -> MonthRecord | None:
     return MonthRecord(
         month=month,
         parts=tuple(_decoded(MonthPart, held, 'part ')),
-        clones=tuple(_decoded(CloneMoment, held, 'clone ')),
+        clones=CloneMoments(
+            {
+                name.removeprefix(_CLONE): piece
+                for name, piece in held.pieces.items()
+                if name.startswith(_CLONE)
+            }
+        ),
         withdrawn=tuple(
             number for one in _decoded(_Withdrawn, held, 'withdrawn') for number in one.numbers
         ),
@@ -85,13 +130,12 @@ def read(place: Place, month: str) -> MonthRecord | None:
 def keep(place: Place, record: MonthRecord) -> bool:
     """Fix a month; False if it is fixed otherwise already."""
     names = {f'part {one.partition.path.as_posix()}': one for one in record.parts}
-    clones = {f'clone {one.repo}': one for one in record.clones}
     taken_back = {'withdrawn': _Withdrawn(numbers=record.withdrawn)}
     pieces = {
-        name: archive.pack(codec.encode(one))
-        for name, one in sorted({**names, **clones, **taken_back}.items())
+        name: archive.pack(codec.encode(one)) for name, one in {**names, **taken_back}.items()
     }
-    data = archive.encode(pieces)
+    clones = {f'{_CLONE}{repo}': piece for repo, piece in record.clones.pieces.items()}
+    data = archive.encode({**pieces, **clones})
     if place.exchange(_name(record.month), data, None) is not None:
         return True
     found = place.read(_name(record.month))

@@ -20,6 +20,7 @@ from coevo.languages.declarations import SourceFile
 
 _TYPE = re.compile(r'\[(?P<name>[A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\]\s*$')
 _LINE = re.compile(r'(?P<name>\w+):\s*(?P<body>.*)$')
+_WORD = re.compile(r'[A-Za-z_]')
 TOKEN = re.compile(r'\w+|[^\w\s]')
 _QUALIFIED = re.compile(r'\b([A-Za-z]\w*)\.(\w+)')
 _HELPER = re.compile(r'\buse (_\w+)')
@@ -110,7 +111,7 @@ def _member(owner: str, name: str, line: Line) -> Member:
         body_hash=_hash(bare[2:]),
         calls=frozenset(calls | set(_HELPER.findall(line.text))),
         types=frozenset(type_ for type_, _ in _QUALIFIED.findall(line.text)),
-        names=frozenset(token for token in body if re.match(r'[A-Za-z_]', token)),
+        names=frozenset(filter(_WORD.match, body)),
         strings=frozenset(_STRING.findall(line.text)),
         tokens=tokens,
     )
@@ -153,7 +154,5 @@ def _tokens(text: str) -> list[str]:
 
 
 def _hash(tokens: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for token in tokens:
-        digest.update(token.encode(errors='surrogateescape') + b'\0')
-    return digest.hexdigest()
+    text = ''.join(f'{token}\0' for token in tokens)
+    return hashlib.sha256(text.encode(errors='surrogateescape')).hexdigest()

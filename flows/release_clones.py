@@ -1,0 +1,119 @@
+"""The clones of a store as a release asks them: few are open at once, and none is taken away meanwhile."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import ExitStack
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from coevo.git.pool import OnDemand
+from coevo.git.pool import RepositoryPool
+from coevo.git.repository import CorruptObject
+from coevo.git.repository import Repository
+from coevo.storage.clone_folders import Pins
+from coevo.storage.months import CloneMoment
+from coevo.storage.months import CloneMoments
+from coevo.storage.store import Partition
+from coevo.storage.store import Store
+from flows.licence import spdx_of
+from miners.cloning.clones import at_hand
+from miners.discovery.code_size import code_size
+from miners.discovery.crawls import crawled_at
+from miners.discovery.crawls import refs
+from packagers.dating import DatedCrawl
+from packagers.families import families
+
+
+class ReleaseClones:
+    """The clones of a store's repositories, fetched where they are not here, or no more.
+
+    folder   under which clones lie
+    moments  when each was crawled, and its refs: as a month has fixed it, else as the clone said
+             when it was opened first
+    """
+
+    def __init__(self, folder: Path, store: Store, moments: CloneMoments | None = None) -> None:
+        self.folder, self.store = folder, store
+        self.moments = moments or CloneMoments()
+        self._stack = ExitStack()
+        self._pins = self._stack.enter_context(Pins())
+        self._pool = self._stack.enter_context(RepositoryPool(self._opened))
+        self._urls: dict[str, str | None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
+
+    def get(self, repo: str) -> Repository:
+        """For a short time: work on others may close it."""
+        return self._pool.get(repo)
+
+    def of(self, repos: Iterable[str]) -> Mapping[str, Repository]:
+        return self._pool.of(repos)
+
+    def licence(self, repo: str, rev: str) -> str | None:
+        return spdx_of(self.get(repo), rev)
+
+    def size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
+        return code_size(self.get(repo), rev, language)
+
+    def committed(self, repo: str, rev: str) -> datetime | None:
+        try:
+            return self.get(repo).commit(rev).committer_date
+        except CorruptObject:
+            return None
+
+    def crawls(self, repos: Iterable[str]) -> Mapping[str, DatedCrawl]:
+        return OnDemand(repos, self._crawl)
+
+    def families(self, repos: Sequence[str]) -> Mapping[str, str]:
+        return families(self.of(repos), OnDemand(repos, self._refs))
+
+    def _crawl(self, repo: str) -> DatedCrawl:
+        clone = self.get(repo)
+        moment = self.moments[repo]
+        return DatedCrawl(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
+
+    def _refs(self, repo: str) -> Sequence[tuple[str, str]]:
+        self.get(repo)
+        return self.moments[repo].refs
+
+    @contextmanager
+    def _opened(self, repo: str) -> Iterator[Repository]:
+        with at_hand(self.folder, repo, self._url(repo)) as git_dir:
+            if git_dir.is_dir():
+                self._pins.add(git_dir)
+            clone = Repository(git_dir)  # the pool closes it
+            if repo not in self.moments:
+                self.moments.add(_moment(repo, clone))
+            yield clone
+
+    def _url(self, repo: str) -> str | None:
+        """Where a mined repository can be had, if that is known."""
+        if repo not in self._urls:
+            walks = (self.store.walk(part) for part in self._partitions[repo])
+            urls = (walk.repository.url for walk in walks)
+            self._urls[repo] = next((url for url in urls if url is not None), None)
+        return self._urls[repo]
+
+    @cached_property
+    def _partitions(self) -> Mapping[str, Sequence[Partition]]:
+        """All of the store by repository, listed once."""
+        found: dict[str, list[Partition]] = defaultdict(list)
+        for part in self.store.partitions():
+            found[part.repo].append(part)
+        return found
+
+
+def _moment(repo: str, clone: Repository) -> CloneMoment:
+    return CloneMoment(repo=repo, crawled_at=crawled_at(clone.git_dir), refs=refs(clone))
