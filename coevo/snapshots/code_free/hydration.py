@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from coevo.git.pool import RepositoryPool
 from coevo.model.errors import Damaged
 from coevo.model.errors import Fatal
 from coevo.model.schema import TABLES
@@ -84,7 +84,7 @@ def hydrate(place: Path | str, out: Path, clones: Clones) -> Hydration:
     """
     if out.exists() or out.is_symlink():
         raise Fatal(f'{out} is there already; name a folder that is not')
-    with local(place) as folder, ExitStack() as stack:
+    with local(place) as folder:
         content = manifest(folder)
         if not is_code_free(content):
             raise Fatal(f'{place} is no code-free edition: it has its texts')
@@ -93,8 +93,13 @@ def hydrate(place: Path | str, out: Path, clones: Clones) -> Hydration:
         texts = Texts(folder)
         written_by = content['edition']['written_by']
         report = partial(Hydration, out=out, texts=len(texts), written_by=written_by)
-        lacking = tuple(texts.find(clones, _urls(folder), stack))
-        return report(lacking=lacking) if lacking else report(differs=_put(folder, out, texts))
+        urls = _urls(folder)
+        lacking = tuple(texts.lacking(clones, urls))
+        if lacking:
+            return report(lacking=lacking)
+        with RepositoryPool(partial(texts.opened, clones, urls)) as pool:
+            texts.take(pool.get)
+            return report(differs=_put(folder, out, texts))
 
 
 def _put(folder: Path, out: Path, texts: Texts) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Damaged
+from coevo.model.errors import Fatal
 from coevo.snapshots import forms
 from coevo.snapshots.code_free.blobs import Clones
 from coevo.snapshots.code_free.blobs import NotHad
@@ -71,29 +72,38 @@ class Texts:
         self._recipes = _table(folder, 'recipes', RECIPES).column('pieces')
         self._places = _table(folder, 'places', PLACES)
         self._folder = folder
-        self._clones: dict[str, Repository] = {}
+        self._by_repository: dict[str, list[Source]] = defaultdict(list)
+        for one in self._sources:
+            self._by_repository[one.repo].append(one)
+        self._clone: Callable[[str], Repository] | None = None
         self._shown = lru_cache(maxsize=_HELD)(self._read)
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def find(
-        self, clones: Clones, urls: Mapping[str, str | None], stack: ExitStack
-    ) -> Iterator[Lacking]:
-        """Open the repositories that texts are cut of, until the stack ends; what cannot be had."""
-        by_repo: dict[str, list[Source]] = defaultdict(list)
-        for one in self._sources:
-            by_repo[one.repo].append(one)
-        for repo, sources in sorted(by_repo.items()):
+    def lacking(self, clones: Clones, urls: Mapping[str, str | None]) -> Iterator[Lacking]:
+        """The repositories that do not give what texts are cut of; each is looked at once, and left."""
+        for repo, sources in sorted(self._by_repository.items()):
             try:
-                found = clones.having(repo, urls.get(repo), sources)
-                self._clones[repo] = stack.enter_context(found)
+                with clones.having(repo, urls.get(repo), sources):
+                    pass
             except NotHad as error:
                 yield Lacking(repo=repo, texts=self._count(repo), why=str(error))
 
+    @contextmanager
+    def opened(
+        self, clones: Clones, urls: Mapping[str, str | None], repo: str
+    ) -> Iterator[Repository]:
+        """One that was not lacking; Fatal where it is by now."""
+        try:
+            with clones.having(repo, urls.get(repo), self._by_repository[repo]) as found:
+                yield found
+        except NotHad as error:
+            raise Fatal(f'{repo} was there and is no more ({error}): run again') from None
+
     def take(self, clone: Callable[[str], Repository]) -> None:
-        """Cut them of these repositories."""
-        self._clones = {repo: clone(repo) for repo in sorted({one.repo for one in self._sources})}
+        """Cut them of these repositories, each of which is asked for when a text is cut of it."""
+        self._clone = clone
 
     def of_file(self, name: str) -> Mapping[int, Sequence[Place]]:
         """Where those of a file stand, by the number of the row."""
@@ -114,7 +124,8 @@ class Texts:
 
     def _read(self, number: int) -> str:
         one = self._sources[number]
-        return shown(self._clones[one.repo].blob(one.blob), one.form)
+        assert self._clone is not None, 'taken before'
+        return shown(self._clone(one.repo).blob(one.blob), one.form)
 
     def _count(self, repo: str) -> int:
         theirs = {at for at, one in enumerate(self._sources) if one.repo == repo}
