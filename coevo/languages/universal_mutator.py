@@ -101,9 +101,8 @@ def _shown(texts: list[str], asked: list[int]) -> list[str]:
 
 def _run(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]) -> None:
     name = f'Source{tool.suffix}'
-    (folder / name).write_text(
-        '\n'.join(seen) + '\n', encoding='utf-8', newline=''
-    )  # own name: Source and a suffix of coevo's
+    source = folder / name  # own name: Source and a suffix of coevo's
+    source.write_text('\n'.join(seen) + '\n', encoding='utf-8', newline='')
     (folder / 'lines').write_text('\n'.join(map(str, asked)))
     (folder / 'out').mkdir()
     arguments = [name, '--noCheck', '--mutantDir', 'out', '--lines', 'lines']

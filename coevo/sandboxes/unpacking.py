@@ -2,59 +2,53 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
-from pathlib import PurePosixPath
 from typing import IO
 
 from coevo.model.errors import Transient
 from coevo.sandboxes.tar_stream import content
 from coevo.sandboxes.tar_stream import members
+from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import UnsafePath
+from coevo.storage.beneath import beneath
+from coevo.storage.beneath import path_fault
 
 MOST_BYTES = 2 << 30
-_LONGEST_NAME = 255
 
 
 def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
-    """Into a folder that is empty; TarError for what is no archive, Transient for too large a one.
+    """Write plain files into a folder that is empty; members of other kinds, or with odd names, are passed over.
 
-    A file that the shared folder has at the same path is linked to. So no file is ever opened that
-    is there already: of two members with one name the first one counts.
+    A file that the shared folder has at the same path is linked to. No file is ever opened that is there already: of
+    two members with one name the first counts.
+
+    Raises: TarError for what is no archive, Transient for too large a one.
     """
     size = 0
     for archive, member in members(stream):
-        path = PurePosixPath(member.name)
-        if not member.isreg() or not _is_clean(path):
+        if not member.isreg() or path_fault(member.name) is not None:
             continue
         size += member.size
         if size > MOST_BYTES:
             raise Transient(f'libraries take more than {MOST_BYTES >> 30} GiB')
-        _place(folder / path, shared / path, content(archive, member))
+        twin = beneath(shared, member.name)
+        _place(beneath(folder, member.name), twin, content(archive, member))
 
 
-def _is_clean(path: PurePosixPath) -> bool:
-    if path.is_absolute() or '..' in path.parts or not path.parts or '\0' in str(path):
-        return False
-    return all(len(os.fsencode(part)) <= _LONGEST_NAME for part in path.parts)
-
-
-def _place(target: Path, twin: Path, content: bytes) -> None:
+def _place(target: Beneath, twin: Beneath, content: bytes) -> None:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if twin.is_file() and not twin.is_symlink() and twin.read_bytes() == content:
-            _link(target, twin)
-            return
-        with target.open('xb') as new:
-            new.write(content)
-    except (FileExistsError, NotADirectoryError):  # a file where another one has its folder
+        if not (twin.is_file() and twin.path.read_bytes() == content and _is_linked(target, twin)):
+            target.create(content)
+    except (FileExistsError, UnsafePath):  # a file where another one has its folder
         return
 
 
-def _link(target: Path, twin: Path) -> None:
+def _is_linked(target: Beneath, twin: Beneath) -> bool:
+    """Link a file; False where that cannot be: it is of another file system, or linked too often."""
     try:
-        target.hardlink_to(twin)
+        target.link_to(twin.path)
     except FileExistsError:
         raise
-    except OSError:  # of another file system, or linked too often
-        shutil.copyfile(twin, target)
+    except OSError:
+        return False
+    return True

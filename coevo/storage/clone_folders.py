@@ -105,10 +105,10 @@ def _opened(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
 def _pin_file(folder: Path) -> Iterator[int]:
     """A new file of names; it is locked before it has the name by which others see it."""
     descriptor, hidden = tempfile.mkstemp(prefix='.pins-', dir=folder)
-    path = folder / f'{Path(hidden).name.removeprefix(".")}{_PINS}'
+    path = folder / f'{Path(hidden).name.removeprefix(".")}{_PINS}'  # own name: mkstemp's
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        Path(hidden).rename(path)
+        Path(hidden).rename(path)  # own name: mkstemp's
         yield descriptor
     finally:
         path.unlink(missing_ok=True)

@@ -163,7 +163,7 @@ def _path_of(url: str) -> Path:
     found = _FILE_URL.fullmatch(url)
     if found is None:
         raise Fatal(f'{url!r} names no path; write file:///PATH/TO/CLONE, or the path alone')
-    return Path(found['path'])
+    return Path(found['path'])  # own name: the user's
 
 
 def _remote(url: str) -> _Source:

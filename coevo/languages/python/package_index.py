@@ -29,6 +29,7 @@ from coevo.languages.python.index_pages import IndexPage
 from coevo.languages.python.index_pages import NoPage
 from coevo.languages.python.index_pages import read_page
 from coevo.model.errors import Transient
+from coevo.storage.beneath import beneath
 from coevo.storage.fetching import Fetched
 from coevo.storage.fetching import Fetcher
 from coevo.storage.folders import cache_folder
@@ -98,7 +99,8 @@ class PackageIndex:
         """Return bytes of a file, of which it has so many. Raises: NotServed, Transient."""
         assert 0 <= first <= last < first + MOST_PART_BYTES
         whole = self._place(file)
-        place = self._home / 'parts' / _digest(f'{file.url}\n{file.sha256}\n{first}-{last}')
+        key = _digest(f'{file.url}\n{file.sha256}\n{first}-{last}')
+        place = self._home / 'parts' / key  # own name: a digest
         with suppress(FileNotFoundError):
             return place.read_bytes()
         answer = None if whole.is_file() else self._fetch_file(file, (first, last))
@@ -114,7 +116,8 @@ class PackageIndex:
 
     def metadata(self, file: IndexFile) -> Path:
         """Return where the metadata lie that stand beside a wheel (PEP 658). Raises: NotServed, Transient."""
-        place = self._home / 'metadata' / _digest(f'{file.url}\n{file.sha256}')
+        key = _digest(f'{file.url}\n{file.sha256}')
+        place = self._home / 'metadata' / key  # own name: a digest
         if not place.is_file():
             answer = self._fetcher.fetch(
                 _metadata_url(_with_login(file.url, self._logins)),
@@ -198,7 +201,7 @@ class PackageIndex:
         return int(told[3])
 
     def _place(self, file: IndexFile) -> Path:
-        return self._home / 'files' / (file.sha256 or f'url-{_digest(file.url)}')
+        return beneath(self._home, 'files', file.sha256 or f'url-{_digest(file.url)}').path
 
 
 @functools.cache

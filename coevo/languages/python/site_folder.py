@@ -105,7 +105,7 @@ def _keep_large(content: IO[bytes], shared: Path, rights: int) -> Path:
 
 
 def _name(shared: Path, digest: str, rights: int) -> Path:
-    return shared / digest[:2] / f'{digest}-{rights:o}'
+    return shared / digest[:2] / f'{digest}-{rights:o}'  # own name: a digest and rights
 
 
 def _is_kept(place: Path, size: int) -> bool:
@@ -124,7 +124,7 @@ def _write(place: Path, content: IO[bytes], rights: int) -> None:
             shutil.copyfileobj(content, new, _BLOCK)
             os.fchmod(new.fileno(), rights)
         os.utime(name, (DATE, DATE))
-        Path(name).replace(place)
+        Path(name).replace(place)  # own name: mkstemp's
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)  # own name: mkstemp's
         raise

@@ -308,13 +308,13 @@ def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
 
 def _standing_uv() -> Path:
     """Return a uv that any user can run: that of the machine, or a copy in the tool cache."""
-    program = Path(uv.program()).resolve()
+    program = Path(uv.program()).resolve()  # own name: of this machine
     if is_open_to_all(program):
         return program
-    place = cache_folder() / 'pythons/uv' / state_of(program)
+    place = cache_folder() / 'pythons/uv' / state_of(program)  # own name: numbers
     if not place.is_file():
         place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        new = place.with_name(f'{UNFINISHED}{os.getpid()}')
+        new = place.with_name(f'{UNFINISHED}{os.getpid()}')  # own name: a number
         shutil.copyfile(program, new)
         new.chmod(0o755)
         new.replace(place)

@@ -59,6 +59,7 @@ from coevo.model.errors import Transient
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
+from coevo.storage.beneath import beneath
 from coevo.storage.beneath import path_fault
 from coevo.storage.folders import cache_folder
 
@@ -223,7 +224,7 @@ class SharedBuilds:
         output.code.parent.mkdir(parents=True, exist_ok=True)
         self._repository.materialise(rev, output.code)
         for path in self.unread(rev):
-            (output.code / path).unlink()
+            beneath(output.code, path).remove()
         return output
 
     def _shared(self, empty: BuildOutput) -> tuple[Build, BuildOutput] | None:
