@@ -41,6 +41,12 @@ class Allowance:
         self._left = most
         self._guard = threading.Lock()
 
+    @property
+    def left(self) -> int:
+        """How many may still be taken."""
+        with self._guard:
+            return self._left
+
     def take(self, count: int) -> bool:
         """Whether so many are left; they are taken then, until they are given back."""
         with self._guard:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 import tracemalloc
+from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,6 +31,14 @@ MIB = 1 << 20
 def model() -> Iterator[ModelServer]:
     with model_server.serving(lambda request: [Turn()]) as server:
         yield server
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Look until something is so, for a minute at most."""
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end, 'it did not come about'
+        time.sleep(0.01)
 
 
 def head(path: str, length: object) -> bytes:
@@ -112,13 +122,10 @@ def test_bodies_that_do_not_come_take_no_more_than_their_share(
         for _ in range(REQUESTS_BYTES // REQUEST_BYTES):
             connection = held.enter_context(socket.create_connection(('127.0.0.1', port)))
             connection.sendall(head('/v1/messages', REQUEST_BYTES) + b'{')
-        while relay.requests.take(REQUEST_BYTES):  # until all of them have begun
-            relay.requests.give_back(REQUEST_BYTES)
+        wait_until(lambda: relay.requests.left == 0)  # all of them have begun
         assert post(port, '/v1/messages', ASK)[0] == 503
         held.close()
-        while not relay.requests.take(REQUESTS_BYTES):
-            continue
-        relay.requests.give_back(REQUESTS_BYTES)
+        wait_until(lambda: relay.requests.left == REQUESTS_BYTES)
         assert post(port, '/v1/messages', ASK)[0] == 200
     assert relay.bug is None
 
@@ -130,8 +137,7 @@ def test_connections_beyond_the_bound_are_turned_away(model: ModelServer, tmp_pa
         with socket.create_connection(('127.0.0.1', port), timeout=30) as one:
             assert one.recv(100).startswith(b'HTTP/1.1 503 ')
         held.close()
-        while post(port, '/v1/messages', ASK)[0] == 503:
-            continue
+        wait_until(lambda: post(port, '/v1/messages', ASK)[0] != 503)
     assert relay.refused == [f'{CONNECTIONS} connections are open']
     assert relay.bug is None
 
