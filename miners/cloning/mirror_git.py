@@ -17,7 +17,11 @@ from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 
-NO_SPACE = re.compile(r'No space left|Disk quota exceeded|Cannot allocate memory')
+# What Git says last of an error of this machine's; lines that begin with `remote: ` are the server's words.
+NO_SPACE = re.compile(
+    r'^(?!remote: ).*: (No space left on device|Disk quota exceeded|Cannot allocate memory)$',
+    re.MULTILINE,
+)
 
 ORIGIN = 'remote.origin.url'
 
