@@ -23,9 +23,10 @@ pytestmark = [pytest.mark.jvm, pytest.mark.timeout(900)]
 TILL = 'src/main/java/shop/Till.java'
 PRICE = '    public static int price(int n) { int sum = %d; return sum * n; }\n'
 
+# The environment of process 1 can be read by no test (test_first_process.py).
 SPY = r"""
     StringBuilder found = new StringBuilder();
-    for (String name : "1/cmdline 1/environ self/cmdline self/environ self/limits self/mountinfo"
+    for (String name : "1/cmdline self/cmdline self/environ self/limits self/mountinfo"
             .split(" ")) {
         found.append(new String(java.nio.file.Files.readAllBytes(
             java.nio.file.Paths.get("/proc/" + name)), "ISO-8859-1").replace('\0', '\n'));
