@@ -13,6 +13,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +26,7 @@ from coevo.storage.durable import UNFINISHED
 MOST_BYTES = 8 << 30
 MOST_FILES = 250_000
 _BLOCK = 1 << 20
+_TRIES = 20
 _IN_MEMORY_BYTES = 8 << 20
 
 # The date of all installed files, in seconds since 1970: byte code holds that of its source, and equal files shall be
@@ -62,10 +64,21 @@ def lay_out(stream: IO[bytes], folder: Path, shared: Path) -> None:
 
 def _place(path: Beneath, kept: Path) -> None:
     """Give a kept file another name. Of two members with one name the first counts."""
+    for _ in range(_TRIES):
+        # Another process may put an equal file in its place in this very moment: then the old one is gone.
+        with suppress(FileNotFoundError):
+            _place_once(path, kept)
+            return
+    path.create(kept.read_bytes(), kept.stat().st_mode & 0o777)
+
+
+def _place_once(path: Beneath, kept: Path) -> None:
     try:
         path.link_to(kept)
     except FileExistsError:
         return
+    except FileNotFoundError:
+        raise
     except OSError as error:
         if error.errno == errno.EXDEV:  # the folder is of another file system
             path.write(kept.read_bytes(), kept.stat().st_mode & 0o777)

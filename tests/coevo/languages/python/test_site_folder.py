@@ -6,6 +6,7 @@ import io
 import os
 import tarfile
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_links_and_devices_are_left_out(site: Path) -> None:
         '../x',
         'a/../../x',
         'x' * 300,
-        '/'.join('x' * 200),
+        '/'.join('x' * 300),
         '/'.join(['x' * 250] * 20),
         '/',
     ],
@@ -158,3 +159,17 @@ def test_a_file_with_too_many_names_is_copied(site: Path) -> None:
         assert (site / 'b').stat().st_ino == (site / 'c').stat().st_ino
     else:
         pytest.skip('this file system lets a file have any number of names')
+
+
+def test_installations_at_once_share_new_files(tmp_path: Path) -> None:
+    """Each puts the same new content in its place: what one is about to link another replaces."""
+    content = packed(*(member(f'shoe/{number}.py', b'%d' % number) for number in range(60)))
+
+    def install(number: int) -> int:
+        site = tmp_path / f'site-{number}'
+        site.mkdir()
+        lay_out(io.BytesIO(content.getvalue()), site, tmp_path / f'shared-{number // 8}')
+        return len(list((site / 'shoe').iterdir()))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(install, range(40))) == [60] * 40
