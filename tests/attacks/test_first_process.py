@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import run
+from tests.folders import open_folder
 
 ATTACH, SEIZE, WRITE_MEMORY, GET_DESCRIPTOR, OPEN_PROCESS = 16, 0x4206, 311, 438, 434
 
@@ -56,12 +58,9 @@ def attack(sandbox: Sandbox, folder: Path, script: str) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(0o755)
-    inner = tmp_path / 'in'
-    inner.mkdir(mode=0o755)
-    return inner
+def folder() -> Iterator[Path]:
+    with open_folder() as found:
+        yield found
 
 
 def test_no_test_reaches_the_first_process(sandbox: Sandbox, folder: Path) -> None:

@@ -28,7 +28,7 @@ import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
 /** The JDK's compiler with one request's options. */
-final class Javac implements AutoCloseable, TaskListener {
+final class Javac implements AutoCloseable {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
     private static final Set<String> LANGUAGE =
             new HashSet<>(
@@ -161,7 +161,7 @@ final class Javac implements AutoCloseable, TaskListener {
         JavacTask task =
                 (JavacTask) COMPILER.getTask(null, files, found, options, null, objects(sources));
         current = null;
-        task.addTaskListener(this);
+        task.addTaskListener(noting());
         boolean good = task.call();
         List<Problem> problems = errors(found);
         if (!good && problems.isEmpty()) {
@@ -170,15 +170,20 @@ final class Javac implements AutoCloseable, TaskListener {
         return problems;
     }
 
-    @Override
-    public void started(TaskEvent event) {
-        if (event.getSourceFile() != null) {
-            current = event.getSourceFile().toUri();
-        }
-    }
+    /** Notes which file is at work. Not this class itself: others are compiled without the compiler's own interface. */
+    private TaskListener noting() {
+        return new TaskListener() {
+            @Override
+            public void started(TaskEvent event) {
+                if (event.getSourceFile() != null) {
+                    current = event.getSourceFile().toUri();
+                }
+            }
 
-    @Override
-    public void finished(TaskEvent event) {}
+            @Override
+            public void finished(TaskEvent event) {}
+        };
+    }
 
     /** The file that the last compilation was about when it ended, or null. */
     URI current() {
