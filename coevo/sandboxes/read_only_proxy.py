@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from dataclasses import field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Transient
+from coevo.sandboxes.bounded_threads import CONNECTIONS
+from coevo.sandboxes.bounded_threads import BoundedThreads
 from coevo.sandboxes.process import Process
 
-_CONNECTIONS = 64
 _IDLE_SECONDS = 60.0
 _LONGEST_PATH = 2048
 _MOST_TROUBLE = 20
@@ -98,7 +99,7 @@ def serving(
     )
     server.socket.close()
     server.socket = listening
-    listening.listen(_CONNECTIONS)
+    listening.listen(CONNECTIONS)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield served
@@ -111,8 +112,7 @@ def _go_on() -> None:
     return
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _Server(BoundedThreads, HTTPServer):
     block_on_close = False
 
     def __init__(
@@ -123,18 +123,7 @@ class _Server(ThreadingHTTPServer):
         end: Callable[[], None],
     ) -> None:
         self.served, self.answer, self.announce, self.end = served, answer, announce, end
-        self._free = threading.BoundedSemaphore(_CONNECTIONS)
         super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._free.acquire()  # further connections wait in the socket's queue
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over a client that goes away; keep anything else for the caller."""

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from socketserver import ThreadingMixIn
 from socketserver import UnixStreamServer
 from types import TracebackType
 from typing import Any
@@ -24,11 +23,12 @@ from coevo.languages.java.tools.artifact_store import ArtifactStore
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.languages.java.tools.upstreams import upstreams
 from coevo.model.errors import Transient
+from coevo.sandboxes.bounded_threads import CONNECTIONS
+from coevo.sandboxes.bounded_threads import BoundedThreads
 from coevo.sandboxes.socket_addresses import short_address
 
 __all__ = ['ArtifactProxy', 'Upstream', 'upstreams']
 
-_CONNECTIONS = 64
 _IDLE_SECONDS = 60
 
 
@@ -85,25 +85,13 @@ class ArtifactProxy:
             self.trouble += 1
 
 
-class _Server(ThreadingMixIn, UnixStreamServer):
-    daemon_threads = True
-    request_queue_size = _CONNECTIONS
+class _Server(BoundedThreads, UnixStreamServer):
+    request_queue_size = CONNECTIONS
 
     def __init__(self, proxy: ArtifactProxy, store: ArtifactStore) -> None:
         self.proxy, self.store = proxy, store
-        self._free = threading.BoundedSemaphore(_CONNECTIONS)
         with short_address(proxy.socket) as address:
             super().__init__(address, _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._free.acquire()  # further connections wait in the socket's queue
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is no error of ours; all else is shown."""
