@@ -6,6 +6,8 @@ parser fills these records; hashes are over tokens, so comments and formatting n
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MODULE = 'module'
@@ -121,6 +123,13 @@ class SourceFile:
     hash: str
     names: frozenset[str]
     unreadable: bool = False
+
+    def index_types(self) -> Callable[[str], Sequence[DeclaredType]]:
+        """Return a function from a simple name to the types of this file with that name."""
+        by_name: dict[str, list[DeclaredType]] = {}
+        for type_ in self.types:
+            by_name.setdefault(type_.simple, []).append(type_)
+        return lambda simple: by_name.get(simple, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,7 @@ class JavaSource:
     @cached_property
     def tests(self) -> tuple[JavaTest, ...]:
         """The test methods as far as this file alone tells."""
-        types = self.file.types
-        found = find_tests(self.file, lambda simple: [t for t in types if t.simple == simple])
+        found = find_tests(self.file, self.file.index_types())
         return tuple(JavaTest(file=self, type=type_, member=member) for type_, member in found)
 
     def around(self, type_: DeclaredType) -> list[DeclaredType]:

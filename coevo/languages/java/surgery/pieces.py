@@ -160,8 +160,7 @@ class JavaOutline:
 
     def tests(self) -> list[Member]:
         """The test methods as far as this file alone tells."""
-        named = self.file.types
-        return [m for _, m in find_tests(self.file, lambda s: [t for t in named if t.simple == s])]
+        return [member for _, member in find_tests(self.file, self.file.index_types())]
 
     def _above(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""

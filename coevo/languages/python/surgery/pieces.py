@@ -172,9 +172,7 @@ class PythonOutline:
     @cached_property
     def tests(self) -> tuple[Member, ...]:
         """The test methods as far as this file alone tells."""
-        named = self.file.types
-        found = find_tests(self.file, lambda name: [t for t in named if t.simple == name])
-        return tuple(member for _, member in found)
+        return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
 
     def find(self, method: TestMethod, when: str) -> Member:
         """The declaration of a test method; StartStateInvalid."""
