@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -78,22 +79,27 @@ def test_time_grows_with_the_text_and_no_faster(path: str, written: Callable[[in
 
 
 def _seconds(path: str, text: str) -> float:
-    """CPU seconds of what the guard does."""
-    begun = time.process_time()
-    surgery(language_at(path)).other_tests(text.encode(), [])
-    return time.process_time() - begun
+    """CPU seconds of what the guard does, without those of collecting what other tests have left."""
+    gc.collect()
+    gc.disable()
+    try:
+        begun = time.process_time()
+        surgery(language_at(path)).other_tests(text.encode(), [])
+        return time.process_time() - begun
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
     ('path', 'text'),
     [
-        (JAVA_PATH, _java_tests(20_000)),
-        (PYTHON_PATH, _python_tests(20_000)),
-        (GO_PATH, _go_tests(20_000)),
+        (JAVA_PATH, _java_tests(6_000)),
+        (PYTHON_PATH, _python_tests(6_000)),
+        (GO_PATH, _go_tests(6_000)),
     ],
 )
-def test_twenty_thousand_tests_are_read_far_below_the_limit(path: str, text: str) -> None:
-    assert is_readable(path, text.encode(), cpu_seconds=20)
+def test_six_thousand_tests_are_read_far_below_the_limit(path: str, text: str) -> None:
+    assert is_readable(path, text.encode(), cpu_seconds=6)
 
 
 @pytest.mark.parametrize('path', [JAVA_PATH, PYTHON_PATH, GO_PATH])
