@@ -28,7 +28,8 @@ from tests.evaluation.till import Till
 from tests.evaluation.till import opened
 from tests.evaluation.till import submitted
 
-pytestmark = [pytest.mark.jvm, pytest.mark.timeout(900)]
+# `tests/languages/test_classes.py` asks the same of every language in a tenth of the time.
+pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(900)]
 
 # What JaCoCo keeps of a class, written by the test itself where JaCoCo is at hand.
 FORGED = """

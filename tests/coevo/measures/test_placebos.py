@@ -122,7 +122,7 @@ def test_several_declarations_are_written_otherwise_together(
 @pytest.mark.jvm
 def test_whatever_is_drawn_compiles(pair: tuple[Repository, Pair], tmp_path: Path) -> None:
     drawer = 'package shop;\nclass Drawer { Drawer(int n) { } }\n'
-    for seed in range(60):
+    for seed in range(20):
         for kind in PlaceboKind:
             texts = {'Till': made(pair, NAMES, kind, seed), 'Drawer': drawer}
             for name, text in texts.items():

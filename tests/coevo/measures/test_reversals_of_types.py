@@ -23,7 +23,7 @@ from tests.projects import junit
 from tests.projects import pom
 from tests.projects import source
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]  # `test_reversals` reverts methods
 
 MAIN, RESOURCES = 'src/main/java/shop', 'src/main/resources'
 FILTERS = """<build><resources><resource>

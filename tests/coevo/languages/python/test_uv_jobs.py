@@ -178,7 +178,7 @@ def test_a_resolution_that_takes_too_long_is_a_verdict(
     row = shelf.pages['lace'][0]
     shelf.pages['lace'] += [
         {**row, 'filename': f'lace-3.{number}-py3-none-any.whl', 'requires-python': '<3'}
-        for number in range(150_000)
+        for number in range(60_000)
     ]
     limits = replace(RESOLVING, cpu_seconds=0.1)
     found = compile_requirements(sandbox, ['lace'], interpreter, DAY, limits=limits)

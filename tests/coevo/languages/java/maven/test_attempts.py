@@ -54,7 +54,7 @@ BUNDLE = """<build><plugins><plugin>
 </plugin></plugins></build>"""
 
 
-@pytest.mark.parametrize('version', ['3.2.0', '0-nowhere'])
+@pytest.mark.parametrize('version', ['3.2.0', pytest.param('0-nowhere', marks=pytest.mark.slow)])
 def test_a_goal_that_no_test_needs_is_left_out_once_it_fails_or_cannot_be_had(
     tmp_path: Path, version: str
 ) -> None:

@@ -148,7 +148,9 @@ UNREAD = 'says: assertEquals({}, java.util.List.of(Till.number()).reversed().get
     ('pom_text', 'test', 'jdk', 'tried'),
     [
         pytest.param(asking_for_17(), FAILS, 17, [17], id='a failure is a verdict'),
-        pytest.param(refusing(REFUSED_BY_25), SAYS, 17, [25, 17], id='no start'),
+        pytest.param(
+            refusing(REFUSED_BY_25), SAYS, 17, [25, 17], id='no start', marks=pytest.mark.slow
+        ),
         pytest.param(
             refusing('-Xmx1k'), SAYS, 25, [25, 17], id='none starts', marks=pytest.mark.slow
         ),
