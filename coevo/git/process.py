@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
@@ -40,6 +45,17 @@ class CorruptObject(Fatal):
 
 def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
     """The output of a Git command; Fatal with its first line of complaint."""
+    return _run(git_dir, arguments, stdin, good=(0,)).stdout
+
+
+def ask_git(git_dir: Path, *arguments: str) -> bool:
+    """The answer of a Git command that says yes by status 0 and no by 1; Fatal for any other."""
+    return _run(git_dir, arguments, b'', good=(0, 1)).returncode == 0
+
+
+def _run(
+    git_dir: Path, arguments: Sequence[str], stdin: bytes, good: Sequence[int]
+) -> subprocess.CompletedProcess[bytes]:
     done = subprocess.run(
         ['git', f'--git-dir={git_dir}', *arguments],
         input=stdin,
@@ -47,13 +63,48 @@ def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
         check=False,
         env=ENVIRONMENT,
     )
-    if done.returncode:
+    if done.returncode not in good:
         lines = done.stderr.decode('utf-8', 'replace').strip().splitlines()
         raise Fatal(
             f'git {arguments[0]} failed in {git_dir} ({lines[0] if lines else done.returncode}); '
             'if that clone is damaged, delete it and run again'
         )
-    return done.stdout
+    return done
+
+
+def stream_objects(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Read many objects in order without waiting for each: (id, content).
+
+    CorruptObject at the first that is missing or cannot be read; Transient if Git was killed.
+    """
+    with tempfile.TemporaryFile() as asked:
+        wanted = list(names)
+        asked.write(''.join(f'{name}\n' for name in wanted).encode())
+        asked.seek(0)
+        with subprocess.Popen(
+            ['git', f'--git-dir={git_dir}', 'cat-file', '--batch', '--buffer'],
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=ENVIRONMENT,
+        ) as batch:
+            try:
+                assert batch.stdout is not None
+                for name in wanted:
+                    yield _next_object(batch, batch.stdout, name)
+            finally:
+                batch.kill()
+
+
+def _next_object(batch: subprocess.Popen[bytes], stdout: IO[bytes], name: str) -> tuple[str, bytes]:
+    header = stdout.readline().split()
+    if header and (len(header) != 3 or not header[2].isdigit()):
+        raise CorruptObject(name)
+    size = int(header[2]) if header else 0
+    content = stdout.read(size + 1)
+    if not header or len(content) <= size:
+        raise _died(batch, name)
+    return header[0].decode(), content[:size]
 
 
 class ObjectReader:

@@ -24,6 +24,7 @@ from coevo.git.objects import parse_tree
 from coevo.git.process import ENVIRONMENT
 from coevo.git.process import CorruptObject
 from coevo.git.process import ObjectReader
+from coevo.git.process import ask_git
 from coevo.git.process import run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
@@ -100,9 +101,11 @@ class Repository:
         return self.header(rev).commit
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        """Whether a commit can be reached from another one; a commit reaches itself."""
-        found = self.git('rev-list', '--max-count=1', ancestor, f'^{descendant}', '--')
-        return not found
+        """Whether a commit can be reached from another one; a commit reaches itself.
+
+        `rev-list ANCESTOR ^DESCENDANT` stops too early where clocks were wrong.
+        """
+        return ask_git(self.git_dir, 'merge-base', '--is-ancestor', ancestor, descendant)
 
     def log(
         self, head: str, *, first_parent: bool = False

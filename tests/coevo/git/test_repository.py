@@ -289,6 +289,19 @@ def test_replaced_objects_and_the_users_configuration_do_not_count(
     assert repository.remerged([]) == {}
 
 
+def test_an_ancestor_is_one_whatever_clocks_said(repo: Path) -> None:
+    """Git's own walk from both ends stops where dates let it expect no more."""
+    days = [22, 19, 4, 6, 17, 19, 3, 23, 11, 20, 13]
+    revs = [
+        commit(repo, f'{number}', {'a': f'{number}'}, date=f'2020-01-{day:02d}T00:00:00Z')
+        for number, day in enumerate(days)
+    ]
+    repository = read(repo)
+    for number, rev in enumerate(revs):
+        assert all(repository.is_ancestor(rev, later) for later in revs[number:])
+        assert not any(repository.is_ancestor(rev, earlier) for earlier in revs[:number])
+
+
 def test_many_threads_share_one_reader(repo: Path) -> None:
     rev = commit(repo, 'first', {f'f{number}': f'{number}' * 999 for number in range(50)})
     repository = read(repo)
