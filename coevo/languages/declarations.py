@@ -50,6 +50,7 @@ class Member:
     hash: str
     bare_hash: str
     body_hash: str | None  # of what stands between its braces, as blind; None where nothing does
+    body_at: int | None  # where that begins, in characters of `source`
     calls: frozenset[str]
     types: frozenset[str]
     names: frozenset[str]

@@ -21,6 +21,7 @@ from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
 from coevo.languages.licences import DeclaredLicence
+from coevo.languages.prints import Lexis
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import Word
 from coevo.model.records import Origin
@@ -79,6 +80,10 @@ class Reading(Protocol):
     # how the names of its files end
     @property
     def SUFFIXES(self) -> tuple[str, ...]: ...
+
+    # how comments and strings look, for a search that parses little
+    @property
+    def LEXIS(self) -> Lexis: ...
 
     # names that calls mean for a library's types far more often than for a project's
     @property

@@ -12,6 +12,7 @@ from coevo.languages.capabilities import lacking
 from coevo.languages.golang import language as golang
 from coevo.languages.java import language as java
 from coevo.languages.measures import Measures
+from coevo.languages.prints import PRINT_VERSION
 from coevo.languages.python import language as python
 from coevo.languages.reading import Reading
 from coevo.languages.surgery import Surgery
@@ -73,6 +74,11 @@ def not_offered(language: str) -> tuple[str, ...]:
     """What a language lacks of all that one can offer, sorted."""
     known = LANGUAGES[language]
     return tuple(sorted((*lacking(EVERYTHING, known.OFFERS), *known.MEASURES.lacking)))
+
+
+def parser_version(language: str) -> str:
+    """Name what makes hashes and prints of bodies: those of another version answer nothing."""
+    return f'{reading(language).version()} {PRINT_VERSION}'
 
 
 def reading_at(path: str) -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from coevo.languages.declarations import DeclaredType
@@ -13,6 +14,7 @@ from coevo.languages.file_names import by_type as watched_as
 from coevo.languages.layout import Placed
 from coevo.languages.layout import Side
 from coevo.languages.licences import none_declared as declared_licences
+from coevo.languages.prints import Lexis
 from coevo.languages.reading import Resolve
 from coevo.languages.submitted_files import all_accepted as refused_in
 from coevo.languages.traces import ExecutedMethod
@@ -30,9 +32,11 @@ from tests.languages.toy.trees import tree
 SUFFIXES = (SUFFIX,)
 FIXTURE = '_before'
 COMMON_CALLS: frozenset[str] = frozenset()
+LEXIS = Lexis(comment=rb'(?m:^[ \t]*+[#][^\n]*+)', string=rb'"[^"]*+"', test_mark=re.compile(rb':'))
 
 __all__ = [
     'COMMON_CALLS',
+    'LEXIS',
     'SUFFIXES',
     'class_under_test',
     'expected_throws',

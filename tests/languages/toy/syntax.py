@@ -109,6 +109,7 @@ def _member(owner: str, name: str, line: Line) -> Member:
         hash=_hash(tokens),
         bare_hash=_hash(bare),
         body_hash=_hash(bare[2:]),
+        body_at=line.text.index(':') + 1,
         calls=frozenset(calls | set(_HELPER.findall(line.text))),
         types=frozenset(type_ for type_, _ in _QUALIFIED.findall(line.text)),
         names=frozenset(filter(_WORD.match, body)),

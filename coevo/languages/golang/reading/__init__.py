@@ -8,6 +8,7 @@ from coevo.languages.golang.reading.executed import is_part_of
 from coevo.languages.golang.reading.expected_throws import expected_throws
 from coevo.languages.golang.reading.layout import is_build_file
 from coevo.languages.golang.reading.layout import placed
+from coevo.languages.golang.reading.lexis import LEXIS
 from coevo.languages.golang.reading.submitted_files import refused_in
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.syntax import parse_once
@@ -22,6 +23,7 @@ SUFFIXES = ('.go',)
 
 __all__ = [
     'COMMON_CALLS',
+    'LEXIS',
     'SUFFIXES',
     'class_under_test',
     'declared_licences',

@@ -99,7 +99,11 @@ class GoMembers:
             body_hash=None
             if inner is None
             else short_hash('body', *inner.bare(plain.name, simple)),
+            body_at=None if body is None else len(self._text(node.start_byte, body.start_byte)),
         )
+
+    def _text(self, start: int, end: int) -> str:
+        return self._source[start:end].decode(errors='replace')
 
     def _one_line(self, start: int, end: int) -> str:
         holes = [span for span in self._tokens.comments if start <= span[0] < end]
@@ -117,7 +121,7 @@ class GoMembers:
             modifiers=modifiers(name),
             annotations=() if receiver is None else _FULFILS,
             declaration=f'{kind} {name}',
-            source=self._source[node.start_byte : node.end_byte].decode(errors='replace'),
+            source=self._text(node.start_byte, node.end_byte),
             start_byte=node.start_byte,
             end_byte=node.end_byte,
             start_line=node.start_point.row + 1,
@@ -126,6 +130,7 @@ class GoMembers:
             hash=short_hash(kind, *found.texts),
             bare_hash=short_hash(kind, *found.bare(name, receiver or self._package)),
             body_hash=None,
+            body_at=None,
             calls=found.calls(self._packages),
             types=found.types,
             names=found.names(self._packages),

@@ -6,6 +6,7 @@ from coevo.languages.java.reading.class_under_test import class_under_test
 from coevo.languages.java.reading.common_calls import COMMON_CALLS
 from coevo.languages.java.reading.executed import is_part_of
 from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.lexis import LEXIS
 from coevo.languages.java.reading.pom_licences import declared_licences
 from coevo.languages.java.reading.standard_folders import is_build_file
 from coevo.languages.java.reading.standard_folders import placed
@@ -22,6 +23,7 @@ SUFFIXES = ('.java',)
 
 __all__ = [
     'COMMON_CALLS',
+    'LEXIS',
     'SUFFIXES',
     'class_under_test',
     'declared_licences',

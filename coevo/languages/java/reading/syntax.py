@@ -286,6 +286,7 @@ class _Reader:
             hash=short_hash(*found.texts),
             bare_hash=short_hash(*found.bare(name, simple)),
             body_hash=self._body_hash(node, name, simple),
+            body_at=self._body_at(node),
             calls=found.calls,
             types=found.types,
             names=found.names,
@@ -313,6 +314,12 @@ class _Reader:
         if body is None:
             return None
         return short_hash('body', *self.tokens.within([_span(body)]).bare(name, simple))
+
+    def _body_at(self, node: Node) -> int | None:
+        body = node.child_by_field_name('body')
+        if body is None:
+            return None
+        return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
     def _names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
         """(name, declaration) of each member that a node declares."""

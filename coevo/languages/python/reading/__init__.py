@@ -8,6 +8,7 @@ from coevo.languages.python.reading.executed import is_part_of
 from coevo.languages.python.reading.expected_throws import expected_throws
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.reading.layout import placed
+from coevo.languages.python.reading.lexis import LEXIS
 from coevo.languages.python.reading.metadata_licences import declared_licences
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.syntax import parse_once
@@ -22,6 +23,7 @@ SUFFIXES = ('.py',)
 
 __all__ = [
     'COMMON_CALLS',
+    'LEXIS',
     'SUFFIXES',
     'class_under_test',
     'declared_licences',

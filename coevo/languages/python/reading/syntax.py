@@ -254,7 +254,12 @@ class _Reader:
             annotations=head.annotations,
             declaration=head.declaration,
             body_hash=None if body is None else short_hash('body', *body.bare(head.name, simple)),
+            body_at=None if head.body is None else self._length(node, head.body),
         )
+
+    def _length(self, node: Node, body: Node) -> int:
+        """Characters of a declaration before its block."""
+        return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
     def _member(self, node: Node, owner: str, simple: str, name: str, found: PythonSlice) -> Member:
         self._count(len(found.texts))
@@ -275,6 +280,7 @@ class _Reader:
             hash=short_hash(*found.texts),
             bare_hash=short_hash(*found.bare(name, simple)),
             body_hash=None,
+            body_at=None,
             calls=self._names(found.calls),
             types=found.types,
             names=self._names(found.names),

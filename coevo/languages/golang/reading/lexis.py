@@ -1,0 +1,13 @@
+"""How comments and strings look in Go (https://go.dev/ref/spec#Lexical_elements)."""
+
+from __future__ import annotations
+
+import re
+
+from coevo.languages.prints import Lexis
+
+LEXIS = Lexis(
+    comment=rb'//[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/',
+    string=rb"""(?: "(?:\\.|[^"\\\n]++)*+" | `[^`]*+` | '(?:\\.|[^'\\\n]++)*+' )""",
+    test_mark=re.compile(rb'\bfunc\s+(?:Test|Fuzz|Example)'),
+)

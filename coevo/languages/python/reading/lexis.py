@@ -1,0 +1,24 @@
+"""How comments and strings look in Python (https://docs.python.org/3/reference/lexical_analysis.html)."""
+
+from __future__ import annotations
+
+import re
+
+from coevo.languages.prints import Lexis
+
+LEXIS = Lexis(
+    comment=rb'[#][^\n]*+',
+    string=rb'''(?:
+        """(?:\\.|[^"\\]++|"(?!""))*+"""
+        | \'\'\'(?:\\.|[^'\\]++|'(?!\'\'))*+\'\'\'
+        | (?!""")"(?:\\.|[^"\\\n]++)*+"
+        | (?!\'\'\')'(?:\\.|[^'\\\n]++)*+'
+    )''',
+    prefix=rb'[rR]?[bB][rR]? | [rRuU]',
+    template=rb'[rR]?[fFtT][rR]?',
+    test_mark=re.compile(rb'\bdef\s+(?:test|runTest)'),
+    is_spelled_freely=True,
+    # A test with `-> None` is the same as one without.
+    result=(b'-', b'>', b'None'),
+    before_block=(b':',),
+)

@@ -1,0 +1,95 @@
+"""Prints: no text that holds a body is passed by, and few that do not are parsed."""
+
+from __future__ import annotations
+
+import pytest
+
+from coevo.languages.declarations import Member
+from coevo.languages.prints import BodyPrint
+from coevo.languages.prints import body_prints
+from coevo.languages.prints import words_of
+from coevo.languages.table import reading
+
+PYTHON = 'def test_sum(self):\n    """Doc."""\n    assert total("a b", f"{x}", 10) == {"k": 0x1F}\n'
+GO = 'package a\n\nfunc TestSum(t *testing.T) {\n\tif total("a", 10) {\n\t\tt.Fatal("b")\n\t}\n}\n'
+JAVA = 'class ATest {\n  @Test void sums() {\n    assertEquals(4, Sum.of("a", 2));\n  }\n}\n'
+
+
+def member(language: str, text: str) -> Member:
+    file = reading(language).parse(text.encode())
+    return next(m for type_ in file.types for m in type_.members if m.kind == 'method')
+
+
+def may_hold(language: str, body: BodyPrint, text: str) -> bool:
+    """All questions that are asked before the parser."""
+    source, lexis = text.encode(), reading(language).LEXIS
+    words = {word for line in source.split(b'\n') for word in words_of(line)}
+    return (
+        body.words <= words
+        and lexis.begins_in(source, lexis.beginnings(body))
+        and body.may_be_in(lexis.read(source), words)
+    )
+
+
+EQUAL = [
+    ('python', PYTHON, PYTHON.replace('test_sum', 'test_other')),
+    ('python', PYTHON, PYTHON.replace('    """Doc."""\n', '    # so\n')),
+    ('python', PYTHON, PYTHON.replace('(self):', '(self) -> None:')),
+    ('python', PYTHON, PYTHON.replace('"a b"', "'a '\n      'b'")),
+    ('python', PYTHON, PYTHON.replace('"a b"', 'u"a b"')),
+    ('python', PYTHON, PYTHON.replace('10)', '1_0,)')),
+    ('python', PYTHON, PYTHON.replace('assert total', 'assert (total').replace('1F}', '1f})')),
+    ('python', PYTHON.replace('(self):', '(self) -> None:'), PYTHON),
+    ('go', GO, GO.replace('TestSum', 'TestOther')),
+    ('go', GO, GO.replace('if total("a", 10)', 'if (total("a",\n10,\n))')),
+    ('go', GO, GO.replace('{\n\tif', '{ // so "\n/* it\'s */ if')),
+    ('java', JAVA, JAVA.replace('ATest', 'BTest').replace('sums', 'adds')),
+    ('java', JAVA, JAVA.replace('(4,', '(/* " */ 4, // it\'s\n')),
+]
+
+
+@pytest.mark.parametrize(('language', 'text', 'other'), EQUAL)
+def test_an_equal_body_is_never_passed_by(language: str, text: str, other: str) -> None:
+    wanted, found = member(language, text), member(language, other)
+    assert wanted.bare_hash == found.bare_hash, 'they are equal'
+    for _, body in body_prints(reading(language).LEXIS, wanted):
+        assert may_hold(language, body, other)
+
+
+OTHERS = [
+    ('python', PYTHON, PYTHON.replace('total', 'count')),
+    ('python', PYTHON, PYTHON.replace('a b', 'a c').replace('f"{x}"', 'x')),
+    ('python', PYTHON, PYTHON.replace('assert total', 'assert not total')),
+    ('python', PYTHON, '# ' + PYTHON.replace('\n', '\n# ')),
+    ('go', GO, GO.replace('Fatal', 'Log')),
+    ('go', GO, GO.replace('10', '11')),
+    ('java', JAVA, JAVA.replace('assertEquals(4, Sum.of', 'Sum.of(4, assertEquals')),
+]
+
+
+@pytest.mark.parametrize(('language', 'text', 'other'), OTHERS)
+def test_a_text_without_the_body_is_seldom_parsed(language: str, text: str, other: str) -> None:
+    *_, (_, block) = body_prints(reading(language).LEXIS, member(language, text))
+    assert not may_hold(language, block, other)
+
+
+@pytest.mark.parametrize(('language', 'text'), [('python', PYTHON), ('go', GO), ('java', JAVA)])
+@pytest.mark.parametrize('end', ['"', "'", '/*', '"""', '`'])
+def test_a_text_that_ends_in_the_middle_is_left_to_the_parser(
+    language: str, text: str, end: str
+) -> None:
+    for _, body in body_prints(reading(language).LEXIS, member(language, text)):
+        assert may_hold(language, body, f'{text}\n{end}')
+
+
+@pytest.mark.parametrize('language', ['python', 'go', 'java'])
+@pytest.mark.parametrize('piece', ['/*', '"', "'", '"""', '\\"', '`', 'f"{', '(', "/**/'"])
+def test_hostile_texts_are_lexed_in_time_that_grows_as_they_do(language: str, piece: str) -> None:
+    text = piece.encode() * 200_000
+    lexis = reading(language).LEXIS
+    _, (_, block) = body_prints(
+        lexis, member(language, {'python': PYTHON, 'go': GO}.get(language, JAVA))
+    )
+    for each in (text, b'{' + text, b':' + text, (b'{:' + piece.encode() + b' ') * 100_000):
+        assert lexis.read(each).tokens
+        assert lexis.begins_in(each, lexis.beginnings(block)) in (True, False)
