@@ -30,10 +30,12 @@ from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.words import Walk
+from coevo.storage import dates
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord
 from flows.cloning import cloned
+from flows.dating import date_mined
 from flows.licence import spdx_of
 from flows.mining import MiningRun
 from flows.mining import segment_key
@@ -54,7 +56,9 @@ from miners.walks.releases import latest_release
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk for each of its languages; what the store has is not run again."""
     with cloned(options, listener) as (clone, repository):
-        return _mine(options, clone, repository, listener)
+        report = _mine(options, clone, repository, listener)
+        report.warnings += date_mined(Store(options.store), clone, repository, listener)
+        return report
 
 
 def _mine(
@@ -66,6 +70,7 @@ def _mine(
     if not languages:
         why = why_none(repository, head)
         raise Fatal(f'{clone.repo} at {head[:12]} {why}: nothing of it can be mined')
+    dates.begin(Store(options.store).place, clone.repo)
     report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
     for language in languages:
         route = Route(

@@ -15,6 +15,7 @@ from coevo.model.listener import Listener
 from coevo.storage import months
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
+from flows.dating import ReleaseDates
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
 from flows.repository_urls import by_repository
@@ -22,8 +23,6 @@ from miners.cloning.retention import keep
 from packagers import code_free
 from packagers.built import Built
 from packagers.code_free import EditionReport
-from packagers.dating import date_methods
-from packagers.dating import date_standing
 from packagers.maintenance import maintenance_tasks
 from packagers.months import Known
 from packagers.months import MonthCut
@@ -46,7 +45,8 @@ def publish(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseRepo
     store = Store(options.store)
     fixed = months.read(store.place, options.month) if options.month else None
     with ReleaseClones(options.folder, store, fixed.clones if fixed else None) as clones:
-        return release(store, _plan(options, clones, fixed, listener))
+        dates = ReleaseDates(store, clones, fixed, listener)
+        return release(store, _plan(options, clones, fixed, dates))
 
 
 def edit(options: ReleaseOptions) -> EditionReport:
@@ -58,9 +58,11 @@ def edit(options: ReleaseOptions) -> EditionReport:
 
 
 def _plan(
-    options: ReleaseOptions, clones: ReleaseClones, fixed: MonthRecord | None, listener: Listener
+    options: ReleaseOptions,
+    clones: ReleaseClones,
+    fixed: MonthRecord | None,
+    dates: ReleaseDates,
 ) -> ReleasePlan:
-    cache_folder = options.folder / 'cache'
     known = Known(
         committed=clones.committed,
         licence=clones.licence,
@@ -69,19 +71,9 @@ def _plan(
     )
     return ReleasePlan(
         snapshot=options.snapshot,
-        date=lambda rows: date_methods(
-            rows.methods,
-            clones.crawls(row.repo for row in rows.repositories),
-            cache_folder=cache_folder,
-            space=rows.space,
-            listener=listener,
-        ),
-        date_standing=lambda rows: date_standing(
-            rows.standing,
-            clones.crawls(row.repo for row in rows.repositories),
-            cache_folder=cache_folder,
-            listener=listener,
-        ),
+        date=dates.methods,
+        date_standing=dates.standing,
+        known_dates=dates.known,
         build=partial(_build, clones, options.families),
         licence=clones.licence,
         size=cache(clones.size),

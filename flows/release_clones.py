@@ -25,10 +25,10 @@ from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.licence import spdx_of
 from miners.cloning.clones import at_hand
+from miners.dates.clone_search import SearchedClone
 from miners.discovery.code_size import code_size
 from miners.discovery.crawls import crawled_at
 from miners.discovery.crawls import refs
-from packagers.dating import DatedCrawl
 from packagers.families import families
 
 
@@ -73,16 +73,14 @@ class ReleaseClones:
         except CorruptObject:
             return None
 
-    def crawls(self, repos: Iterable[str]) -> Mapping[str, DatedCrawl]:
-        return OnDemand(repos, self._crawl)
-
     def families(self, repos: Sequence[str]) -> Mapping[str, str]:
         return families(self.of(repos), OnDemand(repos, self._refs))
 
-    def _crawl(self, repo: str) -> DatedCrawl:
+    def searched(self, repo: str) -> SearchedClone:
+        """A clone as its history is searched for dates."""
         clone = self.get(repo)
         moment = self.moments[repo]
-        return DatedCrawl(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
+        return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
 
     def _refs(self, repo: str) -> Sequence[tuple[str, str]]:
         self.get(repo)

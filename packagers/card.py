@@ -55,7 +55,7 @@ evidence. The tables themselves hold all walks and are not filtered by it.
 
 **Contamination.** `contamination_date` is the earliest time at which the answer may have been
 public: over all refs of the clone, the earliest author, committer or descendant's committer date
-of a commit that holds the same test body. `code_first_seen` is the same for the changed source.
+of a commit that brings the same test body in: none of its parents has it. `code_first_seen` is the same for the changed source.
 Null means that there is no telling, and null is never clean. `--after 2024-06` keeps what is
 strictly later than the last day of that month, in every table.
 

@@ -38,7 +38,7 @@ from coevo.model.words import Change
 from coevo.model.words import Stage
 from coevo.model.words import Track
 from coevo.model.words import Walk
-from packagers.contamination import earliest
+from packagers.dating import earliest
 from packagers.leaks import Leaks
 from packagers.maintained_methods import maintained_methods
 from packagers.task_commands import Environments

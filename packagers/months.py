@@ -18,6 +18,7 @@ from datetime import timedelta
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import first_clean_moment
 from coevo.snapshots.forms import is_month
+from coevo.storage.dates import RowDates
 from coevo.storage.months import CloneMoments
 from coevo.storage.months import MonthPart
 from coevo.storage.months import MonthRecord
@@ -54,6 +55,7 @@ class MonthCut:
         self._known = known
         self._parts = {part.partition: part for part in fixed.parts} if fixed else {}
         self._withdrawn: tuple[int, ...] = ()
+        self._dates: tuple[RowDates, ...] = ()
         self._reached: dict[Partition, datetime | None] = {}
 
     def mined(self, store: Store, partition: Partition) -> Mined | None:
@@ -120,6 +122,10 @@ class MonthCut:
         self._withdrawn = tuple(one.number for one in found)
         return found
 
+    def add_dates(self, found: Iterable[RowDates]) -> None:
+        """Note the dates of the month's rows."""
+        self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
+
     def check(self, root: object) -> None:
         """Fatal if the month is empty, or ends after all that was reached."""
         if self.fixed is not None:
@@ -150,6 +156,7 @@ class MonthCut:
             parts=parts,
             clones=self._known.moments.of(repos),
             withdrawn=self._withdrawn,
+            dates=self._dates,
         )
 
 

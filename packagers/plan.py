@@ -11,6 +11,7 @@ from dataclasses import field
 
 from coevo.model.method_rows import MethodRow
 from coevo.model.standing_rows import StandingRow
+from coevo.storage.dates import RowDates
 from coevo.storage.place import Root
 from packagers.built import Built
 from packagers.licensing import Licence
@@ -35,6 +36,7 @@ class ReleasePlan:
     licence     of a repository at a revision
     size        source files and lines of a repository, at a revision, in a language; None where there is no telling
     families    by repository, of all that there are: its family
+    known_dates what rows were dated by, which a month keeps
     accepted    SPDX ids that will do though the OSI has not approved them
     month       of the snapshot, YYYY-MM; None is that of the newest commit visited
     cut         what of the store belongs to the month; None takes all
@@ -50,6 +52,7 @@ class ReleasePlan:
     size: Size
     families: Families
     date_standing: DateStanding = lambda rows: rows.standing
+    known_dates: Callable[[], Iterable[RowDates]] = tuple
     accepted: tuple[str, ...] = ()
     month: str | None = None
     cut: MonthCut | None = None

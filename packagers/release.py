@@ -190,6 +190,7 @@ def _named(store: Store, made: Path, plan: ReleasePlan) -> bool:
     """
     if plan.cut is None or plan.cut.fixed is not None:
         return publishing.put(made, plan.snapshot)
+    plan.cut.add_dates(plan.known_dates())
     if not months.keep(store.place, plan.cut.record()):
         raise Fatal(
             f'{plan.cut.month} was released by another process meanwhile: run again to get the same'

@@ -36,10 +36,10 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Stage
 from coevo.model.words import Track
 from coevo.model.words import Walk
+from coevo.storage.dates import Basis
 from packagers import sameness
 from packagers.built import Built
-from packagers.contamination import Basis
-from packagers.contamination import earliest
+from packagers.dating import earliest
 from packagers.drafts import Draft
 from packagers.drafts import DraftGroup
 from packagers.drafts import draft

@@ -1,6 +1,6 @@
 """What a month was made of when it was released: whatever is mined later, it stays so.
 
-    STORE/months/YYYY-MM.coevo      a piece for each partition, and one for each clone
+    STORE/months/YYYY-MM.coevo      a piece for each partition and each clone, and one with dates
 
 It is written once, by the first release of the month, and read by all that follow.
 """
@@ -17,6 +17,7 @@ from datetime import datetime
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.storage import archive
+from coevo.storage.dates import RowDates
 from coevo.storage.place import Place
 from coevo.storage.store import Partition
 from coevo.storage.walks import WalkRecord
@@ -84,17 +85,27 @@ class CloneMoments(Mapping[str, CloneMoment]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRecord:
-    """All of a month; `withdrawn` has the numbers of the withdrawals that counted."""
+    """All of a month.
+
+    withdrawn  the numbers of the withdrawals that counted
+    dates      of its rows, as they were known by then; none where an earlier coevo released it
+    """
 
     month: str
     parts: tuple[MonthPart, ...]
     clones: CloneMoments
     withdrawn: tuple[int, ...] = ()
+    dates: tuple[RowDates, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Withdrawn:
     numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dates:
+    rows: tuple[RowDates, ...]
 
 
 def read(place: Place, month: str) -> MonthRecord | None:
@@ -124,16 +135,18 @@ def read(place: Place, month: str) -> MonthRecord | None:
         withdrawn=tuple(
             number for one in _decoded(_Withdrawn, held, 'withdrawn') for number in one.numbers
         ),
+        dates=tuple(row for one in _decoded(_Dates, held, 'dates') for row in one.rows),
     )
 
 
 def keep(place: Place, record: MonthRecord) -> bool:
     """Fix a month; False if it is fixed otherwise already."""
     names = {f'part {one.partition.path.as_posix()}': one for one in record.parts}
-    taken_back = {'withdrawn': _Withdrawn(numbers=record.withdrawn)}
-    pieces = {
-        name: archive.pack(codec.encode(one)) for name, one in {**names, **taken_back}.items()
+    others = {
+        'withdrawn': _Withdrawn(numbers=record.withdrawn),
+        'dates': _Dates(rows=record.dates),
     }
+    pieces = {name: archive.pack(codec.encode(one)) for name, one in {**names, **others}.items()}
     clones = {f'{_CLONE}{repo}': piece for repo, piece in record.clones.pieces.items()}
     data = archive.encode({**pieces, **clones})
     if place.exchange(_name(record.month), data, None) is not None:

@@ -59,6 +59,7 @@ _NEIGHBOURS = {
     'claims',
     'failures',
     'months',
+    'dates',
     'withdrawals',
 }
 _STAMP, _PARTITIONS = 'store.json', 'partitions'

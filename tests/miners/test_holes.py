@@ -22,7 +22,7 @@ from flows.licence import spdx_of
 from flows.missing_pairs import MineReport
 from flows.pipeline import mine
 from miners.cloning.clones import obtain
-from packagers.contamination import first_seen
+from tests.miners.dates.searches import search
 from tests.projects import junit
 from tests.projects import options
 from tests.projects import write
@@ -126,13 +126,13 @@ def test_a_body_that_may_have_stood_in_a_missing_file_has_no_date(tmp_path: Path
     source = write(
         tmp_path / 'demo', [dict([one]), {'Lost.java': long}, {'Lost.java': None}, dict([two])]
     )
-    hashes = {name: method.bare_hash for path, text in (one, two) for name, method in methods(text)}
-    whole = dates(source / '.git', hashes, tmp_path / 'whole')
+    members = {name: method for path, text in (one, two) for name, method in methods(text)}
+    whole = dates(source / '.git', members)
     assert [str(date)[:13] for date in whole] == ['2024-01-01 00', '2024-01-01 03']
     clone = obtain(
         str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path / 'store'
     )
-    assert dates(clone.git_dir, hashes, tmp_path / 'some') == [whole[0], None]
+    assert dates(clone.git_dir, members) == [whole[0], None]
 
 
 def methods(text: str) -> Iterator[tuple[str, Member]]:
@@ -140,15 +140,10 @@ def methods(text: str) -> Iterator[tuple[str, Member]]:
         yield member.name, member
 
 
-def dates(git_dir: Path, hashes: dict[str, str], folder: Path) -> list[datetime | None]:
-    found = first_seen(
-        Repository(git_dir),
-        'java',
-        hashes.values(),
-        crawled_at=datetime(2025, 1, 1, tzinfo=UTC),
-        cache_folder=folder,
-    )
-    return [found.dates[hashes[name]] for name in ('one', 'two')]
+def dates(git_dir: Path, members: dict[str, Member]) -> list[datetime | None]:
+    crawled_at = datetime(2025, 1, 1, tzinfo=UTC)
+    found = search(git_dir, members.values(), 'java', crawled_at=crawled_at)
+    return [found.dates[members[name].bare_hash] for name in ('one', 'two')]
 
 
 def test_what_a_missing_licence_file_would_say_is_not_taken_from_the_pom(

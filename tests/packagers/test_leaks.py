@@ -15,16 +15,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from coevo.git.repository import Repository
 from coevo.model.dependencies import RESOURCE
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.words import Change
 from coevo.snapshots import cutoffs
-from packagers.contamination import earliest
-from packagers.dating import DatedCrawl
-from packagers.dating import date_methods
+from coevo.storage.store import Store
+from packagers.dating import earliest
 from tests import segments
+from tests.miners.dates.searches import date_rows
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -323,11 +322,9 @@ def dated(
         test_class='p.SumTest',
         dependencies=dependencies,
     )
-    crawls = {
-        f'a/{path.name}': DatedCrawl(repository=Repository(path / '.git'), crawled_at=CRAWLED)
-        for path in (repo, *others)
-    }
-    (found,) = date_methods([row], crawls, cache_folder=repo.parent / 'cache')
+    clones = {f'a/{path.name}': path / '.git' for path in (repo, *others)}
+    store = Store(repo.parent / 'store')
+    (found,) = date_rows(store, 'java', [row], clones, crawled_at=CRAWLED)
     return found.contamination_date
 
 

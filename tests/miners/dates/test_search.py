@@ -1,22 +1,18 @@
 from __future__ import annotations
 
-import gzip
-import json
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from packagers.contamination import Basis
-from packagers.contamination import FirstSeen
-from packagers.contamination import earliest
-from packagers.contamination import first_seen
+from coevo.storage.dates import Basis
+from packagers.dating import earliest
+from tests.miners.dates.searches import FirstSeen
+from tests.miners.dates.searches import naive_dates
+from tests.miners.dates.searches import search
 from tests.repos import commit
-from tests.repos import damage
 from tests.repos import git
 from tests.repos import init
 from tests.repos import write_object
@@ -52,11 +48,11 @@ def body_hash(body: str = BODY) -> str:
 
 
 def seen(repo: Path, *bodies: str, crawled_at: datetime = CRAWLED) -> FirstSeen:
-    hashes = {body_hash(body) for body in bodies or (BODY,)}
-    cache = repo.parent / 'cache'
-    return first_seen(
-        Repository(repo / '.git'), 'java', hashes, crawled_at=crawled_at, cache_folder=cache
-    )
+    member = {
+        body_hash(body): parse(java(body).encode()).types[0].members[0]
+        for body in bodies or (BODY,)
+    }
+    return search(repo, member.values(), 'java', crawled_at=crawled_at)
 
 
 def date_of(repo: Path, body: str = BODY, crawled_at: datetime = CRAWLED) -> datetime | None:
@@ -77,10 +73,12 @@ def test_the_author_date_counts_where_it_is_earlier(repo: Path) -> None:
     assert date_of(repo) == at(3)
 
 
-def test_a_later_commit_in_which_it_stands_counts_by_author_date_too(repo: Path) -> None:
+def test_a_later_commit_in_which_it_stands_does_not_count_by_its_author_date(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(5))
     commit(repo, 'rebased', {'b': ''}, date=day(6), author_date=day(2))
-    assert date_of(repo) == at(2)
+    changed = java(BODY, 'other();')
+    commit(repo, 'rebased, same file', {'SumTest.java': changed}, date=day(7), author_date=day(1))
+    assert date_of(repo) == at(5)
 
 
 def test_a_descendant_corrects_a_clock_that_was_ahead(repo: Path) -> None:
@@ -154,11 +152,8 @@ def test_source_methods_are_dated_alike(repo: Path) -> None:
     source = 'class Sum { static int of(int a, int b) { return a + b; } }'
     commit(repo, 'source', {'Sum.java': source}, date=day(2))
     (type_,) = parse(source.encode()).types
-    wanted = [type_.members[0].bare_hash]
-    found = first_seen(
-        Repository(repo / '.git'), 'java', wanted, crawled_at=CRAWLED, cache_folder=repo / 'cache'
-    )
-    assert found.dates == {wanted[0]: at(2)}
+    found = search(repo, type_.members, 'java', crawled_at=CRAWLED)
+    assert found.dates == {type_.members[0].bare_hash: at(2)}
 
 
 def test_only_java_files_are_searched(repo: Path) -> None:
@@ -169,8 +164,7 @@ def test_only_java_files_are_searched(repo: Path) -> None:
 def test_what_is_asked_for_alone_is_answered(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY, 'fail();')}, date=day(2))
     assert set(seen(repo, BODY, 'nowhere();').dates) == {body_hash()}
-    empty = first_seen(Repository(repo / '.git'), 'java', [], crawled_at=CRAWLED, cache_folder=repo)
-    assert empty.dates == {}
+    assert search(repo, [], 'java', crawled_at=CRAWLED).dates == {}
 
 
 def test_a_long_history_with_branches_agrees_with_its_definition(repo: Path) -> None:
@@ -185,16 +179,8 @@ def test_a_long_history_with_branches_agrees_with_its_definition(repo: Path) -> 
         revs.append(commit(repo, f'{n}', files, date=date, author_date=author, parents=parents))
         git(repo, 'update-ref', f'refs/heads/b{n}', revs[-1])
         heads = [*heads, revs[-1]][-3:]
-    expected: dict[str, datetime] = {}
-    repository = Repository(repo / '.git')
-    for rev in revs:
-        below = [d for d in revs if repository.is_ancestor(rev, d)]
-        dates = [repository.commit(d).committer_date for d in below]
-        proof = earliest([*dates, repository.commit(rev).author_date])
-        assert proof is not None
-        for text in texts:
-            if text in str(repository.text(rev, 'SumTest.java')):
-                expected[body_hash(text)] = min(expected.get(body_hash(text), proof), proof)
+    expected = naive_dates(repo, 'java', [body_hash(text) for text in texts])
+    assert len(expected) == len(texts)
     assert seen(repo, *texts).dates == expected
 
 
@@ -274,12 +260,12 @@ def test_tests_that_take_the_place_of_other_files_are_added(repo: Path) -> None:
     assert date_of(repo, 'other(0);') is None
 
 
-def test_an_import_hides_the_past_of_bodies_that_came_in_twice(repo: Path) -> None:
+def test_an_import_hides_nothing_of_a_body_that_an_earlier_commit_brings_in(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     one = commit(repo, 'one', {'OneTest.java': java('check(0);')}, date=day(2))
     git(repo, 'branch', 'one', one)
     commit(repo, 'all', {'T.java': java(*many(300))}, date=day(3), parents=[base])
-    assert date_of(repo, 'check(0);') is None
+    assert [date_of(repo, f'check({n});') for n in range(2)] == [at(2), None]
 
 
 def test_a_merge_brings_in_only_what_no_parent_had(repo: Path) -> None:
@@ -355,45 +341,3 @@ def test_the_earliest_is_none_if_any_is(
     dates: list[datetime | None], expected: datetime | None
 ) -> None:
     assert earliest(dates) == expected
-
-
-# -- the file of bodies ----------------------------------------------------------------------------
-
-
-def test_a_blob_that_is_known_is_not_read_again(repo: Path) -> None:
-    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
-    before = seen(repo)
-    (file,) = (repo.parent / 'cache').iterdir()
-    written = file.stat().st_mtime_ns
-    damage(repo, git(repo, 'rev-parse', 'HEAD:SumTest.java'))
-    assert seen(repo) == before
-    assert file.stat().st_mtime_ns == written
-
-
-def test_what_was_read_before_a_break_is_kept(repo: Path) -> None:
-    names = ('SumTest.java', 'OtherTest.java')
-    for number, name in enumerate(names):
-        body = f'assertEquals({number}, Sum.of(0, 0));'
-        commit(repo, name, {name: java(body)}, date=day(number + 3))
-    last, first = (git(repo, 'rev-parse', f'HEAD:{name}') for name in names)  # the newest first
-    damage(repo, last)
-    with pytest.raises(CorruptObject):
-        seen(repo)
-    (file,) = (repo.parent / 'cache').iterdir()
-    assert list(json.loads(gzip.decompress(file.read_bytes()))['blobs']) == [first]
-
-
-@pytest.mark.parametrize(
-    'content',
-    [b'', b'no gzip', gzip.compress(b'{', mtime=0), gzip.compress(b'{"version": "old"}', mtime=0)],
-)
-def test_a_file_that_is_damaged_or_of_another_version_is_made_anew(
-    repo: Path, content: bytes
-) -> None:
-    commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
-    before = seen(repo)
-    (file,) = (repo.parent / 'cache').iterdir()
-    good = file.read_bytes()
-    file.write_bytes(content)
-    assert seen(repo) == before
-    assert file.read_bytes() == good

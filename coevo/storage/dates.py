@@ -1,0 +1,225 @@
+"""When bodies were first seen: what each repository of a store wants to know, and what its clone says.
+
+    STORE/dates/OWNER+NAME/LANGUAGE.wanted   the bodies of the repository's rows, and how they read
+    STORE/dates/OWNER+NAME/LANGUAGE.seen     what was searched in its clone, and the first commit of each body
+    STORE/dates/OWNER+NAME/open              there while a run has changed the clone and has not searched it yet
+
+Mining writes them (`miners.dates`), a release joins them (`packagers.dating`) and needs no clone for that.
+A file that is damaged, or was made by another version of the language's parser, counts as missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from coevo.model import codec
+from coevo.model.method_rows import MethodRow
+from coevo.model.records import short_hash
+from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Change
+from coevo.storage import archive
+from coevo.storage.place import Place
+from coevo.storage.place import folder_name
+from coevo.storage.place import named
+
+FOLDER = 'dates'
+
+_PIECE, _OPEN = 'all', 'open'
+_Kept = TypeVar('_Kept')
+
+
+class Basis(StrEnum):
+    """What was searched."""
+
+    WITH_PULLS = 'with_pulls'
+    BRANCHES_ONLY = 'branches_only'
+    SHALLOW = 'shallow'
+
+
+class NoDate(StrEnum):
+    """Why the commit that brings a body in first does not date it."""
+
+    UNDATED = 'undated'
+    BULK = 'bulk'
+    LACKING = 'lacking'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowBodies:
+    """The hashes of one row: of its tests, and of the source methods that it is about."""
+
+    key: str
+    test: tuple[str, ...]
+    code: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedBody:
+    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as text: tokens with spaces between."""
+
+    body: str
+    words: str
+    spelled: str
+    segments: tuple[str, ...]
+    result: str = ''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedBodies:
+    """All that the rows of one repository and language want."""
+
+    version: str
+    rows: tuple[RowBodies, ...]
+    bodies: tuple[WantedBody, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenBody:
+    """The earliest commit that brings a body in.
+
+    moment   the earliest of that commit's dates and its descendants' committer dates; None if none can be read
+    no_date  why that does not tell when the body was first public
+    """
+
+    body: str
+    rev: str
+    moment: datetime | None
+    no_date: NoDate | None = None
+
+    @property
+    def date(self) -> datetime | None:
+        return None if self.no_date else self.moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchState:
+    """Where a search was that has not ended: how many moments it was done with, of which question."""
+
+    question: str
+    done: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenBodies:
+    """What one clone says of the bodies of one language.
+
+    tips    the commits from which it was searched, sorted
+    absent  bodies that it never held
+    state   None once the search has ended
+    """
+
+    version: str
+    basis: Basis
+    crawled_at: datetime
+    tips: tuple[str, ...]
+    seen: tuple[SeenBody, ...]
+    absent: tuple[str, ...]
+    state: SearchState | None = None
+
+    @property
+    def searched(self) -> frozenset[str]:
+        return frozenset((*self.absent, *(each.body for each in self.seen)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowDates:
+    """When the test of a row, and its source methods, were first seen; None where there is no telling."""
+
+    key: str
+    test: datetime | None
+    code: datetime | None
+    basis: str
+
+
+def method_key(row: MethodRow) -> str:
+    """Name all that the bodies of a method row depend on."""
+    rev = row.old_rev if row.change is Change.DELETED else row.new_rev
+    dependencies = (
+        f'{each.revised} {each.start_line} {each.end_line} {each.file}' for each in row.dependencies
+    )
+    test = (rev, row.test_file, row.test_class, row.test_method, ','.join(row.parameters))
+    return short_hash('method', *test, row.new_rev, *dependencies)
+
+
+def standing_key(row: StandingRow) -> str:
+    """Name all that the bodies of a standing row depend on."""
+    focus = (codec.encode(each).decode() for each in row.focus)
+    tests = (codec.encode(each).decode() for each in row.executing_tests or ())
+    return short_hash('standing', row.standing_id, row.walk, row.new_rev, *focus, *tests)
+
+
+def row_key(row: MethodRow | StandingRow) -> str:
+    """Name all that the bodies of a row depend on."""
+    return method_key(row) if isinstance(row, MethodRow) else standing_key(row)
+
+
+def read_wanted(place: Place, repo: str, language: str, version: str) -> WantedBodies | None:
+    found = _read(place, _wanted(repo, language), WantedBodies)
+    return found if found is not None and found.version == version else None
+
+
+def write_wanted(place: Place, repo: str, language: str, wanted: WantedBodies) -> None:
+    _write(place, _wanted(repo, language), wanted)
+
+
+def read_seen(place: Place, repo: str, language: str, version: str) -> SeenBodies | None:
+    found = _read(place, _seen(repo, language), SeenBodies)
+    return found if found is not None and found.version == version else None
+
+
+def write_seen(place: Place, repo: str, language: str, seen: SeenBodies) -> None:
+    _write(place, _seen(repo, language), seen)
+
+
+def wanting(place: Place) -> tuple[tuple[str, str], ...]:
+    """Return the (repository, language) of all that want something, sorted."""
+    names = (entry.name.split('/') for entry in place.entries(FOLDER))
+    wanted = (parts for parts in names if len(parts) == 3 and parts[2].endswith('.wanted'))
+    return tuple(
+        sorted((named(parts[1]), named(parts[2].removesuffix('.wanted'))) for parts in wanted)
+    )
+
+
+def begin(place: Place, repo: str) -> None:
+    """Note that a clone may hold commits that were not searched."""
+    place.write(f'{_folder(repo)}/{_OPEN}', b'')
+
+
+def is_open(place: Place, repo: str) -> bool:
+    """Whether a clone was changed and not searched since."""
+    return place.read(f'{_folder(repo)}/{_OPEN}') is not None
+
+
+def end(place: Place, repo: str) -> None:
+    """Note that a clone was searched."""
+    place.remove([f'{_folder(repo)}/{_OPEN}'])
+
+
+def _read(place: Place, name: str, record: type[_Kept]) -> _Kept | None:
+    found = place.read(name)
+    if found is None:
+        return None
+    try:
+        piece = archive.decode(found.data).pieces.get(_PIECE)
+    except archive.DamagedArchive:
+        return None
+    return None if piece is None else codec.decode(record, piece.unpack())
+
+
+def _write(place: Place, name: str, record: object) -> None:
+    place.write(name, archive.encode({_PIECE: archive.pack(codec.encode(record))}))
+
+
+def _folder(repo: str) -> str:
+    return f'{FOLDER}/{folder_name(repo)}'
+
+
+def _wanted(repo: str, language: str) -> str:
+    return f'{_folder(repo)}/{folder_name(language)}.wanted'
+
+
+def _seen(repo: str, language: str) -> str:
+    return f'{_folder(repo)}/{folder_name(language)}.seen'

@@ -1,0 +1,247 @@
+"""One clone, searched for all bodies of a language that a store wants: what was searched before is kept.
+
+A body that is new is looked for in the whole history. One that is known is looked for in commits that are
+new since; and in the whole history again where these say that an older commit was older still.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import datetime
+
+from coevo.git.repository import Repository
+from coevo.languages.prints import BodyPrint
+from coevo.languages.table import parser_version
+from coevo.languages.table import reading
+from coevo.model.records import short_hash
+from coevo.storage.dates import Basis
+from coevo.storage.dates import NoDate
+from coevo.storage.dates import SearchState
+from coevo.storage.dates import SeenBodies
+from coevo.storage.dates import SeenBody
+from miners.dates.history import date_commits
+from miners.dates.history import reach
+from miners.dates.history import read_changes
+from miners.dates.history import read_graph
+from miners.dates.scanning import BlobTexts
+from miners.dates.scanning import TreeBlobs
+from miners.dates.search import BodySearch
+from miners.dates.search import History
+
+_PULLS = 'refs/pull/'
+# A kill costs so many CPU seconds at most.
+_SECONDS_AT_RISK = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedClone:
+    """A clone at one moment; refs are (name, object id)."""
+
+    repository: Repository
+    crawled_at: datetime
+    refs: tuple[tuple[str, str], ...]
+
+    @property
+    def basis(self) -> Basis:
+        if (self.repository.git_dir / 'shallow').exists():
+            return Basis.SHALLOW
+        pulls = any(name.startswith(_PULLS) for name, _ in self.refs)
+        return Basis.WITH_PULLS if pulls else Basis.BRANCHES_ONLY
+
+    @property
+    def tips(self) -> tuple[str, ...]:
+        return tuple(sorted({oid for _, oid in self.refs}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchListener:
+    """keep is given what to go on from after a kill, step how many moments are done, of how many."""
+
+    keep: Callable[[SeenBodies], None] = lambda seen: None
+    step: Callable[[int, int], None] = lambda done, total: None
+
+
+def search_clone(
+    clone: SearchedClone,
+    language: str,
+    prints: Mapping[str, BodyPrint],
+    known: SeenBodies | None,
+    listener: SearchListener | None = None,
+) -> SeenBodies:
+    """Return the earliest commit of each body that one of the clone's commits holds.
+
+    known  what a search of the same clone gave, or how far it came
+    """
+    listener = listener or SearchListener()
+    start = known or SeenBodies(
+        version=parser_version(language),
+        basis=clone.basis,
+        crawled_at=clone.crawled_at,
+        tips=(),
+        seen=(),
+        absent=(),
+    )
+    if clone.basis is Basis.SHALLOW:
+        unknown = (SeenBody(body=b, rev='', moment=None, no_date=NoDate.LACKING) for b in prints)
+        return _ended(start, clone, {each.body: each for each in unknown}, prints)
+    is_same_clone = start.tips == clone.tips and start.crawled_at == clone.crawled_at
+    if start.state is None and is_same_clone and prints.keys() <= start.searched:
+        return _ended(start, clone, {each.body: each for each in start.seen}, prints)
+    return _CloneSearch(clone, language, prints, start, listener).run()
+
+
+def _ended(
+    start: SeenBodies,
+    clone: SearchedClone,
+    seen: Mapping[str, SeenBody],
+    prints: Mapping[str, BodyPrint],
+) -> SeenBodies:
+    return replace(
+        start,
+        basis=clone.basis,
+        crawled_at=clone.crawled_at,
+        tips=clone.tips,
+        seen=tuple(seen[body] for body in sorted(seen.keys() & prints.keys())),
+        absent=tuple(sorted(prints.keys() - seen.keys())),
+        state=None,
+    )
+
+
+class _CloneSearch:
+    def __init__(
+        self,
+        clone: SearchedClone,
+        language: str,
+        prints: Mapping[str, BodyPrint],
+        start: SeenBodies,
+        listener: SearchListener,
+    ) -> None:
+        self._clone, self._prints, self._start, self._listener = clone, prints, start, listener
+        self._suffixes = reading(language).SUFFIXES
+        self._texts = BlobTexts(clone.repository, reading(language))
+        self._trees = TreeBlobs(clone.repository, self._suffixes)
+        self._graph = read_graph(clone.repository, clone.tips)
+        self._dates = date_commits(self._graph)
+        self._seen = {each.body: each for each in start.seen if each.body in prints}
+        self._absent = set(start.absent) & prints.keys()
+        # Of commits that no ref leads to any more; what they told is true still.
+        self._former: dict[str, SeenBody] = {}
+        self._question = short_hash(
+            *clone.tips,
+            clone.crawled_at.isoformat(),
+            *sorted(clone.repository.holes),
+            *sorted(prints),
+        )
+
+    def run(self) -> SeenBodies:
+        start = self._start
+        if start.state is None:
+            before = reach(self._graph, start.tips)
+            self._forget_outdated(before)
+            self._search_new_commits(before)
+            done = 0
+        else:
+            # Its tips are those of the search that was broken off.
+            done = start.state.done if start.state.question == self._question else 0
+            if not done:
+                self._seen.clear()
+                self._absent.clear()
+        self._search_whole(done)
+        self._seen = {**self._former, **self._seen}
+        return _ended(start, self._clone, self._seen, self._prints)
+
+    def _forget_outdated(self, before: frozenset[str]) -> None:
+        """Forget what must be searched in the whole history again."""
+        if self._clone.repository.holes:
+            self._seen.clear()
+            self._absent.clear()
+            return
+        old_graph = {rev: commit for rev, commit in self._graph.items() if rev in before}
+        older = [
+            self._dates[rev]
+            for rev, date in date_commits(old_graph).items()
+            if self._dates[rev] < date
+        ]
+        since = min(older, default=None)
+        is_later_crawl = self._start.crawled_at != self._clone.crawled_at
+        for body, each in list(self._seen.items()):
+            is_older = since is not None and (each.moment is None or each.moment > since)
+            if each.no_date is NoDate.UNDATED and is_later_crawl:
+                del self._seen[body]
+            elif is_older:
+                self._former[body] = self._seen.pop(body)
+
+    def _search_new_commits(self, before: frozenset[str]) -> None:
+        """Look for known bodies in commits that are new, as far as these are not later."""
+        known = {body: self._prints[body] for body in (*self._seen, *self._absent)}
+        new = [rev for rev in self._graph if rev not in before]
+        if not known or not new:
+            return
+        latest = max((each.moment for each in self._seen.values() if each.moment), default=None)
+        history = self._history(new)
+        moments = [
+            (moment, changes)
+            for moment, changes in history.moments()
+            if self._absent or moment is None or (latest is not None and moment <= latest)
+        ]
+        search = BodySearch(self._texts, self._trees, history, known)
+        search.lack(before, frozenset(self._absent))
+        for _, found in search.run(moments):
+            for each in found:
+                self._absent.discard(each.body)
+                self._seen[each.body] = _earlier(self._seen.get(each.body), each)
+
+    def _search_whole(self, done: int) -> None:
+        """Look for all other bodies in the whole history."""
+        wanted = {
+            body: print_
+            for body, print_ in self._prints.items()
+            if body not in self._seen and body not in self._absent
+        }
+        if not wanted:
+            return
+        history = self._history(list(self._graph))
+        moments = history.moments()
+        kept_at = time.process_time()
+        search = BodySearch(self._texts, self._trees, history, wanted)
+        for number, found in search.run(moments, done):
+            for each in found:
+                self._seen[each.body] = _earlier(self._former.get(each.body), each)
+            self._listener.step(number, len(moments))
+            if time.process_time() - kept_at >= _SECONDS_AT_RISK:
+                self._keep(number)
+                kept_at = time.process_time()
+
+    def _keep(self, done: int) -> None:
+        self._listener.keep(
+            replace(
+                self._start,
+                seen=tuple(self._seen[body] for body in sorted(self._seen)),
+                absent=tuple(sorted(self._absent)),
+                state=SearchState(question=self._question, done=done),
+            )
+        )
+
+    def _history(self, revs: list[str]) -> History:
+        changes = read_changes(self._clone.repository, self._graph, revs, self._suffixes)
+        return History(
+            graph=self._graph,
+            dates=self._dates,
+            changes=changes,
+            crawled_at=self._clone.crawled_at,
+        )
+
+
+def _earlier(known: SeenBody | None, new: SeenBody) -> SeenBody:
+    """The earlier of two commits; of two of one moment, one that gives no date."""
+    if known is None:
+        return new
+    if known.moment is None or new.moment is None:
+        return known if known.moment is None else new
+    if known.moment != new.moment:
+        return known if known.moment < new.moment else new
+    return known if known.no_date else replace(known, no_date=new.no_date)

@@ -1,0 +1,169 @@
+"""A clone's commits with their dates, and in which files of a language each differs from its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+from itertools import chain
+
+from coevo.git.objects import parse_commit
+from coevo.git.process import CorruptObject
+from coevo.git.process import stream_objects
+from coevo.git.repository import Repository
+from coevo.model.records import Commit
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ADDED_FILES = (
+    *('diff-tree', '--stdin', '--root', '-m', '-r', '-z', '--raw'),
+    *('--no-renames', '--no-abbrev', '--'),
+)
+
+Graph = Mapping[str, Commit]
+"""Commits by id, descendants before ancestors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Files that differ from a parent: the blobs there and here, None where there is no file."""
+
+    files: tuple[tuple[str | None, str | None], ...]
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        return tuple(new for _, new in self.files if new is not None)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        return tuple(old for old, _ in self.files if old is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit whose files differ from those of each parent; one difference for each of them."""
+
+    rev: str
+    parents: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The blobs that are new whichever parent they are held against, in the order of paths."""
+        first, *others = (dict.fromkeys(difference.added) for difference in self.differences)
+        return tuple(oid for oid in first if all(oid in other for other in others))
+
+    @property
+    def blobs(self) -> frozenset[str]:
+        """All that differ, at either end."""
+        ends = chain.from_iterable(difference.files for difference in self.differences)
+        return frozenset(oid for oid in chain.from_iterable(ends) if oid is not None)
+
+
+def read_graph(repository: Repository, tips: Collection[str]) -> dict[str, Commit]:
+    """Return all commits that can be reached from some; tips that the clone lacks are left out.
+
+    CorruptObject if one of them cannot be read.
+    """
+    asked = ''.join(f'{oid}\n' for oid in sorted(tips))
+    options = ('--topo-order', '--ignore-missing', '--stdin')
+    revs = repository.git('rev-list', *options, stdin=asked.encode()).decode().split()
+    commits = {}
+    for rev, content in stream_objects(repository.git_dir, revs):
+        try:
+            commits[rev] = parse_commit(rev, content).commit
+        except ValueError as error:
+            raise CorruptObject(rev) from error
+    return commits
+
+
+def read_changes(
+    repository: Repository, graph: Graph, revs: Collection[str], suffixes: Sequence[str]
+) -> tuple[Change, ...]:
+    """Return the commits among `revs` that differ from all their parents in files of a language.
+
+    A commit brings a body in by such a difference alone.
+    """
+    if not revs:
+        return ()
+    patterns = (f'*{suffix}' for suffix in suffixes)
+    listing = ''.join(f'{rev}\n' for rev in revs).encode()
+    changes = []
+    for rev, differences in _group(repository.git(*_ADDED_FILES, *patterns, stdin=listing)):
+        parents = graph[rev].parents
+        if len(differences) == max(1, len(parents)):
+            changes.append(Change(rev, parents, tuple(differences)))
+    return tuple(changes)
+
+
+def date_commits(graph: Graph) -> dict[str, datetime]:
+    """Return by when each commit's content existed: the earliest of its two dates and the committer
+    dates of its descendants. A commit of which none can be read is left out.
+
+    An author date says nothing of an ancestor: a rebase keeps it.
+    """
+    committed: dict[str, datetime] = {}
+    dates: dict[str, datetime] = {}
+    for rev, commit in graph.items():
+        known = [d for d in (_date(commit.committer_date), committed.get(rev)) if d is not None]
+        if known:
+            committed[rev] = min(known)
+            for parent in commit.parents:
+                committed[parent] = min(committed[rev], committed.get(parent, committed[rev]))
+        author = _date(commit.author_date)
+        known += [author] if author is not None else []
+        if known:
+            dates[rev] = min(known)
+    return dates
+
+
+def is_undated(commit: Commit, crawled_at: datetime) -> bool:
+    """Whether a date of a commit cannot be read, or lies after the crawl that brought it."""
+    dates = (_date(commit.author_date), _date(commit.committer_date))
+    return any(date is None or date > crawled_at for date in dates)
+
+
+def reach(graph: Graph, tips: Collection[str]) -> frozenset[str]:
+    """Return the commits of a graph that can be reached from some of it."""
+    known = set(tips) & graph.keys()
+    for rev, commit in graph.items():
+        if rev in known:
+            known.update(commit.parents)
+    return frozenset(known & graph.keys())
+
+
+def _date(date: datetime | None) -> datetime | None:
+    """Return a date, None for one before the epoch: Git writes none of those."""
+    return date if date is not None and date >= EPOCH else None
+
+
+def _group(raw: bytes) -> Iterator[tuple[str, list[Difference]]]:
+    """Differences by commit; Git repeats a commit's id for each parent that it differs from."""
+    current, differences = '', list[Difference]()
+    for rev, difference in _differences(raw):
+        if rev != current and current:
+            yield current, differences
+            differences = []
+        current = rev
+        differences.append(difference)
+    if current:
+        yield current, differences
+
+
+def _differences(raw: bytes) -> Iterator[tuple[str, Difference]]:
+    fields = iter(raw.split(b'\0')[:-1])
+    rev, files = '', list[tuple[str | None, str | None]]()
+    for field in fields:
+        if not field.startswith(b':'):
+            if rev:
+                yield rev, Difference(tuple(files))
+            rev, files = field.decode(), []
+            continue
+        _, _, old, new, _ = field.decode().split()
+        next(fields)  # the path
+        files.append((old if old.strip('0') else None, new if new.strip('0') else None))
+    if rev:
+        yield rev, Difference(tuple(files))

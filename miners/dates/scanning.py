@@ -1,0 +1,173 @@
+"""Which of some bodies stand in which files: each file is looked through once, and parsed if it must be."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from coevo.git.objects import FOLDER
+from coevo.git.objects import SUBMODULE
+from coevo.git.process import stream_objects
+from coevo.git.repository import Repository
+from coevo.languages.prints import BodyPrint
+from coevo.languages.prints import words_of
+from coevo.languages.reading import Reading
+from miners.dates.bodies import Bodies
+from miners.dates.bodies import parse_bodies
+
+_NOTHING = frozenset[str]()
+# Lines whose words are kept: some 100 MiB. Neighbouring revisions of a file share nearly all of theirs.
+_MOST_LINES = 300_000
+
+
+class BlobTexts:
+    """The blobs of a clone, and what parsing told of the latest ones."""
+
+    def __init__(self, repository: Repository, reading: Reading) -> None:
+        self.repository, self.reading = repository, reading
+        self.lacked = repository.holes
+        self._latest: tuple[str, bytes] = ('', b'')
+        self._known = lru_cache(maxsize=512)(self._parse)
+
+    def stream(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Read many blobs in order; CorruptObject at the first that cannot be read."""
+        for oid, source in stream_objects(self.repository.git_dir, oids):
+            self._latest = oid, source
+            yield oid, source
+
+    def read(self, oid: str) -> bytes:
+        """The bytes of a blob; none of one that the clone lacks since its source does."""
+        known, source = self._latest
+        if known == oid:
+            return source
+        return b'' if oid in self.lacked else self.repository.blob(oid)
+
+    def bodies(self, oid: str) -> Bodies:
+        return self._known(oid)
+
+    def _parse(self, oid: str) -> Bodies:
+        return parse_bodies(self.reading, self.read(oid))
+
+
+class Scanner:
+    """Finds bodies that are open in texts; a body that is closed is looked for no more."""
+
+    def __init__(self, texts: BlobTexts, prints: Mapping[str, BodyPrint]) -> None:
+        self.texts = texts
+        self.open = dict(prints)
+        self.scanned: set[str] = set()
+        self.holders: dict[str, set[str]] = {body: set() for body in prints}
+        self._held: dict[str, AbstractSet[str]] = {}
+        self._words = _LineWords()
+        self._beginnings: dict[str, tuple[re.Pattern[bytes], ...]] = {}
+        self._keys = _keys(prints)
+        self._by_key: dict[bytes | None, set[str]] = defaultdict(set)
+        for body, key in self._keys.items():
+            self._by_key[key].add(body)
+
+    def close(self, body: str) -> None:
+        del self.open[body]
+        del self.holders[body]
+        self._beginnings.pop(body, None)
+        same = self._by_key[self._keys[body]]
+        same.discard(body)
+        if not same:
+            del self._by_key[self._keys[body]]
+
+    def held(self, oid: str) -> AbstractSet[str]:
+        """The open bodies that stand in a blob."""
+        if oid not in self.scanned:
+            self.scan(oid, self.texts.read(oid))
+        return self._held.get(oid, _NOTHING) & self.open.keys()
+
+    def scan(self, oid: str, source: bytes) -> None:
+        """Look through a blob, unless that was done before."""
+        if oid in self.scanned:
+            return
+        self.scanned.add(oid)
+        if self._may_hold(source):
+            found = self.texts.bodies(oid).all & self.open.keys()
+            if found:
+                self._held[oid] = found
+            for body in found:
+                self.holders[body].add(oid)
+
+    def _may_hold(self, source: bytes) -> bool:
+        """Whether a text may hold a body that is open."""
+        words = self._words.of(source)
+        candidates = [
+            self.open[body]
+            for key in (None, *(self._by_key.keys() & words))
+            for body in self._by_key.get(key, ())
+            if self.open[body].words <= words and self._begins_in(body, source)
+        ]
+        if not candidates:
+            return False
+        text = self.texts.reading.LEXIS.read(source)
+        return any(candidate.may_be_in(text, words) for candidate in candidates)
+
+    def _begins_in(self, body: str, source: bytes) -> bool:
+        if body not in self._beginnings:
+            self._beginnings[body] = self.texts.reading.LEXIS.beginnings(self.open[body])
+        return self.texts.reading.LEXIS.begins_in(source, self._beginnings[body])
+
+
+class _LineWords:
+    """The words of texts; those of a line are kept for other texts that have it."""
+
+    def __init__(self) -> None:
+        self._by_line: dict[bytes, tuple[bytes, ...]] = {}
+
+    def of(self, source: bytes) -> set[bytes]:
+        if len(self._by_line) > _MOST_LINES:
+            self._by_line.clear()
+        known = self._by_line
+        found = set[bytes]()
+        for line in set(source.split(b'\n')):
+            words = known.get(line)
+            if words is None:
+                words = known[line] = words_of(line)
+            found.update(words)
+        return found
+
+
+def _keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
+    """By body, the word that fewest texts should have: a long one that few other bodies have."""
+    frequency = Counter(word for each in prints.values() for word in each.words)
+    return {
+        body: max(
+            each.words, key=lambda word: (len(word) - 3 * frequency[word], word), default=None
+        )
+        for body, each in prints.items()
+    }
+
+
+class TreeBlobs:
+    """The blobs of a language in whole trees; folders that trees share are read once."""
+
+    def __init__(self, repository: Repository, suffixes: tuple[str, ...]) -> None:
+        self._repository, self._suffixes = repository, suffixes
+        self._folder = lru_cache(maxsize=1 << 14)(self._read_folder)
+
+    def of(self, rev: str) -> frozenset[str]:
+        """The blobs in the tree of a commit."""
+        found = list[frozenset[str]]()
+        todo = [self._repository.header(rev).tree]
+        while todo:
+            blobs, folders = self._folder(todo.pop())
+            found.append(blobs)
+            todo += folders
+        return frozenset().union(*found)
+
+    def _read_folder(self, oid: str) -> tuple[frozenset[str], tuple[str, ...]]:
+        entries = self._repository.folder(oid)
+        files = (entry for entry in entries if entry[0] not in (FOLDER, SUBMODULE))
+        blobs = frozenset(child for _, name, child in files if name.endswith(self._suffixes))
+        folders = (child for mode, _, child in entries if mode == FOLDER)
+        return blobs, tuple(child for child in folders if child not in self._repository.holes)

@@ -1,0 +1,164 @@
+"""The bodies of rows, read where they stand: of a test, and of the source methods that a pair put there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import lru_cache
+
+from coevo.git.repository import Repository
+from coevo.languages.declarations import Member
+from coevo.languages.declarations import SourceFile
+from coevo.languages.prints import BodyPrint
+from coevo.languages.prints import body_prints
+from coevo.languages.table import parser_version
+from coevo.languages.table import reading
+from coevo.languages.table import reading_at
+from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import Revised
+from coevo.model.method_rows import MethodRow
+from coevo.model.standing_rows import StandingRow
+from coevo.model.words import Change
+from coevo.storage.dates import RowBodies
+from coevo.storage.dates import WantedBodies
+from coevo.storage.dates import WantedBody
+from coevo.storage.dates import row_key
+from miners.dates.bodies import find_tests
+
+_TEXT = 'latin-1'  # a byte, a character
+
+
+def read_wanted_bodies(
+    repository: Repository,
+    language: str,
+    rows: Iterable[MethodRow | StandingRow],
+    known: WantedBodies | None,
+) -> WantedBodies:
+    """Return the bodies of all rows; the clone is read for those that are not known yet."""
+    reader = _RowReader(repository, language)
+    row_bodies = {row.key: row for row in known.rows} if known else {}
+    prints = {each.body: each for each in known.bodies} if known else {}
+    wanted: dict[str, RowBodies] = {}
+    for row in rows:
+        key = row_key(row)
+        if key not in wanted:
+            wanted[key] = row_bodies.get(key) or reader.read(key, row)
+    bodies = {body for row in wanted.values() for body in (*row.test, *row.code)}
+    prints |= reader.prints
+    return WantedBodies(
+        version=parser_version(language),
+        rows=tuple(wanted[key] for key in sorted(wanted)),
+        bodies=tuple(prints[body] for body in sorted(bodies)),
+    )
+
+
+def unpack_prints(wanted: Iterable[WantedBody]) -> Mapping[str, BodyPrint]:
+    """Return prints by body, as a search takes them."""
+    return {
+        each.body: BodyPrint(
+            words=frozenset(_tokens(each.words)),
+            spelled=frozenset(_tokens(each.spelled)),
+            segments=tuple(_tokens(segment) for segment in each.segments),
+            result=_tokens(each.result),
+        )
+        for each in wanted
+    }
+
+
+class _RowReader:
+    """Reads bodies from a clone, and notes their prints."""
+
+    def __init__(self, repository: Repository, language: str) -> None:
+        self.prints: dict[str, WantedBody] = {}
+        self._repository, self._reading = repository, reading(language)
+        self._file = lru_cache(maxsize=64)(self._parse)
+
+    def read(self, key: str, row: MethodRow | StandingRow) -> RowBodies:
+        if isinstance(row, MethodRow):
+            tests, code = self._method_test(row), self._method_code(row)
+        else:
+            tests, code = self._standing_tests(row), self._focus(row)
+        test_hashes = [body for member in tests for body in self._note(member)]
+        # Of a source method the whole is looked for, not the block: a block says less of who it is.
+        code_hashes = [self._note(member)[0] for member in code]
+        return RowBodies(key=key, test=tuple(test_hashes), code=tuple(code_hashes))
+
+    def _note(self, member: Member) -> list[str]:
+        """The hashes of a member, the whole first."""
+        prints = dict(body_prints(self._reading.LEXIS, member))
+        for body, found in prints.items():
+            self.prints[body] = WantedBody(
+                body=body,
+                words=_packed(sorted(found.words)),
+                spelled=_packed(sorted(found.spelled)),
+                segments=tuple(map(_packed, found.segments)),
+                result=_packed(found.result),
+            )
+        return list(prints)
+
+    def _method_test(self, row: MethodRow) -> Iterator[Member]:
+        """The test method of a row.
+
+        It is looked for as it is declared, and as what stands between its braces: one that got other
+        modifiers or annotations, or was no test before, gives the same answer.
+        """
+        rev = row.old_rev if row.change is Change.DELETED else row.new_rev
+        for member in self._members(rev, row.test_file):
+            here = member.owner, member.name, member.parameters
+            if here == (row.test_class, row.test_method, row.parameters):
+                yield member
+
+    def _method_code(self, row: MethodRow) -> Iterator[Member]:
+        for dependency in row.dependencies:
+            yield from self._dependency(row.new_rev, dependency)
+
+    def _dependency(self, rev: str, dependency: Dependency) -> Iterator[Member]:
+        """The method or constructor at a dependency's lines; none for the rest of a type, nor for a
+        resource."""
+        if dependency.revised is Revised.REMOVED or dependency.is_resource:
+            return
+        for member in self._members(rev, dependency.file):
+            if (member.start_line, member.end_line) == (dependency.start_line, dependency.end_line):
+                yield member
+
+    def _standing_tests(self, row: StandingRow) -> Iterator[Member]:
+        """The tests of the file; of a function, those of all files that execute it."""
+        if row.executing_tests is None:
+            file = self._file(row.new_rev, row.test_file)
+            yield from find_tests(self._reading, file) if file else ()
+            return
+        executing = {
+            (each.test_file, each.test_class, each.test_method, each.parameters)
+            for each in row.executing_tests
+        }
+        for path in sorted({each.test_file for each in row.executing_tests}):
+            for member in self._members(row.new_rev, path):
+                if (path, member.owner, member.name, member.parameters) in executing:
+                    yield member
+
+    def _focus(self, row: StandingRow) -> Iterator[Member]:
+        for focus in row.focus:
+            for member in self._members(row.new_rev, focus.file):
+                is_method = member.kind in ('method', 'constructor')
+                if is_method and focus.is_about(member.start_line, member.end_line):
+                    yield member
+
+    def _members(self, rev: str, path: str) -> Iterator[Member]:
+        file = self._file(rev, path)
+        for type_ in file.types if file else ():
+            yield from type_.members
+
+    def _parse(self, rev: str, path: str) -> SourceFile | None:
+        entry = self._repository.tree(rev).get(path)
+        if entry is None:
+            return None
+        return reading_at(path).parse(self._repository.blob(entry.oid), path)
+
+
+def _packed(tokens: Iterable[bytes]) -> str:
+    return b' '.join(tokens).decode(_TEXT)
+
+
+def _tokens(text: str) -> tuple[bytes, ...]:
+    return tuple(text.encode(_TEXT).split(b' ')) if text else ()

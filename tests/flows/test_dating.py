@@ -1,0 +1,89 @@
+"""Dates as a step of mining: a release joins them, and searches only what mining has not."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coevo.command.main import main
+from coevo.model.listener import Listener
+from coevo.storage import dates
+from coevo.storage.store import Store
+from flows.options import ReleaseOptions
+from flows.publication import publish
+from tests.flows.mining_runs import different
+from tests.flows.shops import Shop
+from tests.flows.shops import opened
+from tests.languages import toys
+from tests.projects import NAME
+from tests.projects import QUICKLY
+from tests.repos import commit
+from tests.repos import init
+
+
+@pytest.fixture
+def shop(toy: None, tmp_path: Path) -> Shop:
+    return opened(tmp_path)
+
+
+class Steps:
+    """Hears which steps a release takes."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def release(self, shop: Shop, name: str) -> set[str]:
+        """Release all of a store; the histories that were searched for it."""
+        self.names.clear()
+        listener = Listener(step=lambda step, done, total: self.names.add(step))
+        publish(ReleaseOptions(store=shop.folder / 'store', snapshot=shop.folder / name), listener)
+        return {step for step in self.names if step.startswith('history')}
+
+
+def test_a_release_of_what_was_mined_searches_no_history(shop: Shop) -> None:
+    assert Steps().release(shop, 'first') == set()
+    rows = shop.table('first', 'methods')
+    assert {f'{row["contamination_date"]:%F}' for row in rows} == {'2024-01-20', '2024-02-03'}
+    assert {row['contamination_basis'] for row in rows} == {'branches_only'}
+
+
+def test_a_store_without_dates_is_searched_once_for_the_same_bytes(shop: Shop) -> None:
+    assert Steps().release(shop, 'first') == set()
+    shutil.rmtree(shop.folder / 'store' / 'dates')
+    assert Steps().release(shop, 'second') == {'history (toy)'}
+    assert different(shop.folder / 'first', shop.folder / 'second') == []
+    assert Steps().release(shop, 'third') == set()
+
+
+@pytest.mark.parametrize('name', ['toy.wanted', 'toy.seen'])
+def test_a_damaged_file_of_dates_is_made_anew(shop: Shop, name: str) -> None:
+    (file,) = (shop.folder / 'store' / 'dates').glob(f'*/{name}')
+    good = file.read_bytes()
+    file.write_bytes(good[:-9] + b'123456789')
+    Steps().release(shop, 'first')
+    assert file.read_bytes() == good
+
+
+def test_a_run_that_was_killed_before_its_search_is_made_up_for(shop: Shop) -> None:
+    store = Store(shop.folder / 'store')
+    assert not dates.is_open(store.place, NAME)
+    dates.begin(store.place, NAME)
+    Steps().release(shop, 'first')
+    assert not dates.is_open(store.place, NAME)
+
+
+def test_a_body_of_one_repository_is_dated_by_the_clone_of_another(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Though that one was mined later."""
+    other = init(tmp_path / 'other')
+    files = {**toys.BUILD, 'copied.toy': (shop.repository / 'test_till.toy').read_text()}
+    commit(other, 'copied', files, date='2023-05-01T00:00:00Z')
+    commit(other, 'next', {'a.toy': '[shop.A]\n'}, date='2023-06-01T00:00:00Z')
+    words = ('--store', str(shop.folder / 'store'), '--name', 'other/copy', *QUICKLY)
+    assert main(['mine', str(other), *words]) == 0
+    assert Steps().release(shop, 'first') == set()
+    days = {f'{row["contamination_date"]:%F}' for row in shop.table('first', 'methods')}
+    assert days == {'2024-01-20', '2023-05-01'}
