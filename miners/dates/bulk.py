@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from coevo.languages.prints import body_prints
 from miners.dates.history import Change
@@ -14,7 +15,10 @@ from miners.dates.scanning import Scanner
 from miners.dates.scanning import TreeBlobs
 
 BULK_TESTS = 200  # more test methods that one commit adds are an import
+
 ROOT_TESTS = 20  # the same for a commit without a parent
+
+_SOME = 400  # files
 
 
 def is_bulk(change: Change, texts: BlobTexts, trees: TreeBlobs) -> bool:
@@ -26,6 +30,25 @@ def is_bulk(change: Change, texts: BlobTexts, trees: TreeBlobs) -> bool:
     limit = BULK_TESTS if change.parents else ROOT_TESTS
     if min(_most_tests(difference, texts) for difference in change.differences) <= limit:
         return False
+    first = _first_files(change)
+    is_long = first.blobs != change.blobs
+    return (is_long and _adds_more(first, limit, texts, trees)) or _adds_more(
+        change, limit, texts, trees
+    )
+
+
+def _first_files(change: Change) -> Change:
+    """The change with some of the files that it adds: an import of thousands of files has them all of its
+    kind. Such a part never adds more tests than the whole."""
+    differences = (
+        Difference((*each.files[:_SOME], *((old, None) for old, _ in each.files[_SOME:])))
+        for each in change.differences
+    )
+    return replace(change, differences=tuple(differences))
+
+
+def _adds_more(change: Change, limit: int, texts: BlobTexts, trees: TreeBlobs) -> bool:
+    """Whether more than some tests stand in a change's files and nowhere in a parent."""
     fresh = _new_to_files(change, texts)
     if _count(change, texts, fresh) <= limit:
         return False
