@@ -10,6 +10,8 @@ A file that is damaged, or was made by another version of the language's parser,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,13 +23,14 @@ from coevo.model.records import short_hash
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Change
 from coevo.storage import archive
+from coevo.storage.place import Found
 from coevo.storage.place import Place
 from coevo.storage.place import folder_name
 from coevo.storage.place import named
 
 FOLDER = 'dates'
 
-_PIECE, _OPEN = 'all', 'open'
+_PIECE, _OPEN, _WANTED = 'all', 'open', '.wanted'
 _Kept = TypeVar('_Kept')
 
 
@@ -174,13 +177,21 @@ def write_seen(place: Place, repo: str, language: str, seen: SeenBodies) -> None
     _write(place, _seen(repo, language), seen)
 
 
-def wanting(place: Place) -> tuple[tuple[str, str], ...]:
-    """Return the (repository, language) of all that want something, sorted."""
-    names = (entry.name.split('/') for entry in place.entries(FOLDER))
-    wanted = (parts for parts in names if len(parts) == 3 and parts[2].endswith('.wanted'))
-    return tuple(
-        sorted((named(parts[1]), named(parts[2].removesuffix('.wanted'))) for parts in wanted)
-    )
+def read_all_wanted(
+    place: Place, versions: Mapping[str, str]
+) -> Iterator[tuple[str, WantedBodies]]:
+    """Yield (language, what a repository wants) for all repositories of a store, in their order.
+
+    versions  of the parsers of the languages that are known here
+    """
+    found = [entry.name for entry in place.entries(FOLDER) if entry.name.endswith(_WANTED)]
+    names = [(named(name.rpartition('/')[2].removesuffix(_WANTED)), name) for name in sorted(found)]
+    known = [(language, name) for language, name in names if language in versions]
+    contents = place.read_all([name for _, name in known])
+    for (language, _), content in zip(known, contents, strict=True):
+        wanted = _decoded(content, WantedBodies)
+        if wanted is not None and wanted.version == versions[language]:
+            yield language, wanted
 
 
 def begin(place: Place, repo: str) -> None:
@@ -199,7 +210,10 @@ def end(place: Place, repo: str) -> None:
 
 
 def _read(place: Place, name: str, record: type[_Kept]) -> _Kept | None:
-    found = place.read(name)
+    return _decoded(place.read(name), record)
+
+
+def _decoded(found: Found | None, record: type[_Kept]) -> _Kept | None:
     if found is None:
         return None
     try:
@@ -218,7 +232,7 @@ def _folder(repo: str) -> str:
 
 
 def _wanted(repo: str, language: str) -> str:
-    return f'{_folder(repo)}/{folder_name(language)}.wanted'
+    return f'{_folder(repo)}/{folder_name(language)}{_WANTED}'
 
 
 def _seen(repo: str, language: str) -> str:

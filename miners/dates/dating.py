@@ -97,10 +97,7 @@ def _search(
 def wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
     """By language, the prints of all bodies that a store's repositories want."""
     found: dict[str, dict[str, BodyPrint]] = {}
-    for repo, language in dates.wanting(store.place):
-        if language not in LANGUAGES:
-            continue  # a newer coevo wrote it
-        wanted = dates.read_wanted(store.place, repo, language, parser_version(language))
-        if wanted is not None:
-            found.setdefault(language, {}).update(unpack_prints(wanted.bodies))
+    versions = {language: parser_version(language) for language in LANGUAGES}
+    for language, wanted in dates.read_all_wanted(store.place, versions):
+        found.setdefault(language, {}).update(unpack_prints(wanted.bodies))
     return found
