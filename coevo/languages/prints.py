@@ -56,7 +56,7 @@ ANY = b''
 RESULT = b'\x01'
 """In a segment of tokens: where `Lexis.result` may stand in an equal body."""
 
-_FIRST = 24  # tokens
+_FIRST = 12  # tokens
 
 Segment = tuple[bytes, ...]
 

@@ -24,6 +24,7 @@ from miners.dates.bodies import parse_bodies
 _NOTHING = frozenset[str]()
 # Lines whose words are kept: some 100 MiB. Neighbouring revisions of a file share nearly all of theirs.
 _MOST_LINES = 300_000
+_RARELY = 4  # times
 
 
 class BlobTexts:
@@ -65,6 +66,7 @@ class Scanner:
         self.holders: dict[str, set[str]] = {body: set() for body in prints}
         self._held: dict[str, AbstractSet[str]] = {}
         self._words = _LineWords()
+        self._asked = Counter[str]()
         self._beginnings: dict[str, tuple[re.Pattern[bytes], ...]] = {}
         self._keys = _keys(prints)
         self._by_key: dict[bytes | None, set[str]] = defaultdict(set)
@@ -113,6 +115,11 @@ class Scanner:
         return any(candidate.may_be_in(text, words) for candidate in candidates)
 
     def _begins_in(self, body: str, source: bytes) -> bool:
+        """Whether a text has the first tokens of a body; not asked of a body whose words are rarely all
+        there, since the question costs some milliseconds to put."""
+        self._asked[body] += 1
+        if self._asked[body] <= _RARELY:
+            return True
         if body not in self._beginnings:
             self._beginnings[body] = self.texts.reading.LEXIS.beginnings(self.open[body])
         return self.texts.reading.LEXIS.begins_in(source, self._beginnings[body])
