@@ -23,6 +23,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
+from functools import lru_cache
 
 from coevo.languages.declarations import Member
 
@@ -344,7 +345,9 @@ def words_of(line: bytes) -> tuple[bytes, ...]:
     return tuple(_ALL_WORDS.findall(line))
 
 
+@lru_cache(maxsize=1)
 def _is_tame(text: bytes) -> bool:
+    """Whether comments and strings end soon; asked of one text for each body that may be in it."""
     if text.count(b'/*') > text.count(b'*/') + _MOST_OPEN:
         return False
     return len(text) <= _MOST_IN_LINE or max(map(len, text.split(b'\n'))) <= _MOST_IN_LINE

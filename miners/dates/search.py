@@ -7,7 +7,6 @@ shallow border, brings in every body of its tree. Commits are looked at in the o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -28,8 +27,6 @@ from miners.dates.history import is_undated
 from miners.dates.scanning import BlobTexts
 from miners.dates.scanning import Scanner
 from miners.dates.scanning import TreeBlobs
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
