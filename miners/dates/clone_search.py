@@ -217,6 +217,8 @@ class _CloneSearch:
                 kept_at = time.process_time()
 
     def _keep(self, done: int) -> None:
+        if self._former:
+            return  # what a vanished commit told stands in the last search alone: a kill goes back to that
         self._listener.keep(
             replace(
                 self._start,
