@@ -41,6 +41,10 @@ _MARK = 'COEVO_JOB'
 _KILL_SECONDS = 60
 _POLL_SECONDS = 0.02
 
+# A process shows no environment while it executes another program, so one look can miss it. An empty
+# environment is looked at again for this long: a process may also have none for good (`env -i`).
+_EXEC_SECONDS = 1.0
+
 # A path begins where a word does, or where a shell or a class path begins one; so it ends.
 _BEFORE = r"""(?<![^\s:=,;"'(<>|&])"""
 _AFTER = r"""(?![^\s:=,;"')<>|&/])"""
@@ -122,6 +126,7 @@ class MarkedProcesses:
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
+        self._started = time.time() - _EXEC_SECONDS
 
     def usage(self) -> ProcessUsage:
         cpu_seconds, memory_bytes = 0.0, 0
@@ -133,17 +138,31 @@ class MarkedProcesses:
 
     def kill(self) -> None:
         """Kill until none is found: what is killed may just have started another one."""
-        deadline = time.monotonic() + _KILL_SECONDS
-        while living := self._living():
+        start = time.monotonic()
+        while True:
+            living = self._living()
+            waited = time.monotonic() - start
+            if not living and not (waited < _EXEC_SECONDS and self._may_hide()):
+                return
+            if waited > _KILL_SECONDS:
+                raise Transient(f'a job does not end {_KILL_SECONDS} s after SIGKILL')
             for process in living:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
             time.sleep(_POLL_SECONDS)
-            if time.monotonic() > deadline:
-                raise Transient(f'a job does not end {_KILL_SECONDS} s after SIGKILL')
 
     def _living(self) -> list[psutil.Process]:
         return [process for process in psutil.process_iter() if self._carries(process)]
+
+    def _may_hide(self) -> bool:
+        """Whether a process younger than the job shows no environment, as during `execve`."""
+        return any(map(self._shows_nothing, psutil.process_iter()))
+
+    def _shows_nothing(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+            is_young = process.create_time() >= self._started
+            return is_young and not process.environ() and process.status() != psutil.STATUS_ZOMBIE
+        return False
 
     def _carries(self, process: psutil.Process) -> bool:
         # A zombie has no environment any more; another user's process is none of ours.
