@@ -46,13 +46,13 @@ from coevo.git.repository import Repository
 from coevo.languages.golang.language import NAME as GO
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import find_alike_jdks
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
-from packagers.binomial import upper_bound
+from packagers.binomial import compute_upper_bound
 
 # Languages with one oracle, for which the date of a pair decides on libraries.
 WITHOUT_ANOTHER = (GO, PYTHON)
@@ -110,7 +110,7 @@ class Benches:
     def java(self, runtime: str) -> Bench:
         """Of the JDK that a pair was run on, by its version; Fatal if none like it is here."""
         if runtime not in self._by_runtime:
-            near = alike(runtime, find_jdks())
+            near = find_alike_jdks(runtime, find_jdks())
             if not near:
                 raise Fatal(f'no JDK like {runtime} was found; `coevo jdks install` brings one')
             self._by_runtime[runtime] = Bench(self._stack, jdk=near[0])
@@ -304,7 +304,7 @@ def summarise(arguments: argparse.Namespace) -> None:
         _print_counts(rows, field)
     different = [row for row in rows if differs(row)]
     trees = {(row['repo'], row['new'], row['cell'], row['module']) for row in rows}
-    share = upper_bound(len(different), len(rows))
+    share = compute_upper_bound(len(different), len(rows))
     print(f'{len(rows)} cells in {len(trees)} trees, {len(different)} different;', end=' ')
     print(f'with 95 % confidence at most {100 * share:.2f} % of such a sample differ')
     worked_around = [row for row in rows if row['override']]

@@ -32,7 +32,7 @@ from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 
 _SECONDS = ('build_seconds', 'tests_seconds', 'seconds')
 
@@ -73,9 +73,9 @@ def main() -> None:
 
 
 def measure(arguments: argparse.Namespace, name: str, source: str) -> Iterator[Cost]:
-    clone = obtain(source, store=arguments.store, name=name)
+    clone = obtain_clone(source, store=arguments.store, name=name)
     repository = Repository(clone.git_dir)
-    line = (rev for rev, _ in repository.log(clone.default_ref, first_parent=True))
+    line = (rev for rev, _ in repository.iterate_log(clone.default_ref, first_parent=True))
     revs = [*islice(line, arguments.skip, arguments.skip + arguments.revisions + 1)][::-1]
     known = {jdk.feature: jdk for jdk in reversed(find_jdks())}
     jdks = [known[int(text)] for text in arguments.jdks.split(',')]
@@ -97,8 +97,8 @@ def cell(rev: str, module: str) -> JavaCellKey:
 def cost_of(name: str, rev: str, jdk: Jdk, worker: JdkWorker) -> Cost:
     build = worker.build(rev)
     modules = [module for module, failure in build.modules.items() if failure is None]
-    compiled = [worker.cells.get(cell(rev, module)).compiled for module in modules]
-    worker.cells.keep_only(())
+    compiled = [worker.cells.get_cell(cell(rev, module)).compiled for module in modules]
+    worker.cells.remove_other_revisions(())
     return Cost(
         repo=name,
         rev=rev[:12],

@@ -26,11 +26,11 @@ import pyarrow.parquet as pq
 
 from benchmarks.copying import standing_method
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.clones import repository_of
-from coevo.evaluation.judging.start_states import start_file
-from coevo.git.contents import content
-from coevo.git.patches import file_patch
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.git.contents import load_content
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.model.dependencies import Dependency
 from coevo.model.errors import Fatal
@@ -108,7 +108,7 @@ def _words(
     for one in assignment.task.dependencies:
         if one.file.endswith('.java'):
             old, new = (
-                set(_WORD.findall(content(repository, rev, one.file) or b''))
+                set(_WORD.findall(load_content(repository, rev, one.file) or b''))
                 for rev in (assignment.task.old_rev, assignment.task.new_rev)
             )
             come, gone = (
@@ -146,7 +146,7 @@ def _literal(text: str) -> str:
 def submission(repository: Repository, assignment: Assignment, statements: str) -> str:
     """Gold's patch with another body of the one target."""
     task, (target,) = assignment.task, assignment.targets
-    gold = content(repository, task.new_rev, task.test_file)
+    gold = load_content(repository, task.new_rev, task.test_file)
     member = standing_method(
         gold, task.test_file, target.method.test_class, target.method.test_method
     )
@@ -158,7 +158,7 @@ def submission(repository: Repository, assignment: Assignment, statements: str) 
     looks = f'try {{ {statements} }} catch (Exception e) {{ throw new RuntimeException(e); }}'
     made = f'{head} {ran}\n{looks} {end}'.encode('utf-8', 'surrogateescape')
     whole = gold[: member.start_byte] + made + gold[member.end_byte :]
-    return file_patch(task.test_file, start_file(repository, task), whole)
+    return make_file_patch(task.test_file, restore_start_file(repository, task), whole)
 
 
 def _parted(method: str) -> tuple[str, str, str]:
@@ -169,7 +169,7 @@ def _parted(method: str) -> tuple[str, str, str]:
 
 
 def write(arguments: argparse.Namespace) -> None:
-    known = assignments(arguments.snapshot, interleaved=True, leaking=True)
+    known = load_assignments(arguments.snapshot, interleaved=True, leaking=True)
     wanted = [
         one
         for one in known
@@ -181,7 +181,7 @@ def write(arguments: argparse.Namespace) -> None:
     for one in wanted:
         if len(chosen) == arguments.tasks:
             break
-        with repository_of([one.task], arguments.store) as repository:
+        with open_task_repository([one.task], arguments.store) as repository:
             try:
                 made = {
                     name: submission(repository, one, of(repository, one))

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model.families import UNIT_FAMILIES
 from coevo.model.families import Family
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import Reason
-from miners.units import code_units
+from miners.units import list_code_units
 
 COLUMNS: tuple[tuple[Family, Reason | None], ...] = (
     (Family.FUNCTION, Reason.TOO_SIMPLE),
@@ -35,9 +35,9 @@ COLUMNS: tuple[tuple[Family, Reason | None], ...] = (
 def counts(clone: Path, language: str) -> tuple[str, Counter[tuple[Family, Reason | None]]]:
     """The revision, and its units by family and reason."""
     repository = Repository(clone)
-    rev = repository.git('rev-parse', 'HEAD').decode().strip()
-    tree = reading(language).tree(repository, rev)
-    units = code_units(tree, language, UNIT_FAMILIES, load_profile('default'))
+    rev = repository.run_command('rev-parse', 'HEAD').decode().strip()
+    tree = get_reading(language).open_tree(repository, rev)
+    units = list_code_units(tree, language, UNIT_FAMILIES, load_profile('default'))
     return rev, Counter((one.family, one.reason) for one in units)
 
 

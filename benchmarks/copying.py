@@ -24,19 +24,19 @@ from pathlib import Path
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.clones import repository_of
-from coevo.evaluation.judging.start_states import files_at_start
-from coevo.evaluation.judging.start_states import start_file
-from coevo.git.patches import file_patch
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.judging.start_states import collect_start_files
+from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.layout import Side
-from coevo.languages.reading import Reading
-from coevo.languages.table import reading
-from coevo.languages.table import reading_at
+from coevo.languages.reading import LanguageReading
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_reading_of_file
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
 from coevo.snapshots import snapshot
@@ -62,7 +62,7 @@ def words(name: str) -> list[str]:
 def copied(repository: Repository, assignment: Assignment, *, with_siblings: bool = False) -> str:
     """The patch of a task."""
     task = assignment.task
-    start = start_file(repository, task)
+    start = restore_start_file(repository, task)
     files = {task.test_file: start} if with_siblings else None
     models = models_of(repository, assignment, start, files)
     made = start
@@ -70,7 +70,7 @@ def copied(repository: Repository, assignment: Assignment, *, with_siblings: boo
         model = nearest(target, made, models)
         if model is not None:
             made = put(made, target, model, renamed(model, target.method))
-    return file_patch(task.test_file, start, made)
+    return make_file_patch(task.test_file, start, made)
 
 
 def models_of(
@@ -84,27 +84,29 @@ def models_of(
     files  those that are not as at new; None is those of the start state
     """
     task = assignment.task
-    shown = files_at_start(repository, task, start) if files is None else files
+    shown = collect_start_files(repository, task, start) if files is None else files
     own = {
         (target.method.test_class, name)
         for target in assignment.targets
         for name in (target.method.test_method, target.method_at_start)
     }
-    found = _models(reading(task.language), repository, task.new_rev, dict(shown))
+    found = _models(get_reading(task.language), repository, task.new_rev, dict(shown))
     return [one for one in found if (one.class_name, one.member.name) not in own]
 
 
 def _models(
-    of: Reading, repository: Repository, rev: str, files: Mapping[str, bytes | None]
+    of: LanguageReading, repository: Repository, rev: str, files: Mapping[str, bytes | None]
 ) -> Iterator[Model]:
-    at = of.tree(repository, rev)
-    for path in at.paths(Side.TEST):
-        source = files[path] if path in files else at.content(path)
+    at = of.open_tree(repository, rev)
+    for path in at.list_paths(Side.TEST):
+        source = files[path] if path in files else at.read_content(path)
         for type_, member in _tests(of, source, path):
             yield Model(class_name=type_.name, member=member, source=source or b'', path=path)
 
 
-def _tests(of: Reading, source: bytes | None, path: str) -> Iterator[tuple[DeclaredType, Member]]:
+def _tests(
+    of: LanguageReading, source: bytes | None, path: str
+) -> Iterator[tuple[DeclaredType, Member]]:
     """What the file alone tells to be a test, by its marks or by its name."""
     file = of.parse(source, path) if source is not None else None
     marked = {member.start_byte for _, member in of.find_tests(file, _nobody)} if file else set()
@@ -151,7 +153,7 @@ def _simple(name: str) -> str:
 
 
 def standing_method(source: bytes | None, path: str, owner: str, name: str) -> Member | None:
-    for type_ in reading_at(path).parse(source, path).types if source is not None else ():
+    for type_ in get_reading_of_file(path).parse(source, path).types if source is not None else ():
         for member in type_.members:
             if (type_.name, member.name, member.kind) == (owner, name, 'method'):
                 return member
@@ -167,7 +169,7 @@ def put(start: bytes | None, target: Target, model: Model, text: str) -> bytes:
     if standing is not None:
         made = _laid_out(text, _column(start, standing.start_byte), method.test_file)
         return start[: standing.start_byte] + made.lstrip().encode() + start[standing.end_byte :]
-    types = reading_at(method.test_file).parse(start, method.test_file).types
+    types = get_reading_of_file(method.test_file).parse(start, method.test_file).types
     type_ = next((one for one in types if one.name == method.test_class), None)
     return start if type_ is None else _added(start, type_, text, method.test_file)
 
@@ -198,7 +200,7 @@ def _laid_out(text: str, column: int, path: str) -> str:
 
 def _new_file(model: Model, method: TestMethod, text: str) -> bytes:
     """The model's file without its other tests."""
-    of = reading_at(model.path)
+    of = get_reading_of_file(model.path)
     file, simple = of.parse(model.source, model.path), _simple(method.test_class)
     made = model.source
     others = [member for _, member in _tests(of, made, model.path) if member != model.member]
@@ -261,10 +263,10 @@ def main(words_: Sequence[str]) -> int:
     parser.add_argument('--out', type=Path, required=True)
     parser.add_argument('--with-siblings', action='store_true')
     arguments = parser.parse_args(words_)
-    snapshot.manifest(arguments.snapshot)
+    snapshot.load_manifest(arguments.snapshot)
     lines = []
-    for one in assignments(arguments.snapshot, leaking=True):
-        with repository_of([one.task], arguments.store) as repository:
+    for one in load_assignments(arguments.snapshot, leaking=True):
+        with open_task_repository([one.task], arguments.store) as repository:
             patch = copied(repository, one, with_siblings=arguments.with_siblings)
         lines.append(json.dumps({'task_id': one.task_id, 'patch': patch}, sort_keys=True))
     if not lines:

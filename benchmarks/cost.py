@@ -40,7 +40,7 @@ from benchmarks.tables import append
 from coevo.git.repository import Repository
 from coevo.model.words import Outcome
 from coevo.storage.store import Store
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 
 ENGINE = 'cost_engine.csv'
 ORACLES = 'cost_oracles.csv'
@@ -66,7 +66,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
     """Mine the walk into an empty store; the clone is made before, as A would need one too."""
-    obtain(str(arguments.clone), store=store, name=arguments.repo)
+    obtain_clone(str(arguments.clone), store=store, name=arguments.repo)
     used = store.with_suffix('.json')
     command = [
         *(sys.executable, '-m', 'benchmarks.metered', str(used), f'{store}-cache'),
@@ -89,7 +89,7 @@ def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
 
 def _timings(store: Path, row: dict[str, object]) -> Iterator[dict[str, object]]:
     (partition,) = partitions(store)
-    for segment in Store(store).segments(partition):
+    for segment in Store(store).load_segments(partition):
         mark = {**row, 'new': segment.pair.new_rev[:12]}
         for timing in segment.timings:
             seconds = round(timing.cpu_seconds, 2)

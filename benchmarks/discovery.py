@@ -23,7 +23,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from benchmarks import tables
-from flows.crawling.crawls import read_repositories
+from flows.crawling.crawls import load_repositories
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
@@ -157,7 +157,7 @@ def run(case: str, store: Path) -> Iterator[dict[str, object]]:
 
 
 def found(server: Server, report: CrawlReport, store: Path) -> dict[str, object]:
-    rows = read_repositories(store, report.stamp)
+    rows = load_repositories(store, report.stamp)
     numbers = Counter(row.github_id for row in rows)
     there = set(server.world.repositories)
     return {

@@ -43,18 +43,18 @@ from benchmarks.tables import append
 from benchmarks.tables import read
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target as Aim
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.measuring.oracle import old_method
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.measuring.oracle import find_old_method
 from coevo.git.repository import Repository
 from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures
 from coevo.measures.mutants import BASELINE_RUNS
-from coevo.measures.mutants import mutable_lines
-from coevo.measures.mutants import mutant_sets
+from coevo.measures.mutants import draw_mutant_sets
+from coevo.measures.mutants import find_mutable_lines
 from coevo.measures.mutants import run_mutants
-from coevo.model.dependency_lists import listed
+from coevo.model.dependency_lists import select_dependencies
 from coevo.model.quality import Mutation
 from coevo.model.records import Pair
 
@@ -66,7 +66,7 @@ COSTS = 'evaluation_cost.csv'
 
 def cost(arguments: argparse.Namespace) -> None:
     by_repo: dict[str, list[Assignment]] = defaultdict(list)
-    for one in assignments(arguments.snapshot):
+    for one in load_assignments(arguments.snapshot):
         by_repo[one.task.repo].append(one)
     known = {row['repo'] for row in read(arguments.folder / COSTS)}
     with ExitStack() as stack:
@@ -128,7 +128,8 @@ def _cells(repository: Repository, one: Assignment) -> Iterator[tuple[Place, lis
         yield Place(tests_rev=task.new_rev, code_rev=task.old_rev, module=task.module), new
         return
     olds = [
-        old_method(repository, task.language, task.old_rev, target.row) for target in one.targets
+        find_old_method(repository, task.language, task.old_rev, target.row)
+        for target in one.targets
     ]
     old = [Target(method=method) for method in olds if method is not None]
     yield Place(tests_rev=task.old_rev, code_rev=task.new_rev, module=task.module), old
@@ -151,7 +152,7 @@ def _cost_row(drawn: Sequence[Assignment], who: str, how: str, seconds: float) -
 def measure_published(arguments: argparse.Namespace) -> None:
     known = {row['pair_id'] for row in read(arguments.out)}
     targets: dict[tuple[str, str], list[Aim]] = defaultdict(list)
-    for one in assignments(arguments.snapshot, interleaved=True, leaking=True):
+    for one in load_assignments(arguments.snapshot, interleaved=True, leaking=True):
         if one.task.pair_id not in known:
             targets[one.task.repo, one.task.pair_id] += one.targets
     by_repo: dict[str, list[Published]] = defaultdict(list)
@@ -226,8 +227,8 @@ def _mutated(
             repo=first.repo,
             language='java',
             walk=first.walk,
-            old=repository.commit(first.old_rev),
-            new=repository.commit(first.new_rev),
+            old=repository.get_commit(first.old_rev),
+            new=repository.get_commit(first.new_rev),
             old_is_ancestor=False,
         )
         built = builder.build(pair)
@@ -242,11 +243,13 @@ def _mutated(
             measures.GoldTest(
                 method_id=one.row.method_id,
                 method=one.method,
-                dependencies=listed(one.row.dependencies, one.row.dependency_list),
+                dependencies=select_dependencies(one.row.dependencies, one.row.dependency_list),
             )
             for one in targets
         ]
-        sets = mutant_sets(runner, {one.method_id: mutable_lines(runner, one) for one in tests})
+        sets = draw_mutant_sets(
+            runner, {one.method_id: find_mutable_lines(runner, one) for one in tests}
+        )
         drawing = runner.cpu_seconds
         measured = run_mutants(runner, tests, sets, most_runs)
         return measured.mutations, drawing, runner.cpu_seconds - drawing

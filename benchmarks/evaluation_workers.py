@@ -23,11 +23,11 @@ import psutil
 from benchmarks import tables
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from flows.options import MineOptions
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.faults.chain import TOY
 from tests.languages.table import known_toy
 from tests.prefect_server import Server
@@ -65,7 +65,7 @@ def _snapshot(folder: Path) -> Path:
             steps = [TOY.step(1000 * number + step) for step in range(PAIRS + 1)]
             source = write(folder / 'repositories' / f'r{number}', steps)
             mine(MineOptions(source=str(source), store=store, profile=QUICK, name=f'ada/r{number}'))
-        report = publish(ReleaseOptions(store=store, snapshot=snapshot))
+        report = publish_release(ReleaseOptions(store=store, snapshot=snapshot))
     assert report.rows['tasks'] >= _LEAST, report
     return snapshot
 
@@ -120,7 +120,7 @@ def _words(folder: Path, out: Path) -> list[str]:
 def _row(
     what: str, workers: int, out: Path, working: float, server: float, began: float
 ) -> tuple[dict[str, object], list[MethodResult]]:
-    rows = [_timeless(row) for row in read_results(out)]
+    rows = [_timeless(row) for row in load_results(out)]
     row = {
         'what': what,
         'workers': workers,

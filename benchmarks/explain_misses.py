@@ -30,17 +30,17 @@ from benchmarks.published import published
 from benchmarks.stores import segments
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import Candidate
 from coevo.model.records import Commit
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Walk
 from coevo.storage.store import Store
-from miners.diffs.changes import diff
+from miners.diffs.changes import diff_pair
 
 WALKS = {1: (Walk.WINDOW, Walk.STATES), 2: (Walk.STATES,), 3: (Walk.PARENTS,)}
 KEY = ('repo', 'track', 'old_rev', 'new_rev', 'test_file', 'test_method')
@@ -103,16 +103,16 @@ class Mined:
             old_is_ancestor=row.old_is_ancestor,
         )
         if row.pair_id not in self._candidates:
-            self._candidates[row.pair_id] = diff(self._repository, pair).candidates
+            self._candidates[row.pair_id] = diff_pair(self._repository, pair).candidates
         for item in self._candidates[row.pair_id]:
             if (item.method.test_file, item.method.test_method) == (
                 method.test_file,
                 method.test_method,
             ):
-                yield method_id(pair, item), item
+                yield compute_candidate_id(pair, item), item
 
     def _commit(self, rev: str) -> Commit:
-        return self._repository.commit(rev)
+        return self._repository.get_commit(rev)
 
 
 def misses(
@@ -173,9 +173,11 @@ def _stood_before(candidate: Candidate, method: Published) -> str | None:
     """Where a test that is published as new stood at old."""
     if method.track != 'generation' or candidate.old is None:
         return None
-    if candidate.change is Change.CONTEXT_CHANGED:
+    if candidate.change is MethodChange.CONTEXT_CHANGED:
         return None
-    edited = 'with an equal body' if candidate.change is Change.UNCHANGED else 'renamed, edited'
+    edited = (
+        'with an equal body' if candidate.change is MethodChange.UNCHANGED else 'renamed, edited'
+    )
     return f'no new test: at old {candidate.old.test_file}#{candidate.old.test_method}, {edited}'
 
 
@@ -194,7 +196,7 @@ def _cells(row: MethodRow) -> str:
 
 def _asked(stores: Sequence[Store]) -> Iterator[tuple[int, str]]:
     """Each denominator with each repository that was mined under one of its walks."""
-    partitions = {partition for store in stores for partition in store.partitions()}
+    partitions = {partition for store in stores for partition in store.list_partitions()}
     for number, walks in WALKS.items():
         for repo in sorted({p.repo for p in partitions if p.walk in walks}):
             yield number, repo

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import psutil
 
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _MEMORY_SECONDS = 0.5
 _DISK_SECONDS = 15.0
@@ -124,7 +124,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix='coevo-footprint-', dir='/var/tmp') as work:
         Path(work).chmod(0o711)
         folders = {'work': Path(work), 'store': Path(store)}
-        caches = {name: cache_folder() / name for name in ('maven', 'archives')}
+        caches = {name: find_cache_folder() / name for name in ('maven', 'archives')}
         before = {name: disk_bytes(folder) for name, folder in caches.items()}
         call = 'import coevo.command.main; raise SystemExit(coevo.command.main.main())'
         command = [sys.executable, '-c', call, 'mine', clone, '--store', store, *options]

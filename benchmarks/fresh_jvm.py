@@ -82,7 +82,7 @@ def one_run(arguments: argparse.Namespace, jdk: Jdk, stack: ExitStack) -> Callab
     worker = JdkWorker(SharedBuilds(context, jdk))
     stack.callback(worker.close)
     rev = repository.resolve(arguments.rev)
-    commit, build = repository.commit(rev), worker.build(rev)
+    commit, build = repository.get_commit(rev), worker.build(rev)
     pair = Pair(
         repo='benchmarks/fresh',
         language='java',

@@ -31,12 +31,12 @@ from coevo.model.profiles import load_profile
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from coevo.model.words import Walk
-from coevo.storage.place import on_disk
+from coevo.storage.place import find_local_folder
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord
-from flows.funnel import funnel
-from flows.funnel import labels
+from flows.funnel import build_funnel
+from flows.funnel import count_labels
 from flows.timings import DIFF
 from flows.timings import OWN
 from flows.timings import PARTS
@@ -72,16 +72,16 @@ def column(
     done = {segment.pair.pair_id for segment in mined}
     segments = [*mined, *sieved(repository, record, profile, done)]
     counts: dict[tuple[str, str], int] = {}
-    for stage in funnel(record.drops, segments):
+    for stage in build_funnel(record.drops, segments):
         counts[stage.stage, 'entered'] = stage.entered
         counts |= {(stage.stage, f'dropped: {reason}'): n for reason, n in stage.dropped}
-        counts[stage.stage, 'kept'] = stage.kept
+        counts[stage.stage, 'kept'] = stage.kept_count
     return Column(
         repo=known.repo,
         pairs=len(segments),
         mined=len(mined),
         counts=counts,
-        labels=dict(labels(segments)),
+        labels=dict(count_labels(segments)),
         seconds=_seconds(segments),
         labelled=sum(len(segment.methods) for segment in segments),
     )
@@ -193,12 +193,12 @@ def _records(stores: Sequence[Store], walk: Walk) -> Iterator[tuple[WalkRecord, 
     """The walk of each repository in the first store that has it, and where its clone lies."""
     first: dict[str, Store] = {}
     for store in stores:
-        for partition in store.partitions():
+        for partition in store.list_partitions():
             if partition.walk is walk:
                 first.setdefault(partition.repo, store)
     for repo, store in sorted(first.items()):
         partition = Partition(repo=repo, language=java.NAME, walk=walk)
-        yield store.walk(partition), on_disk(store.root)
+        yield store.load_walk(partition), find_local_folder(store.root)
 
 
 if __name__ == '__main__':

@@ -87,7 +87,7 @@ def _costs(store: Path, partition: Partition) -> dict[str, float]:
         segment.pair.pair_id: sum(
             one.cpu_seconds for one in segment.timings if one.step in DECIDING
         )
-        for segment in Store(store).segments(partition)
+        for segment in Store(store).load_segments(partition)
     }
 
 

@@ -99,7 +99,7 @@ def lacking(repository: Repository, row: MethodRow) -> tuple[str, ...]:
 
 
 def _text(repository: Repository, rev: str, path: str) -> str:
-    text = repository.text(rev, path)
+    text = repository.load_text(rev, path)
     assert text is not None, f'{path} stands at {rev}'
     return text
 
@@ -165,7 +165,7 @@ def main() -> None:
     rows: list[dict[str, object]] = []
     with ExitStack() as stack:
         bench = Bench(stack)
-        for partition in store.partitions():
+        for partition in store.list_partitions():
             if partition.walk is not Walk.STATES:
                 continue
             repository = open_clone(arguments.clones, partition.repo)

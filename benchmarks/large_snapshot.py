@@ -30,17 +30,17 @@ import duckdb
 
 import coevo
 from benchmarks.ranged import Ranged
-from coevo.model.identity import method_id_in
+from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord
 from packagers.plan import ReleasePlan
-from packagers.release import release
+from packagers.release import release_snapshot
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots
@@ -48,9 +48,9 @@ from tests import snapshots
 REPOSITORIES = 200
 METHODS_PER_PAIR = 50
 _KINDS = (
-    (Change.CHANGED, segments.UPDATE),
-    (Change.CHANGED, segments.REFINEMENT),
-    (Change.INSERTED, segments.GENERATION),
+    (MethodChange.CHANGED, segments.UPDATE),
+    (MethodChange.CHANGED, segments.REFINEMENT),
+    (MethodChange.INSERTED, segments.GENERATION),
 )
 _WORDS = [f'name{number}' for number in range(3000)]
 _START = datetime(2012, 1, 1, tzinfo=UTC)
@@ -64,11 +64,11 @@ def write(count: int, folder: Path) -> None:
         repo = f'example/r{number:03}'
         partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
         made = [_segment(repo, pair) for pair in range(1, per_repository + 1)]
-        with store.lock(partition):
+        with store.lock_partition(partition):
             store.write_walk(partition, _walk(repo, made))
             for segment in made:
-                store.write(partition, segment)
-            store.compact(partition)
+                store.write_segment(partition, segment)
+            store.compact_segments(partition)
 
 
 def _walk(repo: str, made: list[Segment]) -> WalkRecord:
@@ -82,9 +82,9 @@ def _walk(repo: str, made: list[Segment]) -> WalkRecord:
 def _segment(repo: str, number: int) -> Segment:
     chance = random.Random(f'{repo} {number}')
     date = _START + timedelta(days=chance.random() * 5200)
-    old, new = (short_hash(repo, str(each)) * 3 for each in (number - 1, number))
+    old, new = (compute_short_hash(repo, str(each)) * 3 for each in (number - 1, number))
     ends: dict[str, Any] = {'old_rev': old[:40], 'new_rev': new[:40]}
-    pair_id = short_hash(repo, 'java', ends['old_rev'], ends['new_rev'])
+    pair_id = compute_short_hash(repo, 'java', ends['old_rev'], ends['new_rev'])
     dates: dict[str, Any] = {
         f'{end}_{who}_date': date for end in ('old', 'new') for who in ('author', 'committer')
     }
@@ -112,7 +112,7 @@ def _method(chance: random.Random, of_pair: dict[str, Any], number: int, each: i
     return dataclasses.replace(
         row,
         **of_pair,
-        method_id=method_id_in(of_pair['pair_id'], change, row),
+        method_id=compute_method_id(of_pair['pair_id'], change, row),
         new_source=f'void {name}() {{ {text} }}',
         old_source=f'void {name}() {{ {text[50:]} }}' if row.old_source else None,
         mutation=None,
@@ -137,7 +137,7 @@ def publish(folder: Path) -> None:
         families=snapshots.families,
         month='2026-11',
     )
-    print(release(Store(folder / 'store'), plan).sentence, file=sys.stderr)
+    print(release_snapshot(Store(folder / 'store'), plan).sentence, file=sys.stderr)
 
 
 def ask(folder: Path) -> None:

@@ -32,12 +32,12 @@ from benchmarks import tables
 from benchmarks.refusals import refusing
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
-from coevo.storage.place import folder_name
+from coevo.storage.place import encode_folder_name
 from coevo.storage.store import Store
 from flows.options import MineOptions
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.languages.table import known_toy
 
@@ -68,7 +68,7 @@ def write(count: int, folder: Path) -> None:
     """Write and mine so many repositories; those that are there already stay."""
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / 'store')
-    mined = {one.repo for one in store.partitions() if not store.unmined(one)}
+    mined = {one.repo for one in store.list_partitions() if not store.list_unmined_pairs(one)}
     wanted = [number for number in range(count) if _name(number) not in mined]
     with ProcessPoolExecutor(max_workers=_AT_ONCE) as pool:
         for number in pool.map(partial(_write_and_mine, folder), wanted):
@@ -156,7 +156,7 @@ def measure(count: int, folder: Path, descriptors: int) -> dict[str, object]:
 
 def _copy(store: Path, target: Path, count: int) -> None:
     """A store with the first repositories alone; files are shared where they are never changed."""
-    names = [folder_name(_name(number)) for number in range(count)]
+    names = [encode_folder_name(_name(number)) for number in range(count)]
     missing = [name for name in names if not (store / 'clones' / f'{name}.git').is_dir()]
     if missing:
         raise Fatal(f'{store} has no {missing[0]}: write {count} repositories first')
@@ -170,7 +170,7 @@ def _copy(store: Path, target: Path, count: int) -> None:
 def release(work: Path, descriptors: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
     with known_toy():
-        report = publish(ReleaseOptions(store=work / 'store', snapshot=work / 'snapshot'))
+        report = publish_release(ReleaseOptions(store=work / 'store', snapshot=work / 'snapshot'))
     print(report.sentence.partition('\n')[0], flush=True)
 
 

@@ -39,7 +39,7 @@ def _meter() -> None:
         start(process, *arguments, **named)  # type: ignore[arg-type]
 
     def metered(process: Process) -> None:
-        process._sample()
+        process._sample_usage()
         reap(process)
         with _guard:
             kept = _once if id(process) in _of_the_machine else _sandboxed
@@ -54,7 +54,7 @@ def main() -> None:
     out, archives = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
     _meter()
     try:
-        with mock.patch.object(shared_builds, 'cache_folder', return_value=archives):
+        with mock.patch.object(shared_builds, 'find_cache_folder', return_value=archives):
             status = coevo_main()
     finally:
         own = resource.getrusage(resource.RUSAGE_SELF)

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.oracles.cell import Place
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.profiles import load_profile
@@ -20,11 +20,11 @@ from coevo.model.segment import Segment
 from coevo.model.words import Cell
 from coevo.model.words import Outcome
 from coevo.model.words import Walk
-from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import locate_clone
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from filters import sieve
-from miners.diffs.changes import diff
+from filters import filter_candidates
+from miners.diffs.changes import diff_pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +63,17 @@ class MinedCell:
 
 
 def open_clone(store: Path, repo: str) -> Repository:
-    return Repository(clone_folder(store, repo))
+    return Repository(locate_clone(store, repo))
 
 
 def partitions(store: Path) -> tuple[Partition, ...]:
-    return Store(store).partitions()
+    return Store(store).list_partitions()
 
 
 def mined_cells(store: Path, partition: Partition, profile: str) -> Iterator[MinedCell]:
     """All cells of a partition that were decided, in the order of the store."""
     repository = open_clone(store, partition.repo)
-    for segment in Store(store).segments(partition):
+    for segment in Store(store).load_segments(partition):
         if segment.cells:
             yield from _cells(repository, segment, profile)
 
@@ -83,16 +83,16 @@ def pair_of(repository: Repository, row: PairRow) -> Pair:
         repo=row.repo,
         language=row.language,
         walk=Walk(row.walk),
-        old=repository.commit(row.old_rev),
-        new=repository.commit(row.new_rev),
+        old=repository.get_commit(row.old_rev),
+        new=repository.get_commit(row.new_rev),
         old_is_ancestor=row.old_is_ancestor,
     )
 
 
 def candidates(repository: Repository, pair: Pair, profile: str) -> dict[str, Candidate]:
     """What was worth running, by method id: rows of what was dropped name nothing else."""
-    kept, _ = sieve(diff(repository, pair), load_profile(profile))
-    return {method_id(pair, item): item for item in kept}
+    kept, _ = filter_candidates(diff_pair(repository, pair), load_profile(profile))
+    return {compute_candidate_id(pair, item): item for item in kept}
 
 
 def _cells(repository: Repository, segment: Segment, profile: str) -> Iterator[MinedCell]:

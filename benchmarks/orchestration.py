@@ -5,7 +5,7 @@
 Repositories are written here, so small that mining costs next to nothing: with a walk of `PAIRS` pairs
 whose changes are comments, and with no pair at all. Each size of a batch is mined in three ways, one after
 the other, in stores of their own: by plain calls in this process, each in a contained process
-(`flows.batches.batch.do`), and by a flow run under a server and a worker. What is more than for the plain
+(`flows.batches.batch.run_job`), and by a flow run under a server and a worker. What is more than for the plain
 calls is the way's own; differences between the sizes tell what belongs to a run, a repository and a pair.
 """
 
@@ -26,7 +26,7 @@ from pathlib import Path
 import psutil
 
 from coevo.model.profiles import load_profile
-from flows.batches.batch import do
+from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import JobOutcome
@@ -118,7 +118,7 @@ def _contained(batch: Mapping[str, Path], pairs: int, store: Path) -> Cost:
             job = BatchJob(
                 verb=Verb.MINE, source=str(path), store=str(store), profile='quick', repo=name
             )
-            result = do(job, limits)
+            result = run_job(job, limits)
             assert result.outcome is JobOutcome.DONE, result
 
     return _cost('contained', len(batch), pairs, work)

@@ -100,7 +100,7 @@ def _run(line: str, place: Path, environment: dict[str, str]) -> tuple[int, str]
 def _environment(java: str) -> dict[str, str]:
     """This process's, with the JDK of that version, and the uv and interpreters that are here."""
     known = [str(one.program.parent) for one in find_interpreters()]
-    path = os.pathsep.join((str(Path(uv.program()).parent), os.environ['PATH'], *known))
+    path = os.pathsep.join((str(Path(uv.find_program()).parent), os.environ['PATH'], *known))
     homes = [jdk.home for jdk in find_jdks() if jdk.version == java]
     return {**os.environ, 'PATH': path, **({'JAVA_HOME': str(homes[0])} if homes else {})}
 

@@ -26,7 +26,7 @@ from benchmarks.oracles.cell import Place
 from benchmarks.oracles.python_cell import PytestBench
 from benchmarks.tables import append
 from coevo.git.repository import Repository
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
@@ -34,7 +34,7 @@ from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.model.words import Walk
-from coevo.sandboxes.bubblewrap import descendants
+from coevo.sandboxes.bubblewrap import list_descendants
 
 RESULTS = 'cost_python.csv'
 
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def _pair(repository: Repository, old: str, new: str) -> Pair:
-    ends = [repository.commit(rev) for rev in (old, new)]
+    ends = [repository.get_commit(rev) for rev in (old, new)]
     return Pair(
         repo='local/measured',
         language=language.NAME,
@@ -90,10 +90,10 @@ def _drawn(repository: Repository, pair: Pair, count: int, seed: int) -> list[Te
 
 
 def _methods(repository: Repository, rev: str) -> Iterator[TestMethod]:
-    tree = language.READING.tree(repository, rev)
+    tree = language.READING.open_tree(repository, rev)
     for path in sorted(repository.tree(rev)):
         if path.endswith('.py') and 'test' in path and not tree.is_source(path):
-            file = language.READING.parse(tree.content(path), path)
+            file = language.READING.parse(tree.read_content(path), path)
             for type_, member in language.READING.find_tests(file, lambda simple: ()):
                 yield TestMethod(
                     module='.',
@@ -107,7 +107,7 @@ def _used() -> float:
     """CPU seconds of this process, of all that it has waited for, and of what lives below it."""
     every = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     living = 0.0
-    for pid in descendants(os.getpid()):
+    for pid in list_descendants(os.getpid()):
         with suppress(psutil.NoSuchProcess):
             living += sum(psutil.Process(pid).cpu_times()[:4])
     return sum(one.ru_utime + one.ru_stime for one in every) + living
@@ -117,7 +117,7 @@ def _engine(
     stack: ExitStack, repository: Repository, pair: Pair, methods: Sequence[TestMethod]
 ) -> dict[str, object]:
     settings = RunSettings(repository=repository, sandbox='bubblewrap')
-    builder = language.engine(settings, stack).builder()
+    builder = language.make_engine(settings, stack).make_builder()
     stack.callback(builder.close)
     spent = {}
     start = _used()
@@ -151,7 +151,7 @@ def _pass(
     compiled = built.compile(tests, code, '.', methods=tuple(methods))
     if name == 'load':
         for method in methods:
-            built.compile_verdict(compiled, method)
+            built.find_compile_verdict(compiled, method)
     elif name == 'alone':
         for method in methods:
             (verdict,) = built.run(compiled, [method]).verdicts
@@ -159,7 +159,7 @@ def _pass(
                 told[tests, code, method] = verdict.outcome
     else:
         order = methods if name == 'given' else methods[::-1]
-        built.run(compiled, order, Conditions(together=True))
+        built.run(compiled, order, RunConditions(together=True))
 
 
 def _plain(

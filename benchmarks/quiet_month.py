@@ -7,7 +7,7 @@ last three months 20 of them had two new pairs; then comes a month with 20 other
 
     all   every candidate is validated, every valid one mined, as before crawls told what was pushed to;
           of those without a push SAMPLE (20), of which all of them are reckoned
-    due   what `flows.candidates.due` says, as `spread` does it now
+    due   what `flows.candidates.find_due_repositories` says, as `spread` does it now
 
 Requests are counted by the server: of its Git, each repository is asked for its refs once, and what is more are
 fetches. CPU seconds are those of this process and all that it starts, the server among them. The forecast
@@ -36,12 +36,12 @@ from pathlib import Path
 
 from benchmarks import tables
 from coevo.git.repository import Repository
-from coevo.languages.table import engine_version
+from coevo.languages.table import get_engine_version
 from coevo.model.profiles import load_profile
-from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import locate_clone
 from coevo.storage.store import Store
 from flows import candidates
-from flows.batches.batch import do
+from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import JobOutcome
@@ -50,14 +50,14 @@ from flows.crawling.crawls import CrawledRepository
 from flows.discovery import CrawlOptions
 from flows.discovery import crawl
 from flows.forecast import Machines
-from flows.forecast import forecast
+from flows.forecast import forecast_costs
 from flows.options import MineOptions
 from flows.pipeline import mine
-from flows.validations import Seconds
-from flows.validations import Suite
+from flows.validations import SuiteCounts
 from flows.validations import Validation
-from flows.validations import keep_validation
-from flows.validations import name_latest
+from flows.validations import ValidationSeconds
+from flows.validations import write_latest
+from flows.validations import write_validation
 from miners.discovery.candidate_profiles import load_profile as load_candidates
 from miners.discovery.github_tokens import GitHubToken
 from tests.faults.chain import EVERYWHERE
@@ -194,7 +194,7 @@ def _git(bare: Path, *words: str, stdin: str = '') -> None:
 def _rows(folder: Path, server: Server, sample: int) -> Iterator[dict[str, object]]:
     store = folder / 'due'
     yield _row('backfill', COUNT, server, partial(_backfill, store, server))
-    found = forecast(Store(store), store, Machines(count=1, cores=2))
+    found = forecast_costs(Store(store), store, Machines(count=1, cores=2))
     assert found is not None
     print(found, flush=True)
     for one in _changed(server.world):
@@ -203,7 +203,10 @@ def _rows(folder: Path, server: Server, sample: int) -> Iterator[dict[str, objec
     yield _row('crawl', COUNT, server, partial(_crawl, store, server))
     everything = folder / 'all'
     shutil.copytree(store, everything)
-    due = {verb: candidates.due(store, verb, 'quick') for verb in (Verb.VALIDATE, Verb.MINE)}
+    due = {
+        verb: candidates.find_due_repositories(store, verb, 'quick')
+        for verb in (Verb.VALIDATE, Verb.MINE)
+    }
     for verb, wanted in due.items():
         assert len(wanted.repositories) == CHANGED, wanted
         names = wanted.repositories
@@ -243,7 +246,7 @@ def _backfill(store: Path, server: Server) -> int:
     """By plain calls, and with validations that are written: what it costs is not what is asked here."""
     _crawl(store, server)
     pairs = 0
-    for name, one in candidates.known(store).items():
+    for name, one in candidates.index_candidates(store).items():
         asked = MineOptions(
             source=one.clone_url,
             store=store,
@@ -257,19 +260,19 @@ def _backfill(store: Path, server: Server) -> int:
 
 
 def _prove(store: Path, one: CrawledRepository) -> None:
-    repository = Repository(clone_folder(store, one.repo))
+    repository = Repository(locate_clone(store, one.repo))
     found = Validation(
         repo=one.repo,
         rev=repository.resolve('refs/heads/main'),
         ref='refs/heads/main',
         committed=None,
-        suite=Suite(passed=1),
+        suite=SuiteCounts(passed=1),
         sandbox='bubblewrap',
-        engine_version=engine_version('toy'),
+        engine_version=get_engine_version('toy'),
         language='toy',
     )
-    keep_validation(store, found, Seconds(build=0.0, suite=0.0))
-    name_latest(store, found, one.pushed_at)
+    write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))
+    write_latest(store, found, one.pushed_at)
 
 
 def _crawl(store: Path, server: Server) -> int:
@@ -289,7 +292,7 @@ def _crawl(store: Path, server: Server) -> int:
 def _do(store: Path, verb: Verb, names: Sequence[str]) -> int:
     """Each in a process of its own, three at a time; how many pairs were executed."""
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        known = candidates.known(store)
+        known = candidates.index_candidates(store)
         return sum(pool.map(partial(_do_one, store, verb), [known[name] for name in names]))
 
 
@@ -302,7 +305,7 @@ def _do_one(store: Path, verb: Verb, one: CrawledRepository) -> int:
         repo=one.repo,
         pushed=one.pushed_at,
     )
-    result = do(job, _LIMITS)
+    result = run_job(job, _LIMITS)
     assert result.outcome is JobOutcome.DONE, result
     return result.mined.executed if result.mined else 0
 

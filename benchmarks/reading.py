@@ -20,10 +20,10 @@ from pathlib import Path
 from benchmarks import tables
 from benchmarks.funnel import print_table
 from benchmarks.refusals import refusing
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from packagers.binomial import upper_bound
+from packagers.binomial import compute_upper_bound
 
 # Each with the answer that a good task has.
 QUESTIONS = {
@@ -41,7 +41,7 @@ def sheet(snapshot: str, seed: int, tasks: int) -> list[dict[str, str]]:
     """Rows without marks, in an order drawn by seed."""
     found = [
         one
-        for one in assignments(snapshot, interleaved=True, leaking=False)
+        for one in load_assignments(snapshot, interleaved=True, leaking=False)
         if one.family is Family.COEVOLUTION
     ]
     found.sort(key=lambda one: _drawn(seed, one.task_id))
@@ -88,7 +88,7 @@ def _summed(question: str, marks: Sequence[tuple[str, str]]) -> dict[str, object
         'not so, first': sum(mark != good for mark, _ in marks),
         'second': sum(mark != good for _, mark in marks),
         'either': either,
-        'at most (95 %)': f'{upper_bound(either, len(marks)):.1%}',
+        'at most (95 %)': f'{compute_upper_bound(either, len(marks)):.1%}',
         'agree': f'{sum(a == b for a, b in marks) / len(marks):.0%}',
         'kappa': _kappa(marks),
     }

@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
-from coevo.languages.table import parser_version
+from coevo.languages.table import name_parser_version
 from coevo.model import codec
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
@@ -30,12 +30,12 @@ from coevo.model.task_rows import TaskRow
 from coevo.storage import dates
 from coevo.storage.store import Store
 from miners.dates.clone_search import SearchedClone
-from miners.dates.dating import note_wanted
+from miners.dates.dating import load_wanted_prints
 from miners.dates.dating import search_for_store
-from miners.dates.dating import wanted_prints
-from miners.discovery.crawls import refs
+from miners.dates.dating import update_wanted_bodies
+from miners.discovery.crawls import list_refs
 from packagers.dating import DateJoin
-from packagers.dating import earliest
+from packagers.dating import find_earliest
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,13 +57,13 @@ def main(arguments: Sequence[str]) -> int:
         store = Store(Path(folder))
         clones = {repo: _clone(asked.clones, repo) for repo in sorted({t.repo for t in tasks})}
         _search(store, methods, clones)
-        dated = list(DateJoin(store.place, clones).date_methods(methods))
+        dated = list(DateJoin(store.storage, clones).date_methods(methods))
         _print(tasks, dated, _deciders(store, clones, dated), asked.since.astimezone(UTC))
     return 0
 
 
 def _read(snapshot: Path, table: str, record: type) -> list:  # type: ignore[type-arg]
-    return list(codec.records(record, pq.read_table(snapshot / 'data' / table)))
+    return list(codec.decode_table(record, pq.read_table(snapshot / 'data' / table)))
 
 
 def _clone(folder: Path, repo: str) -> SearchedClone:
@@ -71,7 +71,7 @@ def _clone(folder: Path, repo: str) -> SearchedClone:
     places = (folder / name / 'repo', folder / f'{name}.git')
     repository = Repository(next(place for place in places if place.is_dir()))
     now = datetime.now(tz=UTC)
-    return SearchedClone(repository=repository, crawled_at=now, refs=refs(repository))
+    return SearchedClone(repository=repository, crawled_at=now, refs=list_refs(repository))
 
 
 def _search(
@@ -81,8 +81,8 @@ def _search(
     for row in methods:
         by_place[row.repo, row.language].append(row)
     for (repo, language), rows in by_place.items():
-        note_wanted(store, repo, language, clones[repo], rows)
-    wanted = wanted_prints(store)
+        update_wanted_bodies(store, repo, language, clones[repo], rows)
+    wanted = load_wanted_prints(store)
     for repo, clone in clones.items():
         begun = time.process_time()
         search_for_store(store, repo, clone, wanted)
@@ -95,14 +95,14 @@ def _deciders(
     """By method_id, the clone and the commit of the earliest body."""
     found: dict[str, str] = {}
     for row in rows:
-        version = parser_version(row.language)
-        wanted = dates.read_wanted(store.place, row.repo, row.language, version)
+        version = name_parser_version(row.language)
+        wanted = dates.load_wanted_bodies(store.storage, row.repo, row.language, version)
         assert wanted is not None
-        own = {each.key: each for each in wanted.rows}[dates.method_key(row)]
+        own = {each.key: each for each in wanted.rows}[dates.compute_method_key(row)]
         seen = [
             (each.moment or datetime.min.replace(tzinfo=UTC), repo, each)
             for repo in clones
-            if (held := dates.read_seen(store.place, repo, row.language, version))
+            if (held := dates.load_seen_bodies(store.storage, repo, row.language, version))
             for each in held.seen
             if each.body in own.test
         ]
@@ -122,7 +122,7 @@ def _print(
     new_dates: list[datetime | None] = []
     for task in sorted(tasks, key=lambda each: (each.repo, each.task_id)):
         rows = [by_id[id_] for id_ in task.method_ids]
-        new = earliest(row.contamination_date for row in rows)
+        new = find_earliest(row.contamination_date for row in rows)
         first = min(rows, key=lambda row: str(row.contamination_date or ''))
         new_dates.append(new)
         shown = (_day(task.contamination_date), _day(new), deciders[first.method_id])

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import FrameType
 
 from coevo.command.main import main as coevo_main
-from coevo.languages.java.building.session import Answer
-from coevo.languages.java.building.session import Died
-from coevo.languages.java.building.session import Session
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmSession
 from coevo.sandboxes.process import Process
 
 # By the end of the module's name and the function; the innermost that is named here counts.
@@ -65,7 +65,7 @@ def _kind() -> str:
 
 
 def _meter() -> None:
-    start, reap, ask = Process.__init__, Process._reap, Session._ask
+    start, reap, ask = Process.__init__, Process._reap, JvmSession._ask_once
 
     def started(process: Process, *arguments: object, **named: object) -> None:
         with _guard:
@@ -73,15 +73,15 @@ def _meter() -> None:
         start(process, *arguments, **named)  # type: ignore[arg-type]
 
     def reaped(process: Process) -> None:
-        process._sample()
+        process._sample_usage()
         reap(process)
         with _guard:
             spent = process._cpu_seconds - _answers.pop(id(process), 0.0)
             _used[_kinds.pop(id(process), 'other')].append(spent)
 
-    def asked(session: Session, request: Sequence[str], folder: Path) -> Answer | Died:
+    def asked(session: JvmSession, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
         answer = ask(session, request, folder)
-        if isinstance(answer, Answer) and session._process is not None:
+        if isinstance(answer, JvmAnswer) and session._process is not None:
             with _guard:
                 _used[f'{_kind()}: javac or Maven'].append(answer.cpu_seconds)
                 _answers[id(session._process)] += answer.cpu_seconds
@@ -89,7 +89,7 @@ def _meter() -> None:
 
     Process.__init__ = started  # type: ignore[assignment]
     Process._reap = reaped  # type: ignore[assignment]
-    Session._ask = asked  # type: ignore[assignment]
+    JvmSession._ask_once = asked  # type: ignore[assignment]
 
 
 def main() -> None:

@@ -20,9 +20,9 @@ from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from flows.funnel import funnel
-from flows.funnel import labels
-from flows.timings import apart
+from flows.funnel import build_funnel
+from flows.funnel import count_labels
+from flows.timings import select_disjoint_timings
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     for word in arguments.stores:
         end, _, folder = word.partition('=')
         store = Store(Path(folder))
-        for partition in store.partitions():
+        for partition in store.list_partitions():
             rows += [
                 {'repo': partition.repo, 'end': end, **row} for row in _counted(store, partition)
             ]
@@ -42,13 +42,13 @@ def main() -> None:
 
 
 def _counted(store: Store, partition: Partition) -> Iterator[Row]:
-    segments = list(store.segments(partition))
-    for step in funnel(store.walk(partition).drops, segments):
+    segments = list(store.load_segments(partition))
+    for step in build_funnel(store.load_walk(partition).drops, segments):
         yield _row(f'{step.stage} entered', '', step.entered)
-        yield _row(f'{step.stage} kept', '', step.kept)
+        yield _row(f'{step.stage} kept', '', step.kept_count)
         for reason, count in step.dropped:
             yield _row(f'{step.stage} dropped', reason, count)
-    yield from (_row('label', name, count) for name, count in labels(segments))
+    yield from (_row('label', name, count) for name, count in count_labels(segments))
     executed = [one for one in segments if one.cells or _is_tried(one)]
     yield _row('pairs executed', '', len(executed))
     for name, count in sorted(_details(segments).items()):
@@ -56,7 +56,9 @@ def _counted(store: Store, partition: Partition) -> Iterator[Row]:
     yield from (_row('build', name, count) for name, count in sorted(_builds(executed).items()))
     outcomes = Counter(f'{cell.cell} {cell.outcome}' for one in segments for cell in one.cells)
     yield from (_row('runs', name, count) for name, count in sorted(outcomes.items()))
-    seconds = sum(row.cpu_seconds for one in executed for row in apart(one.timings))
+    seconds = sum(
+        row.cpu_seconds for one in executed for row in select_disjoint_timings(one.timings)
+    )
     yield _row('CPU seconds', '', round(seconds, 1))
     if executed:
         yield _row('CPU seconds, an executed pair', '', round(seconds / len(executed), 1))

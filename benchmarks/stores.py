@@ -17,9 +17,9 @@ def segments(
     """Of one repository, or of all."""
     known: set[tuple[str, Walk]] = set()
     for store in stores:
-        for partition in store.partitions():
+        for partition in store.list_partitions():
             if partition.walk in walks and repo in (None, partition.repo):
-                for segment in store.segments(partition):
+                for segment in store.load_segments(partition):
                     pair = segment.pair.pair_id, segment.pair.walk
                     if pair not in known:
                         known.add(pair)

@@ -22,18 +22,18 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.clones import repository_of
-from coevo.git.contents import content
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.clones import open_task_repository
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
-from miners.diffs.contexts import test_tree
-from miners.diffs.siblings import shared_start
+from miners.diffs.contexts import load_test_tree
+from miners.diffs.siblings import count_shared_start
 
 
 def prediction(repository: Repository, one: Assignment, kind: str) -> Mapping[str, str] | None:
@@ -51,29 +51,29 @@ def _sibling(repository: Repository, one: Assignment) -> bytes | None:
     counts = Counter(t.test_file for t in tests if t.test_file != one.task.test_file)
     if counts:
         most = min(counts, key=lambda name: (-counts[name], name))
-        return content(repository, one.task.new_rev, most)
+        return load_content(repository, one.task.new_rev, most)
     own = PurePosixPath(one.task.test_file)
     beside = _beside(repository, one, own)
     if not beside:
         return None
-    path = min(beside, key=lambda found: (-shared_start(found.name, own.name), found.name))
+    path = min(beside, key=lambda found: (-count_shared_start(found.name, own.name), found.name))
     text = repository.blob(repository.tree(one.task.new_rev)[str(path)].oid)
     return re.sub(rb'\b%s\b' % re.escape(path.stem.encode()), own.stem.encode(), text)
 
 
 def _beside(repository: Repository, one: Assignment, own: PurePosixPath) -> Sequence[PurePosixPath]:
     """Other files of the folder that declare tests."""
-    tests = test_tree(repository, one.task.new_rev, one.task.language)
-    near = (path for path in map(PurePosixPath, tests.tree.paths(Side.TEST)) if path != own)
-    return [path for path in near if path.parent == own.parent and tests.tests(str(path))]
+    tests = load_test_tree(repository, one.task.new_rev, one.task.language)
+    near = (path for path in map(PurePosixPath, tests.tree.list_paths(Side.TEST)) if path != own)
+    return [path for path in near if path.parent == own.parent and tests.list_tests(str(path))]
 
 
 def _first(repository: Repository, one: Assignment) -> bytes | None:
     task = one.task
-    text = content(repository, task.new_rev, task.test_file)
+    text = load_content(repository, task.new_rev, task.test_file)
     if text is None:
         return None
-    read, cut = reading(task.language), surgery(task.language)
+    read, cut = get_reading(task.language), get_surgery(task.language)
     _, *others = read.find_tests(read.parse(text, task.test_file), lambda name: ())
     targets = [
         StartTarget(
@@ -87,9 +87,9 @@ def _first(repository: Repository, one: Assignment) -> bytes | None:
         )
         for type_, member in others
     ]
-    used = cut.names_used_elsewhere(repository, task.new_rev, task.test_file)
+    used = cut.list_names_used_elsewhere(repository, task.new_rev, task.test_file)
     try:
-        return cut.start_file(text, text, targets, used_elsewhere=used) if targets else text
+        return cut.make_start_file(text, text, targets, used_elsewhere=used) if targets else text
     except StartStateInvalid:
         return None
 
@@ -102,10 +102,10 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument('--out', type=Path, required=True)
     arguments = parser.parse_args(words)
     lines = []
-    for one in assignments(arguments.snapshot):
-        if not one.asks_suite:
+    for one in load_assignments(arguments.snapshot):
+        if not one.asks_for_suite:
             continue
-        with repository_of([one.task], arguments.store) as repository:
+        with open_task_repository([one.task], arguments.store) as repository:
             found = prediction(repository, one, arguments.kind)
         if found is not None:
             lines.append(json.dumps({'task_id': one.task_id, **found}, sort_keys=True))

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from coevo.storage.store import WalkRecord
-from filters import sieve
-from flows.rows import pair_row
-from miners.diffs.changes import diff
+from filters import filter_candidates
+from flows.rows import build_pair_row
+from miners.diffs.changes import diff_pair
 from miners.walks.pairs import Route
-from miners.walks.pairs import visit
+from miners.walks.pairs import visit_route
 
 NOT_RUN = 'not_run'
 
@@ -36,7 +36,7 @@ def sieved(
         until=known.cutoff,
     )
     wanted = {pair_id for _, pair_id in record.pairs}
-    pairs = {pair.pair_id: pair for pair in visit(repository, route).pairs}
+    pairs = {pair.pair_id: pair for pair in visit_route(repository, route).pairs}
     assert pairs.keys() == wanted, f'the walk of {known.repo} is another one now'
     for pair in pairs.values():
         if pair.pair_id not in mined:
@@ -44,13 +44,16 @@ def sieved(
 
 
 def _sieved(repository: Repository, pair: Pair, profile: Profile) -> Segment:
-    change = diff(repository, pair)
-    kept, drops = sieve(change, profile)
+    change = diff_pair(repository, pair)
+    kept, drops = filter_candidates(change, profile)
     candidates = len(kept) + sum(drop.stage is Stage.SIEVE for drop in drops)
-    waiting = (Drop.at(Stage.LABEL, pair, method_id(pair, item), NOT_RUN) for item in kept)
+    waiting = (
+        Drop.make_at_stage(Stage.LABEL, pair, compute_candidate_id(pair, item), NOT_RUN)
+        for item in kept
+    )
     return Segment(
         key='',
-        pair=pair_row(change, None, candidates=candidates, sandbox=''),
+        pair=build_pair_row(change, None, candidates=candidates, sandbox=''),
         methods=(),
         cells=(),
         drops=(*drops, *waiting),

@@ -36,10 +36,10 @@ from benchmarks.oracles.cell import Target
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.drops import Drop
 from coevo.model.errors import Transient
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import TRACKS
-from coevo.model.labels import deciding_cells
-from coevo.model.labels import label
+from coevo.model.labels import decide_label
+from coevo.model.labels import list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate
@@ -52,8 +52,8 @@ from coevo.model.words import Stage
 from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from miners.diffs.changes import diff
-from packagers.binomial import upper_bound
+from miners.diffs.changes import diff_pair
+from packagers.binomial import compute_upper_bound
 
 SEED = 5
 DROP_STAGES = (Stage.SIEVE, Stage.LABEL, Stage.TRACK)
@@ -122,7 +122,7 @@ def reason_of(drop: Drop) -> str:
 def _both_verdicts_agree(row: MethodRow) -> bool:
     return all(
         getattr(row, str(cell)) == getattr(row, f'{cell}_unit')
-        for cell in deciding_cells(row.change)
+        for cell in list_deciding_cells(row.change)
     )
 
 
@@ -133,7 +133,7 @@ def draw(
 
     asked  rows of the results, which count and are not drawn again
     """
-    partitions = [p for p in store.partitions() if p.walk is Walk.STATES]
+    partitions = [p for p in store.list_partitions() if p.walk is Walk.STATES]
     waiting = {p: _shuffled(store, p, seed) for p in partitions}
     wanted = {(Kind.LABEL, str(name)) for name in Label} | _commonest(waiting)
     counts = Counter(
@@ -153,7 +153,7 @@ def draw(
 
 def _shuffled(store: Store, partition: Partition, seed: int) -> list[list[tuple[Stratum, Drawn]]]:
     chance = random.Random(f'{seed} {partition.repo}')
-    pairs = [list(strata(segment)) for segment in store.segments(partition)]
+    pairs = [list(strata(segment)) for segment in store.load_segments(partition)]
     for rows in pairs:
         chance.shuffle(rows)
     chance.shuffle(pairs)
@@ -204,7 +204,7 @@ class Question:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        return deciding_cells(self.candidate.change)
+        return list_deciding_cells(self.candidate.change)
 
     def place(self, cell: Cell) -> Place:
         pair = self.drawn.pair
@@ -249,7 +249,10 @@ def questions(store: Path, drawn: Sequence[Drawn]) -> list[Question]:
         by_pair[one.pair.pair_id].append(one)
     for rows in by_pair.values():
         pair = pair_of(repository, rows[0].pair)
-        known = {method_id(pair, item): item for item in diff(repository, pair).candidates}
+        known = {
+            compute_candidate_id(pair, item): item
+            for item in diff_pair(repository, pair).candidates
+        }
         found += [Question(drawn=one, candidate=known[one.method_id]) for one in rows]
     return found
 
@@ -276,7 +279,7 @@ def ask(
 def result(question: Question, said: Mapping[tuple[int, Cell], Outcome]) -> dict[str, object]:
     drawn, candidate = question.drawn, question.candidate
     cells = {cell: said[id(question), cell] for cell in question.cells}
-    found = label(candidate.change, cells)
+    found = decide_label(candidate.change, cells)
     method = candidate.method
     return {
         'kind': drawn.kind,
@@ -360,7 +363,7 @@ def summarise(arguments: argparse.Namespace) -> None:
         print(
             f'| {kind} {name} | {len(group)} | {len({row["repo"] for row in group})} '
             f'| {len({(row["repo"], row["new"]) for row in group})} | {wrong} '
-            f'| {100 * upper_bound(wrong, len(group)):.1f} % '
+            f'| {100 * compute_upper_bound(wrong, len(group)):.1f} % '
             f'| {", ".join(f"{label} {count}" for label, count in said.most_common())} |'
         )
 

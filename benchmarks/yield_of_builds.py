@@ -34,9 +34,9 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.records import Pair
 from coevo.model.words import Walk
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 from miners.walks.pairs import Route
-from miners.walks.pairs import visit
+from miners.walks.pairs import visit_route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def main() -> None:
 
 def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     """Build both ends of every pair that is not in the table yet, oldest first."""
-    clone = obtain(source, store=arguments.store, name=name)
+    clone = obtain_clone(source, store=arguments.store, name=name)
     repository = Repository(clone.git_dir)
     route = Route(
         repo=name,
@@ -91,7 +91,7 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
     )
     found = [row for row in read(arguments.out) if row.repo == name and row.jdks == at_hand()]
     known = {(row.old_rev, row.new_rev) for row in found}
-    walked = visit(repository, route).pairs[::-1]
+    walked = visit_route(repository, route).pairs[::-1]
     pairs = [
         pair
         for pair in drawn(walked, arguments)
@@ -111,7 +111,7 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> None:
             for rev in (pair.old.rev, pair.new.rev):
                 uses[rev] -= 1
                 if not uses[rev]:
-                    builds_by_jdk.forget(rev)
+                    builds_by_jdk.forget_revision(rev)
 
 
 def drawn(walked: Sequence[Pair], arguments: argparse.Namespace) -> Iterator[Pair]:

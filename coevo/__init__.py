@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from coevo.evaluation.reporting.report import Report
-    from coevo.snapshots.catalogue import Catalogued
+    from coevo.snapshots.catalogue import CatalogueEntry
 
 __version__ = '0.1.0'
 
@@ -30,7 +30,7 @@ def open(
     margin: int = 0,
     models: Path | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the tables of snapshots as views (`coevo.snapshots.snapshot.open`).
+    """A DuckDB connection with the tables of snapshots as views (`coevo.snapshots.snapshot.open_snapshots`).
 
     `path` is a folder, a .zip, a URL, or `latest`: the last month of the catalogue that
     $COEVO_SNAPSHOTS names (./snapshots). With dates every table has what was public strictly later
@@ -45,13 +45,15 @@ def open(
     # only who opens one pays for the imports
     from coevo.snapshots import query
     from coevo.snapshots import snapshot
-    from coevo.snapshots.models import chosen
+    from coevo.snapshots.models import choose_cutoff
 
-    cutoff = chosen(after=after, before=before, model=model, margin=margin, models=models)
-    return snapshot.connect((path, *more), dict(query.conditions(cutoff)))
+    cutoff = choose_cutoff(after=after, before=before, model=model, margin=margin, models=models)
+    return snapshot.connect_with_conditions(
+        (path, *more), dict(query.build_view_conditions(cutoff))
+    )
 
 
-def catalogue(place: Path | str | None = None) -> tuple[Catalogued, ...]:
+def catalogue(place: Path | str | None = None) -> tuple[CatalogueEntry, ...]:
     """The snapshots of a folder or URL, the newest last, as `coevo snapshots` lists them.
 
     Without a place, of what $COEVO_SNAPSHOTS names (./snapshots). Damaged if the index is none.
@@ -61,7 +63,7 @@ def catalogue(place: Path | str | None = None) -> tuple[Catalogued, ...]:
     """
     from coevo.snapshots import catalogue as catalogues
 
-    return catalogues.catalogue(place or catalogues.default_place())
+    return catalogues.load_catalogue(place or catalogues.find_default_place())
 
 
 def prompt(path: Path | str, task_id: str) -> str:
@@ -70,9 +72,9 @@ def prompt(path: Path | str, task_id: str) -> str:
     >>> print(prompt('snapshot', '04c13ef810a3f971').splitlines()[0])
     You are updating JUnit tests to reflect a production code change in this repository.
     """
-    from coevo.snapshots.task_prompts import task_prompt
+    from coevo.snapshots.task_prompts import load_task_prompt
 
-    return task_prompt(path, task_id)
+    return load_task_prompt(path, task_id)
 
 
 def evaluate(
@@ -100,8 +102,8 @@ def evaluate(
     >>> [(str(one.track), one.tasks, one.macro.success.value) for one in report.tracks]
     [('generation', 3, 0.0), ('update', 3, 0.0)]
     """
-    from coevo.evaluation.answers import scored
+    from coevo.evaluation.answers import evaluate_into_folder
 
-    return scored(
+    return evaluate_into_folder(
         path, predictions, Path(out), store, tasks, jobs=jobs, adequacy=adequacy
     )  # own name: the user's

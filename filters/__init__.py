@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coevo.model.drops import Drop
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
@@ -36,10 +36,10 @@ from filters import sample
 from filters import sibling
 from filters import suite
 from filters.base import ChangeFilter
+from filters.base import FilterableChange
 from filters.base import FilterCase
 from filters.base import MethodFilter
 from filters.base import PairFilter
-from filters.base import SievedChange
 from filters.base import TrackCase
 from filters.base import TrackFilter
 
@@ -70,54 +70,54 @@ FILTERS: Mapping[str, PairFilter | ChangeFilter | MethodFilter | TrackFilter] = 
 """All filters, in the order in which they are asked."""
 
 
-def sieve_pair(pair: Pair, profile: Profile) -> Drop | None:
+def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
     """Why a pair is dropped before it is even diffed, or None."""
     for filter_ in PAIR_FILTERS.values():
         if (reason := filter_.check(pair, profile)) is not None:
-            return Drop.at(Stage.PAIR, pair, pair.pair_id, reason)
+            return Drop.make_at_stage(Stage.PAIR, pair, pair.pair_id, reason)
     return None
 
 
-def sieve(
-    change: SievedChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
+def filter_candidates(
+    change: FilterableChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
     """The candidates to run, and the drops: one for the pair, or one for each other candidate.
 
     nearer  tests that states between a window's ends show as changed, if there are such states
     """
-    if (drop := _judge_pair(change, profile)) is not None:
+    if (drop := _filter_change(change, profile)) is not None:
         return (), (drop,)
     case = FilterCase(change=change, profile=profile, nearer=nearer)
-    kept, drops = [], []
+    kept_candidates, drops = [], []
     for candidate in change.candidates:
-        reason = _judge(case, candidate)
+        reason = _filter_candidate(case, candidate)
         if reason is None:
-            kept.append(candidate)
+            kept_candidates.append(candidate)
         else:
-            key = method_id(change.pair, candidate)
-            drop = Drop.at(Stage.SIEVE, change.pair, key, reason)
-            drops.append(drop.of(candidate.method, candidate.change))
-    return tuple(kept), tuple(drops)
+            key = compute_candidate_id(change.pair, candidate)
+            drop = Drop.make_at_stage(Stage.SIEVE, change.pair, key, reason)
+            drops.append(drop.with_method(candidate.method, candidate.change))
+    return tuple(kept_candidates), tuple(drops)
 
 
-def _judge_pair(change: SievedChange, profile: Profile) -> Drop | None:
-    if (drop := sieve_pair(change.pair, profile)) is not None:
+def _filter_change(change: FilterableChange, profile: Profile) -> Drop | None:
+    if (drop := filter_pair(change.pair, profile)) is not None:
         return drop
     case = FilterCase(change=change, profile=profile)
     for filter_ in CHANGE_FILTERS.values():
         if (reason := filter_.check(case)) is not None:
-            return Drop.at(Stage.PAIR, change.pair, change.pair.pair_id, reason)
+            return Drop.make_at_stage(Stage.PAIR, change.pair, change.pair.pair_id, reason)
     return None
 
 
-def _judge(case: FilterCase, candidate: Candidate) -> Reason | None:
+def _filter_candidate(case: FilterCase, candidate: Candidate) -> Reason | None:
     for filter_ in METHOD_FILTERS.values():
         if (reason := filter_.check(case, candidate)) is not None:
             return reason
     return None
 
 
-def why_no_track(case: TrackCase) -> Reason | None:
+def find_no_track_reason(case: TrackCase) -> Reason | None:
     """Why a labelled method keeps its label but loses its track, or None."""
     for filter_ in TRACK_FILTERS.values():
         if (reason := filter_.check(case)) is not None:

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
-from coevo.model.quality import Isolated
+from coevo.model.quality import IsolatedCells
 from coevo.model.quality import RepairGuard
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import short_hash
-from coevo.model.words import Change
+from coevo.model.records import compute_short_hash
+from coevo.model.words import MethodChange
 from coevo.model.words import Track
 
 
-class SievedChange(Protocol):
+class FilterableChange(Protocol):
     """What the diff of a pair tells."""
 
     @property
@@ -41,20 +41,20 @@ class FilterCase:
     nearer  tests that a state between the ends shows as changed; None where there is no such state
     """
 
-    change: SievedChange
+    change: FilterableChange
     profile: Profile
     nearer: frozenset[TestMethod] | None = None
 
     @cached_property
-    def unchanged_by_lot(self) -> tuple[str, ...]:
+    def unchanged_in_drawn_order(self) -> tuple[str, ...]:
         """The method ids of unchanged candidates, in an order drawn with the pair as seed."""
         pair = self.change.pair
         ids = [
-            method_id(pair, candidate)
+            compute_candidate_id(pair, candidate)
             for candidate in self.change.candidates
-            if candidate.change is Change.UNCHANGED
+            if candidate.change is MethodChange.UNCHANGED
         ]
-        return tuple(sorted(ids, key=lambda id_: short_hash(pair.pair_id, id_)))
+        return tuple(sorted(ids, key=lambda id_: compute_short_hash(pair.pair_id, id_)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class TrackCase:
     profile: Profile
     track: Track
     doubt: str | None
-    isolated: Isolated | None
+    isolated: IsolatedCells | None
     guard: RepairGuard | None
     test_only_refactored: bool | None
     source_only_refactored: bool | None

@@ -16,6 +16,6 @@ def check(case: TrackCase) -> Reason | None:
     guard = case.guard
     if guard is None or guard.clock_told_cold is None or guard.clock_tnew_cnew is None:
         return Reason.CLOCK_UNKNOWN
-    if guard.clock_told_cold.broken and guard.clock_tnew_cnew is Outcome.PASS:
+    if guard.clock_told_cold.is_broken and guard.clock_tnew_cnew is Outcome.PASS:
         return None
     return Reason.CLOCK_DECIDES

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from filters.base import FilterCase
 
 REASONS = (Reason.GENERATED_CODE, Reason.VENDORED_CODE)
-_BY_ORIGIN = {Origin.GENERATED: Reason.GENERATED_CODE, Origin.VENDORED: Reason.VENDORED_CODE}
+_BY_ORIGIN = {
+    FileOrigin.GENERATED: Reason.GENERATED_CODE,
+    FileOrigin.VENDORED: Reason.VENDORED_CODE,
+}
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:

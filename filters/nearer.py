@@ -7,18 +7,25 @@ from __future__ import annotations
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from filters.base import FilterCase
 
 REASONS = (Reason.NEARER_STATE,)
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
-    return Reason.NEARER_STATE if case.nearer is not None and _is_shown(case, candidate) else None
+    return (
+        Reason.NEARER_STATE
+        if case.nearer is not None and _is_shown_nearer(case, candidate)
+        else None
+    )
 
 
-def _is_shown(case: FilterCase, candidate: Candidate) -> bool:
+def _is_shown_nearer(case: FilterCase, candidate: Candidate) -> bool:
     assert case.nearer is not None, 'asked of pairs with states between them'
-    if candidate.change not in (Change.CHANGED, Change.INSERTED) or not case.change.source_changed:
+    if (
+        candidate.change not in (MethodChange.CHANGED, MethodChange.INSERTED)
+        or not case.change.source_changed
+    ):
         return True
     return candidate.new in case.nearer

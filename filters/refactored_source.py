@@ -13,5 +13,5 @@ REASONS = (Reason.SOURCE_REFACTORED_ONLY,)
 
 
 def check(case: TrackCase) -> Reason | None:
-    asked = case.track is not Track.REPAIR
-    return Reason.SOURCE_REFACTORED_ONLY if asked and case.source_only_refactored else None
+    is_relevant = case.track is not Track.REPAIR
+    return Reason.SOURCE_REFACTORED_ONLY if is_relevant and case.source_only_refactored else None

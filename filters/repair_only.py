@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from filters.base import FilterCase
 
 REASONS = (Reason.NO_SOURCE_CHANGE,)
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
-    if case.change.source_changed or candidate.change is Change.CHANGED:
+    if case.change.source_changed or candidate.change is MethodChange.CHANGED:
         return None
     return Reason.NO_SOURCE_CHANGE

@@ -6,20 +6,23 @@ where the tests change too.
 
 from __future__ import annotations
 
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from filters.base import FilterCase
 
 REASONS = (Reason.NOT_SAMPLED,)
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
-    if candidate.change is not Change.UNCHANGED:
+    if candidate.change is not MethodChange.UNCHANGED:
         return None
     profile = case.profile
     size = profile.unchanged_limit if case.change.tests_changed else profile.unchanged_sample
-    if size is None or method_id(case.change.pair, candidate) in case.unchanged_by_lot[:size]:
+    if (
+        size is None
+        or compute_candidate_id(case.change.pair, candidate) in case.unchanged_in_drawn_order[:size]
+    ):
         return None
     return Reason.NOT_SAMPLED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.engine.suites import passes
+from coevo.engine.suites import has_passed
 from coevo.model.reasons import Reason
 from filters.base import TrackCase
 
@@ -12,7 +12,7 @@ REASONS = (Reason.SUITE_OLD_BROKEN, Reason.SUITE_NEW_BROKEN, Reason.SUITE_UNKNOW
 def check(case: TrackCase) -> Reason | None:
     if not case.profile.suites:
         return None
-    old, new = passes(case.suite_old), passes(case.suite_new)
+    old, new = has_passed(case.suite_old), has_passed(case.suite_new)
     if old is False:
         return Reason.SUITE_OLD_BROKEN
     if new is False:

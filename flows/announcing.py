@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.model.listener import Say
-from coevo.snapshots.catalogue import catalogue
-from coevo.snapshots.local_copy import local
+from coevo.snapshots.catalogue import load_catalogue
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.place import Root
 from packagers import cataloguing
-from packagers.publishing import below
-from packagers.site.folder import write
+from packagers.publishing import locate_snapshot
+from packagers.site.folder import write_site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,15 +23,15 @@ class Announcement:
     site: Path | None
 
 
-def announce(snapshots: Root, site: Path | None, say: Say) -> Announcement:
+def announce_snapshots(snapshots: Root, site: Path | None, say: Say) -> Announcement:
     """Make both anew of all snapshots that are there; of several of one month the last by name counts."""
-    place = cataloguing.rebuild(snapshots)
+    catalogue_location = cataloguing.rebuild_catalogue(snapshots)
     if site is not None:
-        names = {one.month: one.name for one in catalogue(str(snapshots))}
+        names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}
         with ExitStack() as stack:
             folders = [
-                stack.enter_context(local(str(below(snapshots, name))))
+                stack.enter_context(open_local_copy(str(locate_snapshot(snapshots, name))))
                 for _, name in sorted(names.items())
             ]
-            write(folders, site, say)
-    return Announcement(catalogue=place, site=site)
+            write_site(folders, site, say)
+    return Announcement(catalogue=catalogue_location, site=site)

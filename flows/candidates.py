@@ -12,99 +12,110 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import engine_version
+from coevo.languages.table import get_engine_version
 from coevo.storage.place import Root
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
 from flows.crawling.crawls import CrawledRepository
-from flows.crawling.crawls import latest_kept
-from flows.validations import latest_validation
-from flows.validations import validated_push
+from flows.crawling.crawls import load_latest_candidates
+from flows.validations import load_latest_validation
+from flows.validations import load_validated_push
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class DueRepositories:
     """Names of repositories: those that there is something to do for, and those without anything new."""
 
     repositories: tuple[str, ...]
     unchanged: tuple[str, ...] = ()
 
 
-def due(store: Root, verb: Verb, profile: str | None = None, sandbox: str | None = None) -> Due:
+def find_due_repositories(
+    store: Root, verb: Verb, profile: str | None = None, sandbox: str | None = None
+) -> DueRepositories:
     """All candidates of the latest crawls to be validated; to be mined those that proved valid.
 
     profile  that they are to be mined by; None for any
     sandbox  that they are to be proven in; None for any
     """
-    kept = latest_kept(store)
+    candidates = load_latest_candidates(store)
     if verb is Verb.VALIDATE:
-        return _due_for_validation(store, kept, sandbox)
-    valid = [candidate for candidate in kept if _valid(store, candidate.repo)]
+        return _find_due_for_validation(store, candidates, sandbox)
+    valid = [candidate for candidate in candidates if _is_valid(store, candidate.repo)]
     mined = Store(store)
     unchanged = {
         candidate.repo
-        for candidate, partitions in _with_partitions(mined, valid)
-        if partitions and all(_is_whole(mined, one, candidate, profile) for one in partitions)
+        for candidate, partitions in _join_partitions(mined, valid)
+        if partitions
+        and all(_is_fully_mined(mined, partition, candidate, profile) for partition in partitions)
     }
-    return Due(
-        repositories=tuple(one.repo for one in valid if one.repo not in unchanged),
+    return DueRepositories(
+        repositories=tuple(
+            repository.repo for repository in valid if repository.repo not in unchanged
+        ),
         unchanged=tuple(sorted(unchanged)),
     )
 
 
-def _due_for_validation(store: Root, kept: Sequence[CrawledRepository], sandbox: str | None) -> Due:
-    proven = {one.repo for one in kept if _is_proven(store, one, sandbox)}
-    return Due(
-        repositories=tuple(one.repo for one in kept if one.repo not in proven),
+def _find_due_for_validation(
+    store: Root, kept: Sequence[CrawledRepository], sandbox: str | None
+) -> DueRepositories:
+    proven = {
+        candidate.repo for candidate in kept if _is_validation_current(store, candidate, sandbox)
+    }
+    return DueRepositories(
+        repositories=tuple(candidate.repo for candidate in kept if candidate.repo not in proven),
         unchanged=tuple(sorted(proven)),
     )
 
 
-def note_unchanged(store: Root, unchanged: tuple[str, ...]) -> None:
+def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
     """Let the walks of repositories without anything new say until when that is known."""
     mined = Store(store)
-    some = [candidate for candidate in latest_kept(store) if candidate.repo in set(unchanged)]
-    for candidate, partitions in _with_partitions(mined, some):
+    some = [
+        candidate for candidate in load_latest_candidates(store) if candidate.repo in set(unchanged)
+    ]
+    for candidate, partitions in _join_partitions(mined, some):
         for partition in partitions:
-            walk = mined.walk(partition)
+            walk = mined.load_walk(partition)
             mined.write_walk(partition, dataclasses.replace(walk, reached=candidate.crawled))
 
 
-def known(store: Root) -> dict[str, CrawledRepository]:
+def index_candidates(store: Root) -> dict[str, CrawledRepository]:
     """What crawls say of each candidate, by its name in the data."""
-    return {candidate.repo: candidate for candidate in latest_kept(store)}
+    return {candidate.repo: candidate for candidate in load_latest_candidates(store)}
 
 
-def _valid(store: Root, repo: str) -> bool:
-    found = latest_validation(store, repo)
-    return found is not None and found.valid
+def _is_valid(store: Root, repo: str) -> bool:
+    validation = load_latest_validation(store, repo)
+    return validation is not None and validation.valid
 
 
-def _is_proven(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
+def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
     """Whether what was found of it, valid or not, is what would be found again."""
-    found = latest_validation(store, candidate.repo)
-    if found is None or candidate.pushed_at is None:
+    validation = load_latest_validation(store, candidate.repo)
+    if validation is None or candidate.pushed_at is None:
         return False
-    language = LANGUAGES.get(found.language or '')
+    language = LANGUAGES.get(validation.language or '')
     return (
-        validated_push(store, candidate.repo) == candidate.pushed_at
+        load_validated_push(store, candidate.repo) == candidate.pushed_at
         and language is not None
-        and found.engine_version == language.ENGINE_VERSION
-        and sandbox in (None, found.sandbox)
+        and validation.engine_version == language.ENGINE_VERSION
+        and sandbox in (None, validation.sandbox)
     )
 
 
-def _with_partitions(
+def _join_partitions(
     store: Store, candidates: list[CrawledRepository]
 ) -> list[tuple[CrawledRepository, list[Partition]]]:
     there: dict[str, list[Partition]] = defaultdict(list)
-    for partition in store.partitions():
+    for partition in store.list_partitions():
         there[partition.repo].append(partition)
-    return [(one, there[one.repo]) for one in candidates]
+    return [(candidate, there[candidate.repo]) for candidate in candidates]
 
 
-def _is_whole(
+def _is_fully_mined(
     store: Store, partition: Partition, candidate: CrawledRepository, profile: str | None
 ) -> bool:
     """Whether all of a walk is mined, by what mines now, and nothing was pushed since.
@@ -112,7 +123,7 @@ def _is_whole(
     What GitHub said before it was mined is held against what a later crawl says, not against a clock. A crawl
     that is stamped too late makes it late, and loses nothing: the next one tells of the push.
     """
-    walk = store.walk(partition)
+    walk = store.load_walk(partition)
     row = walk.repository
     return (
         candidate.pushed_at is not None
@@ -120,7 +131,7 @@ def _is_whole(
         and walk.reached is not None
         and candidate.crawled >= walk.reached
         and partition.language in LANGUAGES
-        and row.engine_version == engine_version(partition.language)
+        and row.engine_version == get_engine_version(partition.language)
         and profile in (None, row.profile)
-        and not store.pending(partition)
+        and not store.list_pending_pairs(partition)
     )

@@ -11,7 +11,7 @@ from typing import Protocol
 from coevo.git.repository import Repository
 from coevo.model.listener import Listener
 from miners.cloning.clones import Clone
-from miners.cloning.clones import obtained
+from miners.cloning.clones import pin_clone
 from miners.cloning.remotes import FetchLimits
 from miners.discovery.crawls import record_crawl
 
@@ -30,11 +30,11 @@ class WantedClone(Protocol):
 
 
 @contextmanager
-def cloned(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
+def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
     """Unclonable (a Fatal) for what cannot be cloned, Transient for the network."""
     listener.step('clone', 0, 1)
     with (
-        obtained(
+        pin_clone(
             wanted.source, store=wanted.folder, name=wanted.name, limits=wanted.limits
         ) as clone,
         closing(Repository(clone.git_dir)) as repository,

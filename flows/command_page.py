@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.command.main import parser
+from coevo.command.main import build_parser
 from coevo.options.parser import GROUPS
 from coevo.options.parser import Parser
 from coevo.options.parser import TopParser
-from packagers.dictionary import table
+from packagers.dictionary import render_table
 
 FILE = Path('docs/command.md')
 
@@ -24,52 +24,60 @@ repository that cannot be mined); with 2 and one sentence for bad input; with 3 
 have; with 130 when it was interrupted. What was finished is kept."""
 
 
-def page() -> str:
+def render_page() -> str:
     """The whole of `docs/command.md`."""
     blocks = [_HEAD]
     for title, verbs in GROUPS.items():
-        found = [(verb, one) for verb in verbs if (one := _verb(verb)) is not None]
+        verb_parsers = [
+            (verb, verb_parser)
+            for verb in verbs
+            if (verb_parser := _find_verb_parser(verb)) is not None
+        ]
         blocks.append(f'## {title.capitalize()}')
-        blocks += [block for verb, one in found for block in _blocks(verb, one)]
+        blocks += [
+            block for verb, verb_parser in verb_parsers for block in _render_verb(verb, verb_parser)
+        ]
     return '\n\n'.join(blocks) + '\n'
 
 
-def _verb(name: str) -> Parser | None:
+def _find_verb_parser(name: str) -> Parser | None:
     """The parser of a verb with all of its options; None where this coevo has no such verb."""
-    top = parser([name])
+    top = build_parser([name])
     assert isinstance(top, TopParser)
     return top.verbs.choices.get(name)
 
 
-def _blocks(name: str, verb: Parser) -> Iterator[str]:
+def _render_verb(name: str, verb: Parser) -> Iterator[str]:
     yield f'### `coevo {name}`'
-    yield verb.description or _sentence(name)
+    yield verb.description or _render_help_sentence(name)
     yield f'```sh\n{verb.example}\n```'
     for inner in (a for a in verb._actions if isinstance(a, argparse._SubParsersAction)):
         for action, sub in inner.choices.items():
             yield f'`coevo {name} {action}`: {inner._get_subactions()[0].help}.'
-            yield _table(sub)
-    yield _table(verb)
+            yield _render_options_table(sub)
+    yield _render_options_table(verb)
 
 
-def _sentence(name: str) -> str:
-    top = parser([name])
+def _render_help_sentence(name: str) -> str:
+    top = build_parser([name])
     assert isinstance(top, TopParser)
-    (text,) = (one.help for one in top.verbs._get_subactions() if one.dest == name)
+    (text,) = (
+        subaction.help for subaction in top.verbs._get_subactions() if subaction.dest == name
+    )
     return f'{(text or "")[:1].upper()}{(text or "")[1:]}.'
 
 
-def _table(verb: argparse.ArgumentParser) -> str:
+def _render_options_table(verb: argparse.ArgumentParser) -> str:
     rows = [
-        (_words(action), _meaning(action))
+        (_render_option_words(action), _render_option_meaning(action))
         for action in verb._actions
         if not isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
     ]
-    return table(('word', 'meaning'), rows) if rows else 'It takes no words.'
+    return render_table(('word', 'meaning'), rows) if rows else 'It takes no words.'
 
 
-def _words(action: argparse.Action) -> str:
-    value = '' if action.nargs == 0 else _value(action)
+def _render_option_words(action: argparse.Action) -> str:
+    value = '' if action.nargs == 0 else _render_option_value(action)
     if not action.option_strings:
         return f'`{value}`'
     needed = ', needed' if action.required else ''
@@ -77,14 +85,14 @@ def _words(action: argparse.Action) -> str:
     return f'`{names}{f" {value}" if value else ""}`{needed}'
 
 
-def _value(action: argparse.Action) -> str:
+def _render_option_value(action: argparse.Action) -> str:
     if action.choices is not None:
         return '{' + ','.join(map(str, action.choices)) + '}'
-    found = action.metavar or (action.dest.upper() if action.option_strings else action.dest)
-    return str(found)
+    placeholder = action.metavar or (action.dest.upper() if action.option_strings else action.dest)
+    return str(placeholder)
 
 
-def _meaning(action: argparse.Action) -> str:
+def _render_option_meaning(action: argparse.Action) -> str:
     text = (action.help or '').replace('%%', '%').replace('<', '&lt;').replace('*', '\\*')
     takes_a_value = bool(action.option_strings) and action.nargs != 0
     given = action.default is not None and action.default != []
@@ -94,7 +102,7 @@ def _meaning(action: argparse.Action) -> str:
 
 
 def main() -> None:
-    FILE.write_text(page())
+    FILE.write_text(render_page())
 
 
 if __name__ == '__main__':

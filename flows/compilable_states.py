@@ -21,14 +21,14 @@ class CompilableStates:
 
     _known: dict[tuple[str, str], bool] = field(default_factory=dict)
 
-    def question(
+    def build_compile_check(
         self, repository: Repository, pair: Pair, open_builder: Callable[[], Builder]
     ) -> Callable[[str, str], bool]:
         """Answers for states between a pair's ends; they are built as old ends of the same new."""
 
         def compiles(rev: str, module: str) -> bool:
             if (rev, module) not in self._known:
-                nearer = replace(pair, old=repository.commit(rev), between=())
+                nearer = replace(pair, old=repository.get_commit(rev), between=())
                 self._known[rev, module] = _is_compilable(open_builder(), nearer, module)
             return self._known[rev, module]
 
@@ -37,6 +37,6 @@ class CompilableStates:
 
 def _is_compilable(builder: Builder, pair: Pair, module: str) -> bool:
     built = builder.build(pair)
-    if built.old.trouble(module) is not None:
+    if built.old.find_trouble(module) is not None:
         return False
     return built.compile(pair.old.rev, pair.old.rev, module).unit_ok

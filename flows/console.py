@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from coevo.languages.table import LANGUAGES
-from coevo.model.reasons import explained
+from coevo.model.reasons import explain_reason
 from coevo.model.segment import Segment
 from flows.funnel import FunnelStep
-from flows.funnel import labels
+from flows.funnel import count_labels
 from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:
@@ -27,34 +27,34 @@ def print_report(
 ) -> None:
     """What a run did, dropped and why."""
     console.print(
-        f'{report.repo} ({_languages(report)}{report.walk}): {report.visited} commits visited, '
+        f'{report.repo} ({_format_languages(report)}{report.walk}): {report.visited} commits visited, '
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
     )
     if report.reused and not report.executed:
         console.print('What is known is not run again; --again does so.')
-    console.print(funnel_table(steps))
-    for line in reasons_told(steps):
+    console.print(build_funnel_table(steps))
+    for line in describe_drop_reasons(steps):
         console.print(line, markup=False, highlight=False)
-    counted = labels(segments)
+    counted = count_labels(segments)
     if counted:
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
-    for sentence in (*report.warnings, *_runtimes_missing(segments)):
+    for sentence in (*report.warnings, *_describe_missing_runtimes(segments)):
         console.print(sentence)
     for language, sentence in report.unmined.items():
         console.print(f'{language} was not mined: {sentence}', markup=False, highlight=False)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
     if report.bugs:
-        console.print(bugs_told(report.bugs), markup=False, highlight=False)
+        console.print(describe_bugs(report.bugs), markup=False, highlight=False)
 
 
-def _languages(report: MineReport) -> str:
+def _format_languages(report: MineReport) -> str:
     """Named where there are several."""
     names = [partition.language for partition in report.partitions]
     return f'{" and ".join(names)}, ' if len(names) > 1 else ''
 
 
-def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:
+def _describe_missing_runtimes(segments: Sequence[Segment]) -> Iterator[str]:
     wanting = Counter(
         (segment.pair.language, segment.pair.runtime_missing)
         for segment in segments
@@ -68,7 +68,7 @@ def _runtimes_missing(segments: Sequence[Segment]) -> Iterator[str]:
         )
 
 
-def bugs_told(bugs: Mapping[str, str]) -> str:
+def describe_bugs(bugs: Mapping[str, str]) -> str:
     """One sentence about pairs that ended in a bug, each with the place of its record."""
     ends = f'{len(bugs)} pairs end' if len(bugs) != 1 else '1 pair ends'
     return (
@@ -78,33 +78,40 @@ def bugs_told(bugs: Mapping[str, str]) -> str:
     )
 
 
-def news_table(news: Sequence[RepositoryNews]) -> Table:
+def build_news_table(news: Sequence[RepositoryNews]) -> Table:
     table = Table(title='Tasks', title_justify='left')
     table.add_column('repository')
     for heading in ('new', 'changed', 'withdrawn'):
         table.add_column(heading, justify='right')
-    for one in news:
-        table.add_row(one.repo, str(one.new), str(one.changed), str(one.withdrawn))
+    for repository_news in news:
+        table.add_row(
+            repository_news.repo,
+            str(repository_news.new),
+            str(repository_news.changed),
+            str(repository_news.withdrawn),
+        )
     return table
 
 
-def funnel_table(steps: Sequence[FunnelStep]) -> Table:
-    """What entered each stage, and how much of it was kept; `reasons_told` says why the rest left."""
+def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
+    """What entered each stage, and how much of it was kept; `describe_drop_reasons` says why the rest left."""
     table = Table(title='Funnel', title_justify='left')
     for heading in ('stage', 'unit'):
         table.add_column(heading)
     for heading in ('entered', 'kept', 'dropped'):
         table.add_column(heading, justify='right')
     for step in steps:
-        dropped = step.entered - step.kept
-        table.add_row(step.stage, step.stage.unit, str(step.entered), str(step.kept), str(dropped))
+        dropped = step.entered - step.kept_count
+        table.add_row(
+            step.stage, step.stage.unit, str(step.entered), str(step.kept_count), str(dropped)
+        )
     return table
 
 
-def reasons_told(steps: Sequence[FunnelStep]) -> Iterator[str]:
+def describe_drop_reasons(steps: Sequence[FunnelStep]) -> Iterator[str]:
     """Why something left each stage: how many, a sentence, and the reason's code name."""
     for step in steps:
         if step.dropped:
             yield f'Left at {step.stage}, {step.stage.clause}:'
         for reason, count in step.dropped:
-            yield f'{count:>7}  {explained(reason)}'
+            yield f'{count:>7}  {explain_reason(reason)}'

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from coevo.git.repository import Repository
-from coevo.languages.table import parser_version
+from coevo.languages.table import name_parser_version
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
@@ -21,24 +21,24 @@ from flows.release_clones import ReleaseClones
 from miners.cloning.clones import Clone
 from miners.dates.clone_search import SearchedClone
 from miners.dates.dating import date_repository
-from miners.dates.dating import note_wanted
+from miners.dates.dating import load_wanted_prints
 from miners.dates.dating import search_for_store
-from miners.dates.dating import wanted_prints
-from miners.discovery.crawls import crawled_at
-from miners.discovery.crawls import refs
+from miners.dates.dating import update_wanted_bodies
+from miners.discovery.crawls import list_refs
+from miners.discovery.crawls import load_crawl_time
 from packagers.dating import DateJoin
 from packagers.rows import Rows
-from packagers.rows import rows_of
+from packagers.rows import list_rows_of_repo
 
 Row = MethodRow | StandingRow
 
 
-def date_mined(
+def date_mined_repository(
     store: Store, clone: Clone, repository: Repository, listener: Listener
 ) -> tuple[str, ...]:
     """Search the clone of a repository that was mined; a warning where it cannot be read."""
     searched = SearchedClone(
-        repository=repository, crawled_at=crawled_at(clone.git_dir), refs=refs(repository)
+        repository=repository, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(repository)
     )
     try:
         date_repository(store, clone.repo, searched, listener)
@@ -61,67 +61,67 @@ class ReleaseDates:
         self._fixed = {row.key: row for row in fixed.dates} if fixed else {}
         self._join: DateJoin | None = None
 
-    def methods(self, rows: Rows) -> Iterator[MethodRow]:
-        return self._joined(rows).date_methods(rows.methods)
+    def date_methods(self, rows: Rows) -> Iterator[MethodRow]:
+        return self._ensure_join(rows).date_methods(rows.methods)
 
-    def standing(self, rows: Rows) -> Iterator[StandingRow]:
-        return self._joined(rows).date_standing(rows.standing)
+    def date_single_revision_rows(self, rows: Rows) -> Iterator[StandingRow]:
+        return self._ensure_join(rows).date_single_revision_rows(rows.standing)
 
-    def known(self) -> Collection[RowDates]:
+    def list_known_dates(self) -> Collection[RowDates]:
         """The dates of all rows by now, which a month keeps."""
-        return self._join.known.values() if self._join else ()
+        return self._join.known_dates.values() if self._join else ()
 
-    def _joined(self, rows: Rows) -> DateJoin:
+    def _ensure_join(self, rows: Rows) -> DateJoin:
         if self._join is None:
             repos = sorted({row.repo for row in rows.repositories})
-            self._complete(rows, repos)
-            self._join = DateJoin(self._store.place, repos, self._fixed)
+            self._complete_search(rows, repos)
+            self._join = DateJoin(self._store.storage, repos, self._fixed)
         return self._join
 
-    def _complete(self, rows: Rows, repos: Sequence[str]) -> None:
+    def _complete_search(self, rows: Rows, repos: Sequence[str]) -> None:
         """Read and search what mining has not: of a store of before, or after a run that broke off."""
-        place = self._store.place
+        storage = self._store.storage
         lacking = [repo for repo in repos if self._lacks_bodies(rows, repo)]
         if self._fixed and not lacking:
             return
         for repo in lacking:
-            clone = self._clones.searched(repo)
-            for language in sorted({row.language for row in _dated_rows(rows, repo)}):
-                own = (row for row in _dated_rows(rows, repo) if row.language == language)
-                note_wanted(self._store, repo, language, clone, own)
-        wanted = wanted_prints(self._store)
+            clone = self._clones.prepare_search(repo)
+            for language in sorted({row.language for row in _list_dated_rows(rows, repo)}):
+                own = (row for row in _list_dated_rows(rows, repo) if row.language == language)
+                update_wanted_bodies(self._store, repo, language, clone, own)
+        wanted = load_wanted_prints(self._store)
         for number, repo in enumerate(repos):
             self._listener.step('histories', number, len(repos))
-            if dates.is_open(place, repo) or any(
+            if dates.is_unsearched(storage, repo) or any(
                 not _is_searched(self._store, repo, language, prints)
                 for language, prints in wanted.items()
             ):
-                clone = self._clones.searched(repo)
+                clone = self._clones.prepare_search(repo)
                 search_for_store(self._store, repo, clone, wanted, self._listener)
         self._listener.step('histories', len(repos), len(repos))
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
         """Whether the bodies of a row are not known, nor its dates by a month that is fixed."""
         known: dict[str, frozenset[str]] = {}
-        for row in _dated_rows(rows, repo):
+        for row in _list_dated_rows(rows, repo):
             if row.language not in known:
-                wanted = dates.read_wanted(
-                    self._store.place, repo, row.language, parser_version(row.language)
+                wanted = dates.load_wanted_bodies(
+                    self._store.storage, repo, row.language, name_parser_version(row.language)
                 )
                 known[row.language] = (
                     frozenset(each.key for each in wanted.rows) if wanted else frozenset()
                 )
-            key = dates.row_key(row)
+            key = dates.compute_row_key(row)
             if key not in known[row.language] and key not in self._fixed:
                 return True
         return False
 
 
-def _dated_rows(rows: Rows, repo: str) -> Iterator[Row]:
-    yield from rows_of(rows.methods, repo)
-    yield from (row for row in rows_of(rows.standing, repo) if row.adequacy is not None)
+def _list_dated_rows(rows: Rows, repo: str) -> Iterator[Row]:
+    yield from list_rows_of_repo(rows.methods, repo)
+    yield from (row for row in list_rows_of_repo(rows.standing, repo) if row.adequacy is not None)
 
 
 def _is_searched(store: Store, repo: str, language: str, wanted: Collection[str]) -> bool:
-    seen = dates.read_seen(store.place, repo, language, parser_version(language))
-    return seen is not None and seen.state is None and seen.searched.issuperset(wanted)
+    seen = dates.load_seen_bodies(store.storage, repo, language, name_parser_version(language))
+    return seen is not None and seen.state is None and seen.searched_bodies.issuperset(wanted)

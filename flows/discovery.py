@@ -13,21 +13,21 @@ from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.storage.place import Root
 from flows.crawling import crawls
-from flows.crawling.events import events
+from flows.crawling.events import list_events
 from flows.crawling.progress import CrawlProgress
 from flows.crawling.rows import CrawlEvent
-from flows.crawling.rows import QueryRead
+from flows.crawling.rows import CrawlQuery
 from flows.crawling.rows import RepositorySeen
-from flows.crawling.rows import part
-from flows.crawling.survey import KnownBefore
+from flows.crawling.rows import copy_fields
+from flows.crawling.survey import CrawlHistory
 from flows.crawling.survey import Survey
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import CandidateReason
-from miners.discovery.github import Hits
-from miners.discovery.github import discover
-from miners.discovery.github_replies import Patience
-from miners.discovery.github_replies import Requests
+from miners.discovery.github import SearchHits
+from miners.discovery.github import discover_repositories
+from miners.discovery.github_replies import RequestCounts
+from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_requests import PUBLIC_API
 from miners.discovery.github_requests import GitHubApi
 from miners.discovery.github_search import SearchOutcome
@@ -44,7 +44,7 @@ class CrawlOptions:
     api: str = PUBLIC_API
     now: datetime | None = None
     clock: Clock = field(default_factory=Clock)
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryLimits = field(default_factory=RetryLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class CrawlReport:
     proven: bool
     unsplit: tuple[str, ...]
     events: tuple[CrawlEvent, ...]
-    requests: Requests
+    requests: RequestCounts
     warnings: tuple[str, ...]
 
 
@@ -78,56 +78,62 @@ def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
     Transient, with no crawl written, if the searches cannot be read; a repository that cannot be
     asked is `unknown`. Fatal if GitHub takes none of the tokens.
     """
-    with crawls.crawling(options.store) as hold:
-        stamp = crawls.next_stamp(options.store, options.now or _present(options.clock))
+    with crawls.hold_crawl_lock(options.store) as hold:
+        stamp = crawls.choose_next_stamp(options.store, options.now or _read_clock(options.clock))
         api = GitHubApi(options.api, options.tokens, options.clock, options.patience)
         progress = CrawlProgress(options.store, options.profile.name)
         try:
             listener.say('searching')
-            hits = discover(api, options.profile, crawls.time_of(stamp))
-            known = _known(options, progress.read())
+            hits = discover_repositories(api, options.profile, crawls.parse_stamp(stamp))
+            known = _load_history(options, progress.read())
             survey = Survey(options.profile, api, stamp, known, listener)
-            _ask_all(survey, hits, known, progress, listener)
+            _survey_all(survey, hits, known, progress, listener)
         finally:
             api.close()
-        hold.confirm()
-        report = _write(options, stamp, hits, survey, known, api)
+        hold.confirm_held()
+        report = _write_crawl(options, stamp, hits, survey, known, api)
         progress.clear()
         return report
 
 
-def _ask_all(
-    survey: Survey, hits: Hits, known: KnownBefore, progress: CrawlProgress, listener: Listener
+def _survey_all(
+    survey: Survey,
+    hits: SearchHits,
+    known: CrawlHistory,
+    progress: CrawlProgress,
+    listener: Listener,
 ) -> None:
     numbers = sorted({*hits.repositories, *known.rows})
-    with progress.kept(survey.rows):
+    with progress.record_rows(survey.rows):
         for done, number in enumerate(numbers, 1):
-            survey.take(hits, number)
-            progress.note()
+            survey.add_row(hits, number)
+            progress.count_row()
             listener.step('repositories', done, len(numbers))
 
 
-def _known(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) -> KnownBefore:
+def _load_history(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) -> CrawlHistory:
     keys: dict[int, str] = {}
     rows: Mapping[int, RepositorySeen] = {}
-    for name, stamp in crawls.latest(options.store).items():
-        found = {row.github_id: row for row in crawls.read_repositories(options.store, stamp)}
-        keys |= {number: row.repo for number, row in found.items()}
+    for name, stamp in crawls.load_latest_stamps(options.store).items():
+        rows_by_number = {
+            row.github_id: row for row in crawls.load_repositories(options.store, stamp)
+        }
+        keys |= {number: row.repo for number, row in rows_by_number.items()}
         if name == options.profile.name:
-            rows = found
-    return KnownBefore(rows=rows, keys=keys, answers=answers)
+            rows = rows_by_number
+    return CrawlHistory(rows=rows, keys=keys, answers=answers)
 
 
-def _write(
+def _write_crawl(
     options: CrawlOptions,
     stamp: str,
-    hits: Hits,
+    hits: SearchHits,
     survey: Survey,
-    known: KnownBefore,
+    known: CrawlHistory,
     api: GitHubApi,
 ) -> CrawlReport:
     rows = tuple(sorted(survey.rows.values(), key=lambda row: row.repo))
-    happened = events(known.rows, rows) if known.rows else ()
+    happened = list_events(known.rows, rows) if known.rows else ()
     counts = {
         'found': len(hits.repositories),
         'seen': len(rows),
@@ -139,10 +145,10 @@ def _write(
         crawls.Crawl(
             stamp=stamp,
             profile=options.profile.name,
-            about={'profile': options.profile.as_json(), **counts, **_proof(hits)},
+            about={'profile': options.profile.as_json(), **counts, **_summarise_proof(hits)},
             repositories=rows,
             events=happened,
-            queries=tuple(part(QueryRead, one) for one in hits.parts),
+            queries=tuple(copy_fields(CrawlQuery, query_part) for query_part in hits.parts),
         ),
     )
     return CrawlReport(
@@ -150,28 +156,32 @@ def _write(
         stamp=stamp,
         folder=folder,
         profile=options.profile.name,
-        proven=hits.proven,
-        unsplit=tuple(one.query for one in hits.parts if one.outcome is SearchOutcome.UNSPLITTABLE),
+        proven=hits.is_complete,
+        unsplit=tuple(
+            query_part.query
+            for query_part in hits.parts
+            if query_part.outcome is SearchOutcome.UNSPLITTABLE
+        ),
         events=happened,
         requests=api.requests,
         warnings=tuple(api.warnings),
     )
 
 
-def _proof(hits: Hits) -> dict[str, object]:
+def _summarise_proof(hits: SearchHits) -> dict[str, object]:
     """Of each search: what GitHub says it has, what its parts have together, what was shown."""
     searches = [
         {
-            'query': one.query,
-            'total': one.total,
-            'sum_of_parts': one.sum,
-            'shown': len(one.items),
-            'proven': one.proven,
+            'query': search.query,
+            'total': search.total,
+            'sum_of_parts': search.parts_total,
+            'shown': len(search.items),
+            'proven': search.is_complete,
         }
-        for one in hits.searches
+        for search in hits.searches
     ]
-    return {'proven': hits.proven, 'searches': searches, 'odd': list(hits.odd)}
+    return {'proven': hits.is_complete, 'searches': searches, 'odd': list(hits.odd)}
 
 
-def _present(clock: Clock) -> datetime:
+def _read_clock(clock: Clock) -> datetime:
     return datetime.fromtimestamp(clock.wall(), tz=UTC).replace(microsecond=0)

@@ -11,13 +11,13 @@ from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import DependencyList
 from coevo.model.quality import Coverage
 from coevo.model.quality import CoveredDependency
-from coevo.model.quality import Isolated
+from coevo.model.quality import IsolatedCells
 from coevo.model.quality import Mutation
 from coevo.model.quality import RepairGuard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refactored:
+class RefactoringVerdict:
     """Whether a test, or all that it depends on, is only refactored; None where that is unknown."""
 
     test: bool | None
@@ -42,10 +42,10 @@ class MethodFindings:
     smells_new: tuple[str, ...] = ()
     assertions_lost: int | None = None
     assertions_gained: int | None = None
-    isolated: Isolated | None = None
+    isolated: IsolatedCells | None = None
     guard: RepairGuard | None = None
     repair_kind: str | None = None
-    refactored: Refactored | None = None
+    refactored: RefactoringVerdict | None = None
     mutation: Mutation | None = None
 
 

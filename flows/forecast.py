@@ -13,12 +13,12 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
-from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import locate_clone
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
-from flows.candidates import due
-from flows.timings import apart
+from flows.candidates import find_due_repositories
+from flows.timings import select_disjoint_timings
 
 # benchmarks/orchestration.md: CPU seconds of a repository's process and task, and of a flow run of eight.
 REPOSITORY_SECONDS = 2.1
@@ -39,7 +39,7 @@ class Machines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class PartitionWork:
     """What was mined of one partition: `recent` pairs are those of its last three known months."""
 
     pairs: int
@@ -79,13 +79,13 @@ class Forecast:
     backfill: ForecastCost
 
 
-def forecast(store: Store, folder: Path, machines: Machines) -> Forecast | None:
+def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast | None:
     """None where nothing was mined yet, by which one could tell.
 
     folder  where the clones of this machine lie
     """
-    partitions = store.partitions()
-    works = [_work(store, partition) for partition in partitions]
+    partitions = store.list_partitions()
+    works = [_measure_work(store, partition) for partition in partitions]
     mined = {partition.repo for partition in partitions}
     pairs = sum(work.pairs for work in works)
     if not pairs:
@@ -96,39 +96,41 @@ def forecast(store: Store, folder: Path, machines: Machines) -> Forecast | None:
         pair_seconds=sum(work.cpu_seconds for work in works) / pairs,
         pairs_of_one=pairs / len(mined),
         new_pairs_of_one=sum(work.recent for work in works) / _MONTHS / len(mined),
-        clone_bytes=_mean(_sizes(folder, mined)),
+        clone_bytes=_compute_mean(_list_clone_sizes(folder, mined)),
     )
-    wanted = due(store.root, Verb.MINE)
+    wanted = find_due_repositories(store.root, Verb.MINE)
     valid = {*wanted.repositories, *wanted.unchanged}
     missing = len(valid - mined)
     return Forecast(
         measured=measured,
-        month=_month(measured, len(valid | mined), machines),
-        backfill=_backfill(measured, missing, machines),
+        month=_forecast_month(measured, len(valid | mined), machines),
+        backfill=_forecast_backfill(measured, missing, machines),
     )
 
 
-def _month(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
+def _forecast_month(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
     """Each repository that has new commits is asked each day; a quiet one costs nothing."""
     pairs = repositories * measured.new_pairs_of_one
-    asked = _DAYS_ASKED * min(repositories, pairs / _DAYS_ASKED)
-    seconds = pairs * measured.pair_seconds + _orchestration(asked)
-    return _cost(repositories, pairs, seconds, machines, clone_bytes=None)
+    repository_runs = _DAYS_ASKED * min(repositories, pairs / _DAYS_ASKED)
+    seconds = pairs * measured.pair_seconds + _compute_orchestration_seconds(repository_runs)
+    return _build_cost(repositories, pairs, seconds, machines, clone_bytes=None)
 
 
-def _backfill(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
+def _forecast_backfill(
+    measured: MeasuredRuns, repositories: int, machines: Machines
+) -> ForecastCost:
     pairs = repositories * measured.pairs_of_one
-    seconds = pairs * measured.pair_seconds + _orchestration(repositories)
+    seconds = pairs * measured.pair_seconds + _compute_orchestration_seconds(repositories)
     size = measured.clone_bytes
     clones = None if size is None else repositories * size
-    return _cost(repositories, pairs, seconds, machines, clone_bytes=clones)
+    return _build_cost(repositories, pairs, seconds, machines, clone_bytes=clones)
 
 
-def _orchestration(asked: float) -> float:
+def _compute_orchestration_seconds(asked: float) -> float:
     return asked * (REPOSITORY_SECONDS + RUN_SECONDS / BATCH)
 
 
-def _cost(
+def _build_cost(
     repositories: int,
     pairs: float,
     seconds: float,
@@ -145,29 +147,29 @@ def _cost(
     )
 
 
-def _work(store: Store, partition: Partition) -> Work:
+def _measure_work(store: Store, partition: Partition) -> PartitionWork:
     dates: list[datetime] = []
     pairs, seconds = 0, 0.0
-    for segment in store.segments(partition):
+    for segment in store.load_segments(partition):
         pairs += 1
-        seconds += sum(row.cpu_seconds for row in apart(segment.timings))
+        seconds += sum(row.cpu_seconds for row in select_disjoint_timings(segment.timings))
         if segment.pair.new_committer_date is not None:
             dates.append(segment.pair.new_committer_date)
-    walk = store.walked(partition)
+    walk = store.find_walk(partition)
     end = (walk.reached if walk else None) or max(dates, default=None)
     since = end - timedelta(days=_MONTHS * 365.25 / 12) if end else None
     recent = sum(since is not None and date > since for date in dates)
-    return Work(pairs=pairs, recent=recent, cpu_seconds=seconds)
+    return PartitionWork(pairs=pairs, recent=recent, cpu_seconds=seconds)
 
 
-def _sizes(folder: Path, repos: Iterable[str]) -> Iterator[int]:
+def _list_clone_sizes(folder: Path, repos: Iterable[str]) -> Iterator[int]:
     """Bytes of the clones that lie here."""
     for repo in sorted(repos):
-        git_dir = clone_folder(folder, repo)
+        git_dir = locate_clone(folder, repo)
         if git_dir.is_dir():
             yield sum(path.stat().st_size for path in git_dir.rglob('*') if path.is_file())
 
 
-def _mean(numbers: Iterable[int]) -> float | None:
-    found = list(numbers)
-    return sum(found) / len(found) if found else None
+def _compute_mean(numbers: Iterable[int]) -> float | None:
+    values = list(numbers)
+    return sum(values) / len(values) if values else None

@@ -19,37 +19,41 @@ class FunnelStep:
 
     stage: Stage
     entered: int
-    kept: int
+    kept_count: int
     dropped: tuple[tuple[str, int], ...]  # most frequent first
 
 
-def funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:
+def build_funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:
     """The steps from commits to methods with a track, or test files that a family takes; tasks are
     counted at release."""
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
-    yield _step(Stage.WALK, len({(s.pair.language, s.pair.new_rev) for s in segments}), walk_drops)
+    yield _build_step(
+        Stage.WALK, len({(s.pair.language, s.pair.new_rev) for s in segments}), walk_drops
+    )
     pairs = [d for d in drops if d.stage is Stage.PAIR]
-    yield _step(Stage.PAIR, len(segments) - len({d.key for d in pairs}), pairs)
+    yield _build_step(Stage.PAIR, len(segments) - len({d.key for d in pairs}), pairs)
     sieved = [d for d in drops if d.stage is Stage.SIEVE]
-    yield _step(Stage.SIEVE, sum(s.pair.candidates for s in segments) - len(sieved), sieved)
-    yield _step(Stage.LABEL, len(rows), [d for d in drops if d.stage is Stage.LABEL])
+    yield _build_step(Stage.SIEVE, sum(s.pair.candidates for s in segments) - len(sieved), sieved)
+    yield _build_step(Stage.LABEL, len(rows), [d for d in drops if d.stage is Stage.LABEL])
     labelled = [row for row in rows if row.label in TRACKS]
     lost = [d for d in drops if d.stage is Stage.TRACK]
-    yield _step(Stage.TRACK, len(labelled) - len(lost), lost)
+    yield _build_step(Stage.TRACK, len(labelled) - len(lost), lost)
     taken = [row for segment in segments for row in segment.standing if row.adequacy is not None]
     others = [d for d in drops if d.stage is Stage.STANDING]
     if taken or others:
-        yield _step(Stage.STANDING, len(taken), others)
+        yield _build_step(Stage.STANDING, len(taken), others)
 
 
-def _step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
+def _build_step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
     counts = Counter(drop.reason for drop in drops)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return FunnelStep(stage=stage, entered=kept + len(drops), kept=kept, dropped=tuple(ordered))
+    return FunnelStep(
+        stage=stage, entered=kept + len(drops), kept_count=kept, dropped=tuple(ordered)
+    )
 
 
-def labels(segments: Sequence[Segment]) -> tuple[tuple[str, int], ...]:
+def count_labels(segments: Sequence[Segment]) -> tuple[tuple[str, int], ...]:
     """How many methods have which label, most frequent first."""
     counts = Counter(str(row.label) for segment in segments for row in segment.methods if row.label)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -30,7 +30,7 @@ _ADDRESSES = re.compile(
 )
 
 
-def spdx_of(repository: Repository, rev: str) -> str | None:
+def find_spdx_expression(repository: Repository, rev: str) -> str | None:
     """The SPDX expression of the first licence file at the root that is known, else of a build file.
 
     A file that offers a choice comes before all others, which may each hold one of the texts to choose from. None where neither tells, or what would tell cannot be read. Texts that stand together are all in
@@ -43,52 +43,57 @@ def spdx_of(repository: Repository, rev: str) -> str | None:
     }
     names = sorted(filter(_NAMES.fullmatch, root), key=lambda name: (len(name), name))
     builds = [
-        (one.READING, name)
-        for one in LANGUAGES.values()
+        (language.READING, name)
+        for language in LANGUAGES.values()
         for name in sorted(root)
-        if one.READING.is_build_file(name)
+        if language.READING.is_build_file(name)
     ]
     if any(root[name] in repository.holes for name in (*names, *(name for _, name in builds))):
         return None
     contents = [repository.blob(root[name]) for name in names]
-    texts = map(_of_text, sorted(contents, key=lambda content: not _offers_choice(content)))
+    texts = map(_detect_licence, sorted(contents, key=lambda content: not _offers_choice(content)))
     declared = (
-        _either(reading.declared_licences(repository.blob(root[name]))) for reading, name in builds
+        _join_alternatives(reading.parse_licences(repository.blob(root[name])))
+        for reading, name in builds
     )
-    return next((found for found in chain(texts, declared) if found is not None), None)
+    return next(
+        (expression for expression in chain(texts, declared) if expression is not None), None
+    )
 
 
 @lru_cache(maxsize=1024)
-def _of_text(content: bytes) -> str | None:
+def _detect_licence(content: bytes) -> str | None:
     text = content.decode('utf-8', 'replace')
-    found = _identify(text)
-    if found is not None:
-        return found
-    return (' OR ' if _offers_choice(content) else ' AND ').join(licences.told(text)) or None
+    expression = _identify_text(text)
+    if expression is not None:
+        return expression
+    return (' OR ' if _offers_choice(content) else ' AND ').join(
+        licences.find_ids_in_text(text)
+    ) or None
 
 
 def _offers_choice(content: bytes) -> bool:
     return _EITHER.search(content.decode('utf-8', 'replace')) is not None
 
 
-def _identify(text: str) -> str | None:
+def _identify_text(text: str) -> str | None:
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
         file = Path(folder) / 'LICENSE'
         file.write_text(text, encoding='utf-8')
-        found: str | None = license_id(str(file))
-        return found
+        spdx_id: str | None = license_id(str(file))
+        return spdx_id
 
 
-def _either(declared: Iterable[DeclaredLicence]) -> str | None:
-    return ' OR '.join(sorted(set(_known(declared)))) or None
+def _join_alternatives(declared: Iterable[DeclaredLicence]) -> str | None:
+    return ' OR '.join(sorted(set(_list_known_licences(declared)))) or None
 
 
-def _known(declared: Iterable[DeclaredLicence]) -> Iterator[str]:
+def _list_known_licences(declared: Iterable[DeclaredLicence]) -> Iterator[str]:
     """One that nobody knows may be chosen no less than the others."""
-    for one in declared:
-        found = licences.named(one.name)
-        address = _ADDRESSES.search(one.address.strip())
-        if found is None and address is not None:
-            found = licences.named('Apache-2.0' if address[2] else address[1])
-        if found is not None:
-            yield found
+    for declared_licence in declared:
+        spdx_id = licences.find_id_by_name(declared_licence.name)
+        address = _ADDRESSES.search(declared_licence.address.strip())
+        if spdx_id is None and address is not None:
+            spdx_id = licences.find_id_by_name('Apache-2.0' if address[2] else address[1])
+        if spdx_id is not None:
+            yield spdx_id

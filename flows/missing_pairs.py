@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.engine.builders import Builders
+from coevo.engine.builders import BuilderPool
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.languages.engine import Builder
@@ -27,11 +27,11 @@ from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.bugs import PairBugs
 from flows.mining import MiningRun
-from flows.mining import key_without
+from flows.mining import compute_missing_runtime_key
+from flows.mining import compute_segment_key
 from flows.mining import mine_pair
-from flows.mining import segment_key
 from flows.options import MineOptions
-from miners.cloning.damage import suspect
+from miners.cloning.damage import mark_suspect_commits
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,23 +71,23 @@ class MissingPairs:
     bugs: PairBugs
     pairs: Sequence[Pair]
 
-    def keep(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
+    def record_result(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
         """Write what came of a pair, or why nothing did."""
         report = self.report
         if isinstance(result, Bug):
-            report.bugs[pair.pair_id] = self.bugs.keep(pair, self.keys[pair], result)
+            report.bugs[pair.pair_id] = self.bugs.write_bug(pair, self.keys[pair], result)
         elif isinstance(result, WorkFailure):
             report.failures[pair.pair_id] = result.sentence
-        elif _is_remade_next_time(self.mining, result):
+        elif _needs_new_clone(self.mining, result):
             report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
         else:
-            self.store.write(self.partition, result)
-            self.bugs.forget(pair, self.keys[pair])
+            self.store.write_segment(self.partition, result)
+            self.bugs.forget_bug(pair, self.keys[pair])
             report.executed += 1
-            report.tasks += _tasks(result)
+            report.tasks += _count_tasks(result)
 
 
-def missing_pairs(
+def find_missing_pairs(
     options: MineOptions,
     mining: MiningRun,
     store: Store,
@@ -97,13 +97,13 @@ def missing_pairs(
     runtimes: Runtimes,
 ) -> MissingPairs:
     """What is to be mined, less the pairs that met a bug of this very build before."""
-    known = store.keys(partition)
-    keys = {pair: segment_key(mining, pair) for pair in pairs}
+    known = store.list_keys(partition)
+    keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
     report.reused += len(pairs) - len(unmined)
-    bugs = PairBugs(store.place, partition)
+    bugs = PairBugs(store.storage, partition)
     met = {
-        pair: None if options.retry_bugs else bugs.of_this_build(pair, keys[pair])
+        pair: None if options.retry_bugs else bugs.find_bug_of_this_build(pair, keys[pair])
         for pair in unmined
     }
     report.bugs |= {pair.pair_id: record for pair, record in met.items() if record is not None}
@@ -119,7 +119,7 @@ def missing_pairs(
     )
 
 
-def mine_missing(
+def mine_missing_pairs(
     options: MineOptions, missing: MissingPairs, runtimes: Runtimes, listener: Listener
 ) -> None:
     """Mine them in threads; the report of the run says what came of it."""
@@ -127,7 +127,7 @@ def mine_missing(
         return
     report, mining, todo = missing.report, missing.mining, missing.pairs
 
-    def work(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+    def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
         return mine_pair(mining, pair, open_builder)
 
     run = RunSettings(
@@ -139,17 +139,17 @@ def mine_missing(
         own_edits=True,
     )
     with (
-        Builders(LANGUAGES[missing.partition.language], run, todo) as builders,
-        closing(run_in_parallel(work, todo, builders, jobs=options.jobs)) as results,
+        BuilderPool(LANGUAGES[missing.partition.language], run, todo) as builders,
+        closing(run_in_parallel(mine_in_worker, todo, builders, jobs=options.jobs)) as results,
     ):
         for done, (pair, result) in enumerate(results, start=1):
-            missing.keep(pair, result)
-            builders.forget(pair)
-            listener.found(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
+            missing.record_result(pair, result)
+            builders.forget_pair(pair)
+            listener.summarise(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
             listener.step('pairs', done, len(todo))
 
 
-def _tasks(segment: Segment) -> int:
+def _count_tasks(segment: Segment) -> int:
     """As many as a release would make of it, but for copies and what it withholds."""
     rows = [row for row in segment.methods if row.track is not None]
     return len({(row.test_file, row.track) for row in rows})
@@ -158,11 +158,12 @@ def _tasks(segment: Segment) -> int:
 def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
     """Whether a pair is mined, or was dropped for want of a runtime that is still not to be had."""
     return key in known or any(
-        key_without(key, one) in known and not runtimes.has(one) for one in runtimes.bringable
+        compute_missing_runtime_key(key, release) in known and not runtimes.can_provide(release)
+        for release in runtimes.installable
     )
 
 
-def _is_remade_next_time(mining: MiningRun, segment: Segment) -> bool:
+def _needs_new_clone(mining: MiningRun, segment: Segment) -> bool:
     """Whether a pair has only failed for a file that another clone will have."""
     unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
-    return unreadable and suspect(mining.repository.git_dir, [segment.pair.new_rev])
+    return unreadable and mark_suspect_commits(mining.repository.git_dir, [segment.pair.new_rev])

@@ -9,33 +9,33 @@ from datetime import timedelta
 from coevo.model.errors import Fatal
 
 
-def end_of(month: str, now: datetime) -> datetime | None:
+def find_month_end(month: str, now: datetime) -> datetime | None:
     """The month's last moment, in UTC; None where it is not over, for then it is no limit."""
-    first = _first(month)
+    first = _parse_month(month)
     end = (first + timedelta(days=31)).replace(day=1) - timedelta(microseconds=1)
     return end if end < now else None
 
 
-def before(now: datetime) -> str:
+def find_previous_month(now: datetime) -> str:
     """The month before the one that `now` is in."""
     return f'{now.replace(day=1) - timedelta(days=1):%Y-%m}'
 
 
-def day(text: str | None, *, end: bool) -> datetime | None:
+def parse_day(text: str | None, *, end: bool) -> datetime | None:
     """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
     if text is None:
         return None
     try:
-        found = datetime.fromisoformat(text)
-        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (OverflowError, ValueError):
         raise Fatal(f'{text!r} is not a date; write it as 2026-01-31') from None
     if end and len(text) == len('2026-01-31'):
-        found += timedelta(days=1) - timedelta(microseconds=1)
-    return found
+        moment += timedelta(days=1) - timedelta(microseconds=1)
+    return moment
 
 
-def _first(month: str) -> datetime:
+def _parse_month(month: str) -> datetime:
     try:
         return datetime.strptime(month, '%Y-%m').replace(tzinfo=UTC)
     except ValueError:

@@ -16,12 +16,12 @@ from coevo.model.families import Family
 from coevo.model.profiles import Profile
 from coevo.model.words import Walk
 from coevo.storage.place import Root
-from coevo.storage.place import on_disk
+from coevo.storage.place import find_local_folder
 from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import FetchLimits
 
 
-def families_of(
+def parse_families(
     names: Sequence[str], known: Sequence[Family] = STANDING_FAMILIES
 ) -> tuple[Family, ...]:
     """In the order of the families; Fatal for a name that is none of those that are known."""
@@ -36,10 +36,10 @@ def families_of(
         raise Fatal(
             f'a family is {" or ".join(known)}, and not {unknown[0]!r}; name one of these{several}'
         )
-    return tuple(one for one in known if one in names)
+    return tuple(family for family in known if family in names)
 
 
-def walk_of(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
+def choose_walk(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
     """That of the families, if any is asked for; Fatal where another one is asked for beside them."""
     if not families:
         return Walk(walk or profile.walk)
@@ -89,7 +89,7 @@ class MineOptions:
     @property
     def folder(self) -> Path:
         """Under which clones and caches lie."""
-        return self.local or on_disk(self.store)
+        return self.local or find_local_folder(self.store)
 
     @property
     def executions(self) -> Path:
@@ -123,4 +123,4 @@ class ReleaseOptions:
     @property
     def folder(self) -> Path:
         """Under which clones and caches lie."""
-        return self.local or on_disk(self.store)
+        return self.local or find_local_folder(self.store)

@@ -13,14 +13,14 @@ from contextlib import closing
 from datetime import datetime
 
 from coevo.engine.cache import Cache
-from coevo.engine.suites import Suites
+from coevo.engine.suites import SuiteAnswerCache
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import engine_version
-from coevo.languages.table import languages_of
-from coevo.languages.table import why_none
+from coevo.languages.table import detect_languages
+from coevo.languages.table import explain_no_language
+from coevo.languages.table import get_engine_version
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.listener import SILENT
@@ -34,43 +34,43 @@ from coevo.storage import dates
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.store import WalkRecord
-from flows.cloning import cloned
-from flows.dating import date_mined
-from flows.licence import spdx_of
+from flows.cloning import open_clone
+from flows.dating import date_mined_repository
+from flows.licence import find_spdx_expression
 from flows.mining import MiningRun
-from flows.mining import segment_key
+from flows.mining import compute_segment_key
 from flows.missing_pairs import MineReport
-from flows.missing_pairs import mine_missing
-from flows.missing_pairs import missing_pairs
+from flows.missing_pairs import find_missing_pairs
+from flows.missing_pairs import mine_missing_pairs
 from flows.options import MineOptions
 from flows.study import Tools
 from miners.cloning.clones import Clone
-from miners.cloning.damage import suspect
-from miners.diffs.siblings import methods_by_module
+from miners.cloning.damage import mark_suspect_commits
+from miners.diffs.siblings import group_methods_by_module
 from miners.walks.pairs import Route
 from miners.walks.pairs import Visit
-from miners.walks.pairs import visit
-from miners.walks.releases import latest_release
+from miners.walks.pairs import visit_route
+from miners.walks.releases import find_latest_release
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk for each of its languages; what the store has is not run again."""
-    with cloned(options, listener) as (clone, repository):
-        report = _mine(options, clone, repository, listener)
-        report.warnings += date_mined(Store(options.store), clone, repository, listener)
+    with open_clone(options, listener) as (clone, repository):
+        report = _mine_languages(options, clone, repository, listener)
+        report.warnings += date_mined_repository(Store(options.store), clone, repository, listener)
         return report
 
 
-def _mine(
+def _mine_languages(
     options: MineOptions, clone: Clone, repository: Repository, listener: Listener
 ) -> MineReport:
-    start = _start(options, clone, repository)
+    start = _choose_start_ref(options, clone, repository)
     head = repository.resolve(start)
-    languages = languages_of(repository, head)
+    languages = detect_languages(repository, head)
     if not languages:
-        why = why_none(repository, head)
+        why = explain_no_language(repository, head)
         raise Fatal(f'{clone.repo} at {head[:12]} {why}: nothing of it can be mined')
-    dates.begin(Store(options.store).place, clone.repo)
+    dates.mark_unsearched(Store(options.store).storage, clone.repo)
     report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
     for language in languages:
         route = Route(
@@ -92,7 +92,7 @@ def _mine(
             report.unmined[language.NAME] = str(error)
     if not report.partitions:
         raise Fatal('; '.join(dict.fromkeys(report.unmined.values())))
-    report.warnings = tuple(dict.fromkeys((*report.warnings, *_holes(repository))))
+    report.warnings = tuple(dict.fromkeys((*report.warnings, *_describe_holes(repository))))
     return report
 
 
@@ -105,50 +105,55 @@ def _mine_language(
     listener: Listener,
 ) -> None:
     language = LANGUAGES[route.language]
-    seen = visit(repository, route)
+    seen = visit_route(repository, route)
     partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)
     store = Store(options.store)
-    with store.lock(partition), closing(language.refactoring_finder()) as refactorings:
+    with (
+        store.lock_partition(partition),
+        closing(language.make_refactoring_finder()) as refactorings,
+    ):
         mining = MiningRun(
-            tools=_tools(options, repository, language, refactorings),
+            tools=_build_tools(options, repository, language, refactorings),
             sandbox=options.sandbox,
             cache=Cache(options.executions),
-            again=_again(options, store.walked(partition), seen.pairs),
-            families=_families(options, store.walked(partition)),
+            again=_count_repetitions(options, store.find_walk(partition), seen.pairs),
+            families=_merge_families(options, store.find_walk(partition)),
             listener=listener,
         )
-        store.write_walk(partition, _walk_record(options, clone, mining, route, seen))
-        runtimes = language.runtimes(brings=options.brings_runtimes, say=listener.say)
-        missing = missing_pairs(options, mining, store, partition, report, seen.pairs, runtimes)
-        mine_missing(options, missing, runtimes, listener)
-        store.compact(partition)
+        store.write_walk(partition, _build_walk_record(options, clone, mining, route, seen))
+        runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
+        missing = find_missing_pairs(
+            options, mining, store, partition, report, seen.pairs, runtimes
+        )
+        mine_missing_pairs(options, missing, runtimes, listener)
+        store.compact_segments(partition)
     report.partitions += (partition,)
     report.visited = len(seen.visited)
     report.pairs += len(seen.pairs)
-    report.warnings += (*store.warnings, *_damage(clone, seen))
+    report.warnings += (*store.warnings, *_describe_damage(clone, seen))
 
 
-def _tools(
+def _build_tools(
     options: MineOptions,
     repository: Repository,
     language: Language,
     refactorings: RefactoringFinder,
 ) -> Tools:
-    def tests(rev: str) -> Mapping[str, Sequence[TestMethod]]:
-        return methods_by_module(repository, rev, language.NAME)
+    def list_tests(rev: str) -> Mapping[str, Sequence[TestMethod]]:
+        return group_methods_by_module(repository, rev, language.NAME)
 
     return Tools(
         repository=repository,
         profile=options.profile,
-        suites=Suites(tests, options.profile.suite_cpu_seconds),
+        suites=SuiteAnswerCache(list_tests, options.profile.suite_cpu_seconds),
         refactorings=refactorings,
     )
 
 
-def _damage(clone: Clone, seen: Visit) -> Iterator[str]:
+def _describe_damage(clone: Clone, seen: Visit) -> Iterator[str]:
     lost = [drop.key for drop in seen.drops if drop.reason == Reason.UNREADABLE_COMMIT]
     if lost:
-        is_remade = suspect(clone.git_dir, lost)
+        is_remade = mark_suspect_commits(clone.git_dir, lost)
         yield (
             f'{len(lost)} commits cannot be read in {clone.git_dir}, and what lies behind them is '
             'out of reach; '
@@ -157,7 +162,7 @@ def _damage(clone: Clone, seen: Visit) -> Iterator[str]:
         )
 
 
-def _holes(repository: Repository) -> Iterator[str]:
+def _describe_holes(repository: Repository) -> Iterator[str]:
     if repository.holes:
         yield (
             f'the source of {repository.git_dir.name} is a partial clone that lacks '
@@ -166,19 +171,19 @@ def _holes(repository: Repository) -> Iterator[str]:
         )
 
 
-def _start(options: MineOptions, clone: Clone, repository: Repository) -> str:
+def _choose_start_ref(options: MineOptions, clone: Clone, repository: Repository) -> str:
     """The ref that was asked for, else the latest release where the profile wants it."""
     released = None
     if options.ref is None and options.profile.latest_release:
-        released = latest_release(repository, options.until)
+        released = find_latest_release(repository, options.until)
     return options.ref or released or clone.default_ref
 
 
-def _walk_record(
+def _build_walk_record(
     options: MineOptions, clone: Clone, mining: MiningRun, route: Route, seen: Visit
 ) -> WalkRecord:
     repository = mining.repository
-    newest = repository.commit(seen.head).committer_date
+    newest = repository.get_commit(seen.head).committer_date
     return WalkRecord(
         repository=RepositoryRow(
             repo=clone.repo,
@@ -191,39 +196,43 @@ def _walk_record(
             commits_visited=len(seen.visited),
             commits_kept=len({pair.new.rev for pair in seen.pairs}),
             pairs_found=len(seen.pairs),
-            license=spdx_of(repository, seen.head),
+            license=find_spdx_expression(repository, seen.head),
             sandbox=options.sandbox,
-            engine_version=engine_version(route.language),
+            engine_version=get_engine_version(route.language),
             profile=options.profile.name,
         ),
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
         drops=seen.drops,
-        keys=tuple((pair.pair_id, segment_key(mining, pair)) for pair in seen.pairs),
+        keys=tuple((pair.pair_id, compute_segment_key(mining, pair)) for pair in seen.pairs),
         again=tuple(mining.again.items()),
         families=mining.families,
         pushed=None if options.until else options.pushed,
-        reached=_reached(options, clone, newest),
+        reached=_compute_reached(options, clone, newest),
     )
 
 
-def _again(options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]) -> dict[str, int]:
+def _count_repetitions(
+    options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]
+) -> dict[str, int]:
     """How often each pair was asked for once more; a run that broke off is asked for still."""
-    asked = dict(known.again) if known else {}
+    earlier_counts = dict(known.again) if known else {}
     more = 1 if options.again else 0
-    numbers = {pair.pair_id: asked.get(pair.pair_id, 0) + more for pair in pairs}
+    numbers = {pair.pair_id: earlier_counts.get(pair.pair_id, 0) + more for pair in pairs}
     return {pair_id: number for pair_id, number in numbers.items() if number}
 
 
-def _families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:
+def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:
     """Those that are asked for now, and those that were before, whose rows are to stay."""
     if options.walk is not Walk.STANDING:
         return ()
-    asked = {*(options.families or (Family.CLASS,)), *(known.families if known else ())}
-    return tuple(one for one in Family if one in asked)
+    wanted = {*(options.families or (Family.CLASS,)), *(known.families if known else ())}
+    return tuple(family for family in Family if family in wanted)
 
 
-def _reached(options: MineOptions, clone: Clone, newest: datetime | None) -> datetime | None:
+def _compute_reached(
+    options: MineOptions, clone: Clone, newest: datetime | None
+) -> datetime | None:
     """Until when the walk knows all commits; a copy goes at least to its newest one."""
     stated = options.reached and max(filter(None, (options.reached, newest)))
-    ends = [end for end in (clone.asked or stated, options.until) if end is not None]
-    return min(ends) if clone.asked or stated else None
+    ends = [end for end in (clone.asked_at or stated, options.until) if end is not None]
+    return min(ends) if clone.asked_at or stated else None

@@ -14,22 +14,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from coevo.git.pool import OnDemand
+from coevo.git.pool import LazyMapping
 from coevo.git.pool import RepositoryPool
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.storage.clone_folders import Pins
+from coevo.storage.clone_folders import ClonePins
 from coevo.storage.months import CloneMoment
 from coevo.storage.months import CloneMoments
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
-from flows.licence import spdx_of
-from miners.cloning.clones import at_hand
+from flows.licence import find_spdx_expression
+from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
-from miners.discovery.code_size import code_size
-from miners.discovery.crawls import crawled_at
-from miners.discovery.crawls import refs
-from packagers.families import families
+from miners.discovery.code_size import measure_code_size
+from miners.discovery.crawls import list_refs
+from miners.discovery.crawls import load_crawl_time
+from packagers.families import find_families
 
 
 class ReleaseClones:
@@ -44,8 +44,8 @@ class ReleaseClones:
         self.folder, self.store = folder, store
         self.moments = moments or CloneMoments()
         self._stack = ExitStack()
-        self._pins = self._stack.enter_context(Pins())
-        self._pool = self._stack.enter_context(RepositoryPool(self._opened))
+        self._pins = self._stack.enter_context(ClonePins())
+        self._pool = self._stack.enter_context(RepositoryPool(self._open_clone))
         self._urls: dict[str, str | None] = {}
 
     def __enter__(self) -> Self:
@@ -54,52 +54,52 @@ class ReleaseClones:
     def __exit__(self, *raised: object) -> None:
         self._stack.close()
 
-    def get(self, repo: str) -> Repository:
+    def get_repository(self, repo: str) -> Repository:
         """For a short time: work on others may close it."""
         return self._pool.get(repo)
 
-    def of(self, repos: Iterable[str]) -> Mapping[str, Repository]:
-        return self._pool.of(repos)
+    def get_repositories(self, repos: Iterable[str]) -> Mapping[str, Repository]:
+        return self._pool.map_names(repos)
 
-    def licence(self, repo: str, rev: str) -> str | None:
-        return spdx_of(self.get(repo), rev)
+    def find_licence(self, repo: str, rev: str) -> str | None:
+        return find_spdx_expression(self.get_repository(repo), rev)
 
-    def size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
-        return code_size(self.get(repo), rev, language)
+    def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
+        return measure_code_size(self.get_repository(repo), rev, language)
 
-    def committed(self, repo: str, rev: str) -> datetime | None:
+    def load_commit_date(self, repo: str, rev: str) -> datetime | None:
         try:
-            return self.get(repo).commit(rev).committer_date
+            return self.get_repository(repo).get_commit(rev).committer_date
         except CorruptObject:
             return None
 
-    def families(self, repos: Sequence[str]) -> Mapping[str, str]:
-        return families(self.of(repos), OnDemand(repos, self._refs))
+    def find_families(self, repos: Sequence[str]) -> Mapping[str, str]:
+        return find_families(self.get_repositories(repos), LazyMapping(repos, self._load_refs))
 
-    def searched(self, repo: str) -> SearchedClone:
+    def prepare_search(self, repo: str) -> SearchedClone:
         """A clone as its history is searched for dates."""
-        clone = self.get(repo)
+        clone = self.get_repository(repo)
         moment = self.moments[repo]
         return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
 
-    def _refs(self, repo: str) -> Sequence[tuple[str, str]]:
-        self.get(repo)
+    def _load_refs(self, repo: str) -> Sequence[tuple[str, str]]:
+        self.get_repository(repo)
         return self.moments[repo].refs
 
     @contextmanager
-    def _opened(self, repo: str) -> Iterator[Repository]:
-        with at_hand(self.folder, repo, self._url(repo)) as git_dir:
+    def _open_clone(self, repo: str) -> Iterator[Repository]:
+        with pin_existing_clone(self.folder, repo, self._find_url(repo)) as git_dir:
             if git_dir.is_dir():
-                self._pins.add(git_dir)
+                self._pins.pin(git_dir)
             clone = Repository(git_dir)  # the pool closes it
             if repo not in self.moments:
-                self.moments.add(_moment(repo, clone))
+                self.moments.add(_build_moment(repo, clone))
             yield clone
 
-    def _url(self, repo: str) -> str | None:
+    def _find_url(self, repo: str) -> str | None:
         """Where a mined repository can be had, if that is known."""
         if repo not in self._urls:
-            walks = (self.store.walk(part) for part in self._partitions[repo])
+            walks = (self.store.load_walk(part) for part in self._partitions[repo])
             urls = (walk.repository.url for walk in walks)
             self._urls[repo] = next((url for url in urls if url is not None), None)
         return self._urls[repo]
@@ -107,11 +107,11 @@ class ReleaseClones:
     @cached_property
     def _partitions(self) -> Mapping[str, Sequence[Partition]]:
         """All of the store by repository, listed once."""
-        found: dict[str, list[Partition]] = defaultdict(list)
-        for part in self.store.partitions():
-            found[part.repo].append(part)
-        return found
+        partitions_by_repo: dict[str, list[Partition]] = defaultdict(list)
+        for part in self.store.list_partitions():
+            partitions_by_repo[part.repo].append(part)
+        return partitions_by_repo
 
 
-def _moment(repo: str, clone: Repository) -> CloneMoment:
-    return CloneMoment(repo=repo, crawled_at=crawled_at(clone.git_dir), refs=refs(clone))
+def _build_moment(repo: str, clone: Repository) -> CloneMoment:
+    return CloneMoment(repo=repo, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(clone))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from coevo.display.credentials import hidden
-from coevo.display.credentials import without
+from coevo.display.credentials import hide_credentials
+from coevo.display.credentials import strip_credentials
 from coevo.git.network import PROTOCOLS
 from coevo.model.errors import Fatal
 
@@ -18,27 +18,27 @@ _NAMED = re.compile(r'([^=:]+)=(.*)')
 ONLY = ''
 
 
-def urls_of(words: Sequence[str]) -> Mapping[str, str]:
+def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
     """Addresses by repository, from `REPO=URL` or `URL`; Fatal for what is neither."""
-    found: dict[str, str] = {}
+    urls: dict[str, str] = {}
     for word in words:
         named = _NAMED.fullmatch(word)
         repo, url = named.groups() if named else (ONLY, word)
         if not _URL.fullmatch(url):
             raise Fatal(
-                f'--url takes an address such as https://example.org/owner/name, not {hidden(url)!r}'
+                f'--url takes an address such as https://example.org/owner/name, not {hide_credentials(url)!r}'
             )
-        if without(url) != url:
+        if strip_credentials(url) != url:
             raise Fatal(
                 '--url holds a user, password or query, and a snapshot is public: leave it out'
             )
-        if repo in found:
+        if repo in urls:
             raise Fatal(f'--url names {repo or "the repository"} twice; leave one')
-        found[repo] = url
-    return found
+        urls[repo] = url
+    return urls
 
 
-def by_repository(urls: Mapping[str, str], repos: Sequence[str]) -> Mapping[str, str]:
+def assign_urls(urls: Mapping[str, str], repos: Sequence[str]) -> Mapping[str, str]:
     """The same for the repositories of a store; Fatal for one that it does not hold."""
     if ONLY in urls and len(repos) != 1:
         raise Fatal(

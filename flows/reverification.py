@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo.engine.builders import Builders
+from coevo.engine.builders import BuilderPool
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import CorruptObject
@@ -46,15 +46,15 @@ from coevo.model.pair_rows import PairRow
 from coevo.model.records import Pair
 from coevo.storage import reverifications
 from coevo.storage.place import Root
-from coevo.storage.place import on_disk
+from coevo.storage.place import find_local_folder
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from flows.bugs import PairBugs
-from flows.rerunning.rerun import Drawn
-from flows.rerunning.rerun import Rerun
-from flows.rerunning.rerun import run_again
-from flows.rerunning.sampling import draw
-from miners.cloning.clones import at_hand
+from flows.rerunning.rerun import DrawnSegment
+from flows.rerunning.rerun import RerunResult
+from flows.rerunning.rerun import rerun_methods
+from flows.rerunning.sampling import draw_labels
+from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable
 
 
@@ -78,7 +78,7 @@ class ReverifyOptions:
     @property
     def folder(self) -> Path:
         """Under which clones lie."""
-        return self.local or on_disk(self.store)
+        return self.local or find_local_folder(self.store)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class Reverification:
 
     population: int
     drawn: int
-    held: int = 0
+    confirmed: int = 0
     runs: int = 0
     cpu_seconds: float = 0.0
     lost: dict[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Reverification:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _Place:
+class _RunEnvironment:
     """What the methods run side by side must have in common, of one clone."""
 
     sandbox: str
@@ -103,13 +103,13 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class _ReverifyRun:
     options: ReverifyOptions
     store: Store
     report: Reverification
     listener: Listener
 
-    def give_up(self, method_ids: Iterable[str], sentence: str) -> None:
+    def mark_unknown(self, method_ids: Iterable[str], sentence: str) -> None:
         """Nothing can be said of these."""
         self.report.unknown.update(dict.fromkeys(method_ids, sentence))
 
@@ -121,8 +121,8 @@ def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverific
     """
     store = Store(options.store)
     if options.repository is not None:
-        store.of_repository(options.repository)
-    labels = draw(store, options.snapshot, options.seed, options.repository)
+        store.list_repository_partitions(options.repository)
+    labels = draw_labels(store, options.snapshot, options.seed, options.repository)
     drawn = labels[: options.sample]
     if not drawn:
         of = f' of {options.repository}' if options.repository else ''
@@ -130,87 +130,91 @@ def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverific
             f'{options.store} holds no label{of} to run again: mine or release something first'
         )
     report = Reverification(population=len(labels), drawn=len(drawn))
-    run = _Run(options=options, store=store, report=report, listener=listener)
+    run = _ReverifyRun(options=options, store=store, report=report, listener=listener)
     wanted: dict[Partition, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for label in drawn:
         wanted[label.partition][label.pair_id].add(label.method_id)
     for partition, pairs in sorted(wanted.items()):
-        _run_partition(run, partition, pairs)
+        _rerun_partition(run, partition, pairs)
     return report
 
 
-def _run_partition(run: _Run, partition: Partition, pairs: Mapping[str, Collection[str]]) -> None:
+def _rerun_partition(
+    run: _ReverifyRun, partition: Partition, pairs: Mapping[str, Collection[str]]
+) -> None:
     """Run the drawn methods of one repository and walk; `pairs` has them by pair."""
     every = [method_id for ids in pairs.values() for method_id in ids]
     with ExitStack() as stack:
         try:
-            git_dir = stack.enter_context(at_hand(run.options.folder, partition.repo))
+            git_dir = stack.enter_context(pin_existing_clone(run.options.folder, partition.repo))
         except (Unclonable, Transient) as error:
-            run.give_up(every, str(error))
+            run.mark_unknown(every, str(error))
             return
         if not git_dir.is_dir():
-            run.give_up(every, f'there is no clone of {partition.repo}: mine it again')
+            run.mark_unknown(every, f'there is no clone of {partition.repo}: mine it again')
             return
         repository = stack.enter_context(closing(Repository(git_dir)))
-        places: dict[_Place, list[Drawn]] = defaultdict(list)
-        for item in _items(run, repository, partition, pairs):
-            places[_place(item)].append(item)
-        runtimes = LANGUAGES[partition.language].runtimes(brings=True, say=run.listener.say)
-        for place, items in sorted(places.items()):
-            _run_place(run, repository, runtimes, place, items)
+        places: dict[_RunEnvironment, list[DrawnSegment]] = defaultdict(list)
+        for item in _list_drawn_segments(run, repository, partition, pairs):
+            places[_get_environment(item)].append(item)
+        runtimes = LANGUAGES[partition.language].make_runtimes(brings=True, say=run.listener.say)
+        for environment, items in sorted(places.items()):
+            _rerun_in_environment(run, repository, runtimes, environment, items)
 
 
-def _items(
-    run: _Run,
+def _list_drawn_segments(
+    run: _ReverifyRun,
     repository: Repository,
     partition: Partition,
     pairs: Mapping[str, Collection[str]],
-) -> Iterator[Drawn]:
-    for segment in run.store.segments(partition):
+) -> Iterator[DrawnSegment]:
+    for segment in run.store.load_segments(partition):
         ids = pairs.get(segment.pair.pair_id, ())
         rows = tuple(row for row in segment.methods if row.method_id in ids)
         try:
-            pair = _pair(repository, segment.pair) if rows else None
+            pair = _build_pair(repository, segment.pair) if rows else None
         except CorruptObject as error:
-            run.give_up(ids, str(error))
+            run.mark_unknown(ids, str(error))
             continue
         if pair is not None:
-            yield Drawn(partition=partition, segment=segment, pair=pair, rows=rows)
+            yield DrawnSegment(partition=partition, segment=segment, pair=pair, rows=rows)
 
 
-def _pair(repository: Repository, row: PairRow) -> Pair:
+def _build_pair(repository: Repository, row: PairRow) -> Pair:
     return Pair(
         repo=row.repo,
         language=row.language,
         walk=row.walk,
-        old=repository.commit(row.old_rev),
-        new=repository.commit(row.new_rev),
+        old=repository.get_commit(row.old_rev),
+        new=repository.get_commit(row.new_rev),
         old_is_ancestor=row.old_is_ancestor,
     )
 
 
-def _place(item: Drawn) -> _Place:
+def _get_environment(item: DrawnSegment) -> _RunEnvironment:
     row = item.segment.pair
-    return _Place(sandbox=row.sandbox, runtime=row.runtime or '')
+    return _RunEnvironment(sandbox=row.sandbox, runtime=row.runtime or '')
 
 
-def _run_place(
-    run: _Run,
+def _rerun_in_environment(
+    run: _ReverifyRun,
     repository: Repository,
     runtimes: Runtimes,
-    place: _Place,
-    items: Sequence[Drawn],
+    place: _RunEnvironment,
+    items: Sequence[DrawnSegment],
 ) -> None:
     """Run items in one sandbox on one runtime; each is kept as soon as it is there."""
     language = LANGUAGES[items[0].pair.language]
-    if not runtimes.has(place.runtime):
+    if not runtimes.can_provide(place.runtime):
         every = (row.method_id for item in items for row in item.rows)
-        run.give_up(every, f'there is no {language.RUNTIME} like {place.runtime} here')
+        run.mark_unknown(every, f'there is no {language.RUNTIME} like {place.runtime} here')
         return
 
-    def work(item: Drawn, open_builder: Callable[[], Builder]) -> Rerun | WorkFailure:
+    def rerun_segment(
+        item: DrawnSegment, open_builder: Callable[[], Builder]
+    ) -> RerunResult | WorkFailure:
         try:
-            return run_again(repository, item, open_builder())
+            return rerun_methods(repository, item, open_builder())
         except CorruptObject as error:
             return WorkFailure(sentence=str(error))
 
@@ -218,38 +222,40 @@ def _run_place(
         repository=repository,
         sandbox=place.sandbox,
         say=run.listener.say,
-        runtimes=language.runtimes(like=place.runtime),
+        runtimes=language.make_runtimes(like=place.runtime),
         own_edits=True,
     )
     with (
-        Builders(language, around, [item.pair for item in items]) as builders,
-        closing(run_in_parallel(work, items, builders, jobs=run.options.jobs)) as results,
+        BuilderPool(language, around, [item.pair for item in items]) as builders,
+        closing(run_in_parallel(rerun_segment, items, builders, jobs=run.options.jobs)) as results,
     ):
         for done, (item, result) in enumerate(results, start=1):
             if isinstance(result, WorkFailure | Bug):
-                run.give_up((row.method_id for row in item.rows), _why(run, item, result))
+                run.mark_unknown(
+                    (row.method_id for row in item.rows), _explain_failure(run, item, result)
+                )
             else:
-                _keep(run, item, result)
-            builders.forget(item.pair)
+                _record_result(run, item, result)
+            builders.forget_pair(item.pair)
             run.listener.step(f'reverify {item.pair.repo}', done, len(items))
 
 
-def _why(run: _Run, item: Drawn, met: WorkFailure | Bug) -> str:
+def _explain_failure(run: _ReverifyRun, item: DrawnSegment, met: WorkFailure | Bug) -> str:
     if isinstance(met, WorkFailure):
         return met.sentence
-    bugs = PairBugs(run.store.place, item.partition, 'reverify')
-    record = bugs.keep(item.pair, item.segment.key, met)
+    bugs = PairBugs(run.store.storage, item.partition, 'reverify')
+    record = bugs.write_bug(item.pair, item.segment.key, met)
     return f'a bug of coevo, of which {record} has the traceback'
 
 
-def _keep(run: _Run, item: Drawn, result: Rerun) -> None:
+def _record_result(run: _ReverifyRun, item: DrawnSegment, result: RerunResult) -> None:
     report = run.report
     if result.record.methods:
-        reverifications.keep(run.store.place, item.partition, result.record)
+        reverifications.add_reverification(run.store.storage, item.partition, result.record)
     for method in result.record.methods:
         report.runs += len(method.runs)
         if method.lost is None:
-            report.held += 1
+            report.confirmed += 1
         else:
             report.lost[method.method_id] = method.lost
     report.unknown.update(result.unknown)

@@ -25,10 +25,10 @@ from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.words import Cell
 from flows.findings import MethodFindings
-from flows.findings import Refactored
+from flows.findings import RefactoringVerdict
 from miners.diffs.changes import PairChange
-from miners.diffs.file_history import file_history
-from miners.diffs.functions import function_measures
+from miners.diffs.file_history import compute_file_history
+from miners.diffs.functions import measure_functions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class DecidedMethod:
     decision: Decision
 
 
-def pair_row(
+def build_pair_row(
     change: PairChange, evaluation: PairEvaluation | None, *, candidates: int, sandbox: str
 ) -> PairRow:
     pair, old, new = change.pair, None, None
@@ -69,17 +69,17 @@ def pair_row(
         runtime=new.runtime if new else None,
         runtimes_tried=new.runtimes_tried if new else (),
         runtime_missing=old.runtime_lacking if old else None,
-        tools=_tools(pair, new) if new else (),
+        tools=_list_tools(pair, new) if new else (),
         candidates=candidates,
         sandbox=sandbox,
     )
 
 
-def with_sources(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
+def add_source_measures(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
     """A pair's row with the measures of the functions that it changed, and the history of their files."""
-    functions = function_measures(repository, change)
-    paths = {one.old.path for one in change.sources if one.old is not None}
-    history = file_history(repository, change.pair.old, sorted(paths))
+    functions = measure_functions(repository, change)
+    paths = {source.old.path for source in change.sources if source.old is not None}
+    history = compute_file_history(repository, change.pair.old, sorted(paths))
     return replace(
         row,
         functions=functions.functions if functions else None,
@@ -92,12 +92,12 @@ def with_sources(row: PairRow, repository: Repository, change: PairChange) -> Pa
     )
 
 
-def _tools(pair: Pair, build: Build) -> tuple[str, ...]:
+def _list_tools(pair: Pair, build: Build) -> tuple[str, ...]:
     """`name version` of what the pair was measured with and run by, sorted."""
-    return tuple(sorted((*LANGUAGES[pair.language].tool_versions(), *build.runtime_packages)))
+    return tuple(sorted((*LANGUAGES[pair.language].list_tool_versions(), *build.runtime_packages)))
 
 
-def method_row(
+def build_method_row(
     pair: Pair,
     decided: DecidedMethod,
     evaluation: PairEvaluation,
@@ -105,9 +105,9 @@ def method_row(
     found: MethodFindings,
 ) -> MethodRow:
     """The row, with what the study of the pair found."""
-    refactored = found.refactored or Refactored(test=None, source=None)
+    refactored = found.refactored or RefactoringVerdict(test=None, source=None)
     return replace(
-        _judged_row(pair, decided, evaluation, sandbox, found),
+        _build_decided_row(pair, decided, evaluation, sandbox, found),
         dependency_list=found.dependency_list,
         coverage=found.coverage,
         covered_dependencies=found.covered_dependencies,
@@ -125,7 +125,7 @@ def method_row(
     )
 
 
-def _judged_row(
+def _build_decided_row(
     pair: Pair,
     decided: DecidedMethod,
     evaluation: PairEvaluation,
@@ -133,7 +133,7 @@ def _judged_row(
     found: MethodFindings,
 ) -> MethodRow:
     candidate, decision = decided.selected.candidate, decided.decision
-    cells = evaluation.all_cells(decided.selected.method_id)
+    cells = evaluation.get_all_cells(decided.selected.method_id)
     return MethodRow(
         method_id=decided.selected.method_id,
         repo=pair.repo,
@@ -148,7 +148,7 @@ def _judged_row(
         test_class=candidate.method.test_class,
         test_method=candidate.method.test_method,
         parameters=candidate.method.parameters,
-        **_old_columns(candidate),
+        **_build_old_columns(candidate),
         change=candidate.change,
         label=decision.label,
         track=decision.track,
@@ -156,7 +156,7 @@ def _judged_row(
         track_by_module=decision.track_by_module,
         old_source=candidate.old_source,
         new_source=candidate.new_source,
-        **_cell_columns(cells),
+        **_build_cell_columns(cells),
         flake_upper_95=decision.flake_upper_95,
         cause=decision.cause,
         override='+'.join(evaluation.overrides) or None,
@@ -167,9 +167,9 @@ def _judged_row(
     )
 
 
-def _old_columns(candidate: Candidate) -> dict[str, Any]:
+def _build_old_columns(candidate: Candidate) -> dict[str, Any]:
     """The identity at old, where it differs from that at new."""
-    moved = candidate.old if candidate.new is not None and _moved(candidate) else None
+    moved = candidate.old if candidate.new is not None and _has_moved(candidate) else None
     return {
         'old_module': moved.module if moved else None,
         'old_test_file': moved.test_file if moved else None,
@@ -178,36 +178,36 @@ def _old_columns(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _moved(candidate: Candidate) -> bool:
-    return _place(candidate.old) != _place(candidate.new)
+def _has_moved(candidate: Candidate) -> bool:
+    return _get_location(candidate.old) != _get_location(candidate.new)
 
 
-def _place(method: TestMethod | None) -> tuple[str, ...]:
+def _get_location(method: TestMethod | None) -> tuple[str, ...]:
     if method is None:
         return ()
     return method.module, method.test_file, method.test_class, method.test_method
 
 
-def _cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
+def _build_cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for cell in CELL_ORDER:
         result = cells.get(cell)
         columns |= {
             f'{cell}': result and result.outcome,
             f'{cell}_unit': result and result.unit_outcome,
-            f'{cell}_passes': None if result is None else result.passes,
+            f'{cell}_passes': None if result is None else result.pass_count,
             f'{cell}_runs': None if result is None else len(result.runs),
-            f'{cell}_signature': result and result.deciding.signature,
+            f'{cell}_signature': result and result.deciding_verdict.signature,
         }
     return columns
 
 
-def cell_rows(
+def build_cell_rows(
     pair: Pair, selected: Sequence[SelectedMethod], evaluation: PairEvaluation
 ) -> Iterator[CellRow]:
     """One row for each run, in the order of methods, cells and runs."""
     for item in selected:
-        for cell, result in evaluation.all_cells(item.method_id).items():
+        for cell, result in evaluation.get_all_cells(item.method_id).items():
             for repeat, run in enumerate(result.runs):
                 verdict = run.verdict
                 yield CellRow(
@@ -219,7 +219,7 @@ def cell_rows(
                     repeat=repeat,
                     order=run.order,
                     outcome=verdict.outcome,
-                    unit_outcome=result.unit_outcome_of(verdict),
+                    unit_outcome=result.compute_unit_outcome(verdict),
                     signature=verdict.signature,
                     override=evaluation.override,
                 )

@@ -10,18 +10,18 @@ from typing import Any
 
 from coevo.storage import months
 from coevo.storage import reverifications
-from coevo.storage.place import Place
-from coevo.storage.place import folder_name
+from coevo.storage.place import StoragePlace
+from coevo.storage.place import encode_folder_name
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord
 from coevo.storage.withdrawals import Withdrawal
 from coevo.storage.withdrawals import WithdrawnKind
-from coevo.storage.withdrawals import withdrawals
+from coevo.storage.withdrawals import list_withdrawals
 from flows.batches.failures import FOLDER
-from flows.timings import apart
+from flows.timings import select_disjoint_timings
 from flows.validations import Validation
-from flows.validations import latest_validation
+from flows.validations import load_latest_validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class RepositoryStatus:
     withdrawn: str | None
 
     @property
-    def next(self) -> str:
+    def next_step(self) -> str:
         """What is to be done, as a person would say it."""
         if self.withdrawn is not None:
             return f'nothing: withdrawn ({self.withdrawn})'
@@ -79,7 +79,7 @@ class StoreStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class RepositoryCost:
     """CPU and wall seconds by step, of what the store holds of a repository now; and re-verifications."""
 
     seconds: dict[str, tuple[float, float]]
@@ -87,68 +87,72 @@ class Spent:
     lost: int
 
 
-def status(store: Store, repo: str | None = None) -> StoreStatus:
+def summarise_store(store: Store, repo: str | None = None) -> StoreStatus:
     """Of all repositories that were mined, validated or failed, or of one; Fatal if it is unknown."""
-    taken_back = withdrawals(store.place)
+    taken_back = list_withdrawals(store.storage)
     partitions: dict[str, list[Partition]] = defaultdict(list)
-    failed = _failed(store.place)
-    for partition in store.partitions():
+    failed = _index_failures(store.storage)
+    for partition in store.list_partitions():
         partitions[partition.repo].append(partition)
     names = {*partitions, *failed} if repo is None else {repo}
     if repo is not None and repo not in {*partitions, *failed}:
-        store.of_repository(repo)  # which refuses it
+        store.list_repository_partitions(repo)  # which refuses it
     return StoreStatus(
         repositories=tuple(
-            _of(store, name, partitions[name], failed.get(name, ()), taken_back)
+            _summarise_repository(store, name, partitions[name], failed.get(name, ()), taken_back)
             for name in sorted(names)
         ),
-        months=months.months(store.place),
+        months=months.list_months(store.storage),
         withdrawals=taken_back,
     )
 
 
-def spent(store: Store, repo: str) -> Spent:
+def compute_repository_cost(store: Store, repo: str) -> RepositoryCost:
     """What mining one repository cost; reads all its segments."""
     cpu: dict[str, float] = defaultdict(float)
     wall: dict[str, float] = defaultdict(float)
     reverified = lost = 0
-    for partition in store.partitions():
+    for partition in store.list_partitions():
         if partition.repo != repo:
             continue
-        for segment in store.segments(partition):
-            for row in apart(segment.timings):
+        for segment in store.load_segments(partition):
+            for row in select_disjoint_timings(segment.timings):
                 cpu[row.step] += row.cpu_seconds
                 wall[row.step] += row.wall_seconds
-        for record in reverifications.records(store.place, partition):
+        for record in reverifications.load_reverifications(store.storage, partition):
             reverified += len(record.methods)
             lost += sum(method.lost is not None for method in record.methods)
-    return Spent(
+    return RepositoryCost(
         seconds={step: (cpu[step], wall[step]) for step in sorted(cpu)},
         reverified=reverified,
         lost=lost,
     )
 
 
-def _of(
+def _summarise_repository(
     store: Store,
     repo: str,
     partitions: list[Partition],
     failed: tuple[str, ...],
     taken_back: tuple[Withdrawal, ...],
 ) -> RepositoryStatus:
-    reasons = {one.id: one.reason for one in taken_back if one.kind is WithdrawnKind.REPOSITORY}
-    failures = (_failure(store.place, name) for name in failed)
+    reasons = {
+        withdrawal.id: withdrawal.reason
+        for withdrawal in taken_back
+        if withdrawal.kind is WithdrawnKind.REPOSITORY
+    }
+    failures = (_load_failure(store.storage, name) for name in failed)
     return RepositoryStatus(
         repo=repo,
-        walks=tuple(_walk(store, partition) for partition in sorted(partitions)),
-        validation=latest_validation(store.root, repo),
+        walks=tuple(_summarise_walk(store, partition) for partition in sorted(partitions)),
+        validation=load_latest_validation(store.root, repo),
         failures=tuple(sorted(failures, key=lambda one: (one.at, one.name))),
         withdrawn=reasons.get(repo),
     )
 
 
-def _walk(store: Store, partition: Partition) -> WalkStatus:
-    mined = store.mined(partition)
+def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
+    mined = store.load_mined(partition)
     record: WalkRecord = mined.walk
     return WalkStatus(
         partition=partition,
@@ -162,44 +166,46 @@ def _walk(store: Store, partition: Partition) -> WalkStatus:
     )
 
 
-def _failed(place: Place) -> dict[str, tuple[str, ...]]:
+def _index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:
     """The names of the records of failures, by repository."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for entry in place.entries(FOLDER):
-        found[entry.name.split('/')[1]].append(entry.name)
-    return {_repo(place, folder, names): tuple(names) for folder, names in found.items()}
+    names_by_folder: dict[str, list[str]] = defaultdict(list)
+    for entry in place.list_files(FOLDER):
+        names_by_folder[entry.name.split('/')[1]].append(entry.name)
+    return {
+        _find_repo(place, folder, names): tuple(names) for folder, names in names_by_folder.items()
+    }
 
 
-def _repo(place: Place, folder: str, names: list[str]) -> str:
+def _find_repo(place: StoragePlace, folder: str, names: list[str]) -> str:
     """A URL or path that failed before it had a key stands under its own name."""
     for name in names:
-        said = _json(place, name)
-        repo = said.get('repo') or said.get('name')
-        if isinstance(repo, str) and folder_name(repo) == folder:
+        record = _load_json(place, name)
+        repo = record.get('repo') or record.get('name')
+        if isinstance(repo, str) and encode_folder_name(repo) == folder:
             return repo
     return folder.replace('+', '/', 1)
 
 
-def _failure(place: Place, name: str) -> FailureStatus:
-    said = _json(place, name)
-    sentence = said.get('sentence') or _last_line(str(said.get('traceback', '')))
-    run = said.get('flow_run')
+def _load_failure(place: StoragePlace, name: str) -> FailureStatus:
+    record = _load_json(place, name)
+    sentence = record.get('sentence') or _get_last_line(str(record.get('traceback', '')))
+    run = record.get('flow_run')
     return FailureStatus(
-        name=place.shown(name),
-        at=str(said.get('at', '')),
+        name=place.describe(name),
+        at=str(record.get('at', '')),
         sentence=str(sentence or 'a bug'),
         run=str(run) if run else None,
     )
 
 
-def _last_line(text: str) -> str:
+def _get_last_line(text: str) -> str:
     return next(iter(text.strip().splitlines()[-1:]), '')
 
 
-def _json(place: Place, name: str) -> dict[str, Any]:
-    found = place.read(name)
+def _load_json(place: StoragePlace, name: str) -> dict[str, Any]:
+    stored_file = place.read(name)
     try:
-        content = json.loads(found.data) if found else {}
+        content = json.loads(stored_file.data) if stored_file else {}
     except ValueError:
         return {'sentence': 'its record is damaged'}
     return content if isinstance(content, dict) else {}

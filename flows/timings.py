@@ -17,7 +17,7 @@ OWN, DIFF = 'pair', 'diff'
 PARTS = (DIFF, Step.TESTS)
 
 
-def apart(timings: Iterable[TimingRow]) -> Iterator[TimingRow]:
+def select_disjoint_timings(timings: Iterable[TimingRow]) -> Iterator[TimingRow]:
     """The rows whose seconds no other row has, so that their sum is what was spent."""
     return (row for row in timings if row.step not in PARTS)
 
@@ -30,12 +30,12 @@ class StageClock:
         self._first_cpu, self._start = self._cpu, self._wall
         self._laps: dict[str, tuple[float, float, int]] = {}
 
-    def lap(self, step: str, count: int) -> None:
+    def record_lap(self, step: str, count: int) -> None:
         cpu, wall = time.thread_time(), time.monotonic()
         self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
         self._cpu, self._wall = cpu, wall
 
-    def rows(self, pair: Pair, evaluation: PairEvaluation | None) -> Iterator[TimingRow]:
+    def build_rows(self, pair: Pair, evaluation: PairEvaluation | None) -> Iterator[TimingRow]:
         """The laps, what the sandboxed programs used, and the whole pair's wall time."""
         laps = dict(self._laps)
         if evaluation is not None:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from coevo.engine.builders import Builders
+from coevo.engine.builders import BuilderPool
 from coevo.engine.suites import SuiteRun
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
@@ -29,7 +29,7 @@ from coevo.languages.builds import Build
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import languages_of
+from coevo.languages.table import detect_languages
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.records import Pair
@@ -37,21 +37,21 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.model.words import Walk
 from coevo.storage.place import Root
-from coevo.storage.place import on_disk
+from coevo.storage.place import find_local_folder
 from coevo.storage.store import Store
-from flows.cloning import cloned
-from flows.validations import Invalid
-from flows.validations import Seconds
-from flows.validations import Suite
+from flows.cloning import open_clone
+from flows.validations import InvalidReason
+from flows.validations import SuiteCounts
 from flows.validations import Validation
-from flows.validations import keep_validation
-from flows.validations import name_latest
-from flows.validations import read_validation
+from flows.validations import ValidationSeconds
+from flows.validations import load_validation
+from flows.validations import write_latest
+from flows.validations import write_validation
 from miners.cloning.clones import Clone
 from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import FetchLimits
-from miners.diffs.siblings import methods_by_module
-from miners.walks.releases import latest_release
+from miners.diffs.siblings import group_methods_by_module
+from miners.walks.releases import find_latest_release
 
 # For all tests of a revision: three times what the profile `testevo` gives them.
 SUITE_CPU_SECONDS = 1800.0
@@ -80,72 +80,84 @@ class ValidateOptions:
     @property
     def folder(self) -> Path:
         """Under which clones lie."""
-        return self.local or on_disk(self.store)
+        return self.local or find_local_folder(self.store)
 
 
-def validate(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
+def validate_repository(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
     """What is found of a repository; a revision that this engine has proven runs nothing.
 
     Unclonable (a Fatal) for what cannot be cloned, which has no revision to keep a finding of;
     Transient for trouble of ours, which is none.
     """
     Store(options.store)  # which refuses a folder that is none
-    with cloned(options, listener) as (clone, repository):
-        blank = _blank(options, clone, repository)
-        found = read_validation(options.store, clone.repo, blank.rev)
-        if found is None or not _stands(found, options, languages_of(repository, blank.rev)):
-            found, seconds = _prove(options, repository, blank, listener)
-            keep_validation(options.store, found, seconds)
-        name_latest(options.store, found, options.pushed)
-        return found
+    with open_clone(options, listener) as (clone, repository):
+        blank = _build_blank_validation(options, clone, repository)
+        validation = load_validation(options.store, clone.repo, blank.rev)
+        if validation is None or not _is_still_current(
+            validation, options, detect_languages(repository, blank.rev)
+        ):
+            validation, seconds = _validate_languages(options, repository, blank, listener)
+            write_validation(options.store, validation, seconds)
+        write_latest(options.store, validation, options.pushed)
+        return validation
 
 
-def _blank(options: ValidateOptions, clone: Clone, repository: Repository) -> Validation:
+def _build_blank_validation(
+    options: ValidateOptions, clone: Clone, repository: Repository
+) -> Validation:
     """Which revision is asked, and nothing that was found."""
-    ref = options.ref or latest_release(repository) or clone.default_ref
+    ref = options.ref or find_latest_release(repository) or clone.default_ref
     rev = repository.resolve(ref)
     return Validation(
         repo=clone.repo,
         rev=rev,
         ref=ref,
-        committed=repository.commit(rev).committer_date,
+        committed=repository.get_commit(rev).committer_date,
         sandbox=options.sandbox,
         engine_version=0,
     )
 
 
-def _stands(found: Validation, options: ValidateOptions, languages: Sequence[Language]) -> bool:
+def _is_still_current(
+    found: Validation, options: ValidateOptions, languages: Sequence[Language]
+) -> bool:
     """Whether it was found in the same sandbox, by the engine of today of the language that it names."""
-    asked = LANGUAGES.get(found.language or '', languages[0] if languages else None)
-    version = 0 if asked is None else asked.ENGINE_VERSION
+    language = LANGUAGES.get(found.language or '', languages[0] if languages else None)
+    version = 0 if language is None else language.ENGINE_VERSION
     return (found.engine_version, found.sandbox) == (version, options.sandbox)
 
 
-def _prove(
+def _validate_languages(
     options: ValidateOptions, repository: Repository, blank: Validation, listener: Listener
-) -> tuple[Validation, Seconds]:
+) -> tuple[Validation, ValidationSeconds]:
     """In the first of its languages that it is valid in; what speaks against the first in none."""
     findings: list[Validation] = []
-    spent = Seconds(build=0.0, suite=0.0)
-    for language in languages_of(repository, blank.rev):
-        asked = replace(blank, language=language.NAME, engine_version=language.ENGINE_VERSION)
-        found, seconds = _prove_language(options, repository, language, asked, listener)
-        spent = Seconds(build=spent.build + seconds.build, suite=spent.suite + seconds.suite)
-        if found.valid:
-            return found, spent
-        findings.append(found)
-    nothing = replace(blank, reason=Invalid.NO_BUILD_FILE)
+    spent = ValidationSeconds(build=0.0, suite=0.0)
+    for language in detect_languages(repository, blank.rev):
+        language_blank = replace(
+            blank, language=language.NAME, engine_version=language.ENGINE_VERSION
+        )
+        validation, seconds = _validate_language(
+            options, repository, language, language_blank, listener
+        )
+        spent = ValidationSeconds(
+            build=spent.build + seconds.build, suite=spent.suite + seconds.suite
+        )
+        if validation.valid:
+            return validation, spent
+        findings.append(validation)
+    nothing = replace(blank, reason=InvalidReason.NO_BUILD_FILE)
     return next(iter(findings), nothing), spent
 
 
-def _prove_language(
+def _validate_language(
     options: ValidateOptions,
     repository: Repository,
     language: Language,
     blank: Validation,
     listener: Listener,
-) -> tuple[Validation, Seconds]:
-    commit = repository.commit(blank.rev)
+) -> tuple[Validation, ValidationSeconds]:
+    commit = repository.get_commit(blank.rev)
     # A builder builds pairs: this is one of a revision with itself, which is built once.
     alone = Pair(
         repo=blank.repo,
@@ -156,21 +168,24 @@ def _prove_language(
         old_is_ancestor=True,
     )
     around = RunSettings(repository=repository, sandbox=options.sandbox, say=listener.say)
-    with Builders(language, around, [alone]) as builders, closing(builders.open()) as builder:
+    with (
+        BuilderPool(language, around, [alone]) as builders,
+        closing(builders.open_builder()) as builder,
+    ):
         listener.step('build', 0, 1)
         pair = builder.build(alone)
         build = pair.old
-        outdated = language.outdated(repository, blank.rev, build.level)
-        built = of_build(blank, build, outdated)
+        outdated = language.explain_outdated(repository, blank.rev, build.level)
+        built = add_build_findings(blank, build, outdated)
         if built.reason is not None:
-            return built, Seconds(build=build.cpu_seconds, suite=0.0)
+            return built, ValidationSeconds(build=build.cpu_seconds, suite=0.0)
         listener.step('tests', 0, 1)
-        declared = methods_by_module(repository, build.rev, language.NAME)
-        found, spent = _of_tests(options, declared, built, pair)
-        return found, Seconds(build=build.cpu_seconds, suite=spent)
+        declared = group_methods_by_module(repository, build.rev, language.NAME)
+        validation, spent = _add_test_findings(options, declared, built, pair)
+        return validation, ValidationSeconds(build=build.cpu_seconds, suite=spent)
 
 
-def of_build(blank: Validation, build: Build, outdated: str | None) -> Validation:
+def add_build_findings(blank: Validation, build: Build, outdated: str | None) -> Validation:
     """What the build shows, a reason included if it is not enough; `outdated` is its language's."""
     built = replace(
         blank,
@@ -182,23 +197,23 @@ def of_build(blank: Validation, build: Build, outdated: str | None) -> Validatio
         built=sum(why is None for why in build.modules.values()),
     )
     if outdated is not None:
-        return replace(built, reason=Invalid.LEVEL_TOO_OLD, detail=outdated)
-    trouble = _trouble(build)
+        return replace(built, reason=InvalidReason.LEVEL_TOO_OLD, detail=outdated)
+    trouble = _explain_build_failure(build)
     if trouble is not None:
-        return replace(built, reason=Invalid.DOES_NOT_BUILD, detail=trouble)
+        return replace(built, reason=InvalidReason.DOES_NOT_BUILD, detail=trouble)
     return built
 
 
-def _trouble(build: Build) -> str | None:
+def _explain_build_failure(build: Build) -> str | None:
     """Maven's own reason, with the first module of which that is known."""
     if build.failure is not None:
         return build.failure
     failed = {name: why for name, why in sorted(build.modules.items()) if why is not None}
-    told = {name: why for name, why in failed.items() if why != 'skipped'} or failed
-    return next((f'{name}: {why}' for name, why in told.items()), None)
+    reasons = {name: why for name, why in failed.items() if why != 'skipped'} or failed
+    return next((f'{name}: {why}' for name, why in reasons.items()), None)
 
 
-def _of_tests(
+def _add_test_findings(
     options: ValidateOptions,
     declared: Mapping[str, tuple[TestMethod, ...]],
     built: Validation,
@@ -209,30 +224,34 @@ def _of_tests(
     tests = {module: methods for module, methods in declared.items() if module in build.modules}
     built = replace(built, tests=sum(map(len, tests.values())))
     if not tests:
-        return replace(built, reason=Invalid.NO_TESTS), 0.0
+        return replace(built, reason=InvalidReason.NO_TESTS), 0.0
     compiled = [pair.compile(build.rev, build.rev, module) for module in tests]
-    refused = next((one.module for one in compiled if not one.unit_ok), None)
+    refused = next(
+        (compilation.module for compilation in compiled if not compilation.unit_ok), None
+    )
     if refused is not None:
-        spent = sum(one.cpu_seconds for one in compiled)
-        return replace(built, reason=Invalid.TESTS_DO_NOT_COMPILE, detail=refused), spent
+        spent = sum(compilation.cpu_seconds for compilation in compiled)
+        return replace(built, reason=InvalidReason.TESTS_DO_NOT_COMPILE, detail=refused), spent
     run = SuiteRun(built=pair, build=build, cpu_seconds=options.suite_cpu_seconds)
-    run.run(tests)
-    suite = _suite(run)
-    return replace(built, suite=suite, reason=judged(suite, in_time=run.left > 0)), run.spent
+    run.run_modules(tests)
+    suite = _count_outcomes(run)
+    return replace(
+        built, suite=suite, reason=find_suite_objection(suite, in_time=run.seconds_left > 0)
+    ), run.spent
 
 
-def judged(suite: Suite, *, in_time: bool) -> Invalid | None:
+def find_suite_objection(suite: SuiteCounts, *, in_time: bool) -> InvalidReason | None:
     """What speaks against a suite; `in_time` if its CPU seconds have lasted."""
     if suite.not_run:
-        return Invalid.SUITE_BREAKS_OFF if in_time else Invalid.SUITE_TOO_SLOW
+        return InvalidReason.SUITE_BREAKS_OFF if in_time else InvalidReason.SUITE_TOO_SLOW
     if not suite.passed + suite.failed + suite.error + suite.timeout:
-        return Invalid.NO_TEST_RUNS
-    return None if suite.passed else Invalid.NO_TEST_PASSES
+        return InvalidReason.NO_TEST_RUNS
+    return None if suite.passed else InvalidReason.NO_TEST_PASSES
 
 
-def _suite(run: SuiteRun) -> Suite:
+def _count_outcomes(run: SuiteRun) -> SuiteCounts:
     counts = Counter(verdict.outcome for verdict in run.verdicts)
-    return Suite(
+    return SuiteCounts(
         passed=counts[Outcome.PASS],
         failed=counts[Outcome.FAIL],
         error=counts[Outcome.ERROR],
@@ -241,7 +260,8 @@ def _suite(run: SuiteRun) -> Suite:
         skipped=counts[Outcome.SKIPPED],
         missing=counts[Outcome.MISSING],
         environment=sum(
-            verdict.outcome.broken and verdict.environment is not None for verdict in run.verdicts
+            verdict.outcome.is_broken and verdict.environment is not None
+            for verdict in run.verdicts
         ),
         not_run=run.left_out,
     )

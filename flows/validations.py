@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.storage.documents import line
-from coevo.storage.documents import read
+from coevo.storage.documents import encode_line
+from coevo.storage.documents import load_record
 from coevo.storage.place import Root
-from coevo.storage.place import folder_name
-from coevo.storage.places import place_of
+from coevo.storage.place import encode_folder_name
+from coevo.storage.places import open_place
 
 FOLDER = 'validations'
 
 _CURE = 'remove it and validate again'
 
 
-class Invalid(StrEnum):
+class InvalidReason(StrEnum):
     """Why a repository is not mined. The values are data; one is never renamed."""
 
     NO_BUILD_FILE = 'no_build_file'
@@ -41,20 +41,20 @@ class Invalid(StrEnum):
 
 
 _SENTENCES = {
-    Invalid.NO_BUILD_FILE: 'There is no build file at the root.',
-    Invalid.LEVEL_TOO_OLD: 'The language levels that are declared are all too old.',
-    Invalid.DOES_NOT_BUILD: 'Not every module builds.',
-    Invalid.NO_TESTS: 'No module that is built declares a test.',
-    Invalid.TESTS_DO_NOT_COMPILE: 'The tests of a module do not compile.',
-    Invalid.NO_TEST_RUNS: 'Every test is skipped, or not found by its framework.',
-    Invalid.NO_TEST_PASSES: 'Tests run, but not one of them passes here.',
-    Invalid.SUITE_TOO_SLOW: 'The CPU seconds for a suite did not last for all tests.',
-    Invalid.SUITE_BREAKS_OFF: 'Tests end their process again and again, before the rest has run.',
+    InvalidReason.NO_BUILD_FILE: 'There is no build file at the root.',
+    InvalidReason.LEVEL_TOO_OLD: 'The language levels that are declared are all too old.',
+    InvalidReason.DOES_NOT_BUILD: 'Not every module builds.',
+    InvalidReason.NO_TESTS: 'No module that is built declares a test.',
+    InvalidReason.TESTS_DO_NOT_COMPILE: 'The tests of a module do not compile.',
+    InvalidReason.NO_TEST_RUNS: 'Every test is skipped, or not found by its framework.',
+    InvalidReason.NO_TEST_PASSES: 'Tests run, but not one of them passes here.',
+    InvalidReason.SUITE_TOO_SLOW: 'The CPU seconds for a suite did not last for all tests.',
+    InvalidReason.SUITE_BREAKS_OFF: 'Tests end their process again and again, before the rest has run.',
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class SuiteCounts:
     """How many test methods had which outcome on their own code.
 
     environment  of the broken, those that need what the machine withholds
@@ -90,7 +90,7 @@ class Validation:
     rev: str
     ref: str
     committed: datetime | None
-    reason: Invalid | None = None
+    reason: InvalidReason | None = None
     detail: str = ''
     level: int | None = None
     runtime: str | None = None
@@ -99,7 +99,7 @@ class Validation:
     modules: int = 0
     built: int = 0
     tests: int = 0
-    suite: Suite | None = None
+    suite: SuiteCounts | None = None
     sandbox: str
     engine_version: int
     language: str | None = None
@@ -122,7 +122,7 @@ class Validation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seconds:
+class ValidationSeconds:
     """CPU seconds of the sandboxed programs; `suite` with the compilation of tests."""
 
     build: float
@@ -130,54 +130,56 @@ class Seconds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Latest:
+class _LatestValidation:
     rev: str
     pushed: datetime | None = None
 
 
-def read_validation(store: Root, repo: str, rev: str) -> Validation | None:
+def load_validation(store: Root, repo: str, rev: str) -> Validation | None:
     """What is known of a revision; None where it was not asked."""
-    return read(Validation, place_of(store), f'{_folder(repo)}/{rev}.json', _CURE)
+    return load_record(Validation, open_place(store), f'{_get_folder(repo)}/{rev}.json', _CURE)
 
 
-def latest_validation(store: Root, repo: str) -> Validation | None:
+def load_latest_validation(store: Root, repo: str) -> Validation | None:
     """What is known of the revision that was asked about last; None if none ever was."""
-    latest = read(_Latest, place_of(store), _latest(repo), _CURE)
-    return None if latest is None else read_validation(store, repo, latest.rev)
+    latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
+    return None if latest is None else load_validation(store, repo, latest.rev)
 
 
-def validated_push(store: Root, repo: str) -> datetime | None:
+def load_validated_push(store: Root, repo: str) -> datetime | None:
     """When it was last pushed to, as its host said before it was asked about last; None if nobody knows."""
-    latest = read(_Latest, place_of(store), _latest(repo), _CURE)
+    latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
     return None if latest is None else latest.pushed
 
 
-def seconds_of(store: Root, validation: Validation) -> Seconds | None:
+def load_seconds(store: Root, validation: Validation) -> ValidationSeconds | None:
     """What a validation cost when it was run."""
-    return read(Seconds, place_of(store), _seconds(validation), _CURE)
+    return load_record(ValidationSeconds, open_place(store), _get_seconds_path(validation), _CURE)
 
 
-def keep_validation(store: Root, validation: Validation, seconds: Seconds) -> None:
+def write_validation(store: Root, validation: Validation, seconds: ValidationSeconds) -> None:
     """Write a finding; one of the same revision by another engine or sandbox makes way."""
-    place = place_of(store)
-    place.write(_seconds(validation), line(seconds))
-    place.write(f'{_folder(validation.repo)}/{validation.rev}.json', line(validation))
+    storage = open_place(store)
+    storage.write_file(_get_seconds_path(validation), encode_line(seconds))
+    storage.write_file(
+        f'{_get_folder(validation.repo)}/{validation.rev}.json', encode_line(validation)
+    )
 
 
-def name_latest(store: Root, validation: Validation, pushed: datetime | None = None) -> None:
-    """Let `latest_validation` give this one, and `validated_push` what its host had said."""
-    place, latest = place_of(store), _Latest(rev=validation.rev, pushed=pushed)
-    if read(_Latest, place, _latest(validation.repo), _CURE) != latest:
-        place.write(_latest(validation.repo), line(latest))
+def write_latest(store: Root, validation: Validation, pushed: datetime | None = None) -> None:
+    """Let `load_latest_validation` give this one, and `load_validated_push` what its host had said."""
+    storage, latest = open_place(store), _LatestValidation(rev=validation.rev, pushed=pushed)
+    if load_record(_LatestValidation, storage, _get_latest_path(validation.repo), _CURE) != latest:
+        storage.write_file(_get_latest_path(validation.repo), encode_line(latest))
 
 
-def _folder(repo: str) -> str:
-    return f'{FOLDER}/{folder_name(repo)}'
+def _get_folder(repo: str) -> str:
+    return f'{FOLDER}/{encode_folder_name(repo)}'
 
 
-def _latest(repo: str) -> str:
-    return f'{_folder(repo)}/latest.json'
+def _get_latest_path(repo: str) -> str:
+    return f'{_get_folder(repo)}/latest.json'
 
 
-def _seconds(validation: Validation) -> str:
-    return f'{_folder(validation.repo)}/{validation.rev}.seconds.json'
+def _get_seconds_path(validation: Validation) -> str:
+    return f'{_get_folder(validation.repo)}/{validation.rev}.seconds.json'

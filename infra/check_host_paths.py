@@ -3,7 +3,7 @@
     python infra/check_host_paths.py [FILE …]      all of the product's files, if none is named; status 1 for a finding
 
 A path may be written if it is made of folders of ours and of names that coevo itself chose: literals, constants, digests,
-random names, numbers. Every other name has to become a path by `coevo.storage.beneath.beneath`, whose result has
+random names, numbers. Every other name has to become a path by `coevo.storage.beneath.join_beneath`, whose result has
 methods of its own that write. Where a name is coevo's own and that cannot be seen here, a comment on the line says why:
 
     folder / f'{name}.json'  # own name: one of PARTS
@@ -66,9 +66,10 @@ OWN_NAMES = frozenset(
         *(
             'token_hex',
             'hexdigest',
-            'short_hash',
-            'digest',
-            'folder_name',
+            'compute_short_hash',
+            'digest_files',
+            'encode_folder_name',
+            'name_folder',
             'len',
             'id',
             'gettempdir',
@@ -92,7 +93,7 @@ class Finding:
     def __str__(self) -> str:
         return (
             f'{self.file}:{self.line}: {self.name!r} becomes part of a path that is written ({self.path}): '
-            f'make it by coevo.storage.beneath.beneath, or say behind {MARK!r} on this line why no stranger chose it'
+            f'make it by coevo.storage.beneath.join_beneath, or say behind {MARK!r} on this line why no stranger chose it'
         )
 
 

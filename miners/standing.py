@@ -12,21 +12,21 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.layout import Side
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
 from coevo.model.families import MOST_TESTS
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
 from coevo.model.reasons import Reason
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from coevo.model.records import TestMethod
-from miners.diffs.contexts import test_tree
+from miners.diffs.contexts import load_test_tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingFile:
+class SingleRevisionFile:
     """A file that declares tests.
 
     named    classes of the code whose name it has, those of its own package alone if there are such
@@ -52,79 +52,85 @@ class StandingFile:
     @property
     def files(self) -> tuple[str, ...]:
         """Those of the code that it may be about, sorted."""
-        return tuple(sorted({one.file for one in (*self.named, *self.modules)}))
+        return tuple(sorted({focus.file for focus in (*self.named, *self.modules)}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Code:
+class _CodeTypes:
     """The types of the code that stand in no class, by simple name: classes, and modules."""
 
-    classes: Mapping[str, list[Located]]
-    modules: Mapping[str, list[Located]]
+    classes: Mapping[str, list[LocatedType]]
+    modules: Mapping[str, list[LocatedType]]
 
 
-def standing_files(repository: Repository, rev: str, language: str) -> Iterator[StandingFile]:
+def list_single_revision_files(
+    repository: Repository, rev: str, language: str
+) -> Iterator[SingleRevisionFile]:
     """All of a revision by path; CorruptObject where one cannot be read."""
-    tests = test_tree(repository, rev, language)
-    code = _code(tests.tree)
-    for path in tests.tree.paths(Side.TEST):
-        methods = tuple(test.method for test in tests.tests(path))
+    tests = load_test_tree(repository, rev, language)
+    code = _index_code(tests.tree)
+    for path in tests.tree.list_paths(Side.TEST):
+        methods = tuple(test.method for test in tests.list_tests(path))
         if not methods:
             continue
-        if tests.tree.origin(path) is not Origin.WRITTEN:
-            yield StandingFile(test_file=path, methods=methods, reason=Reason.FILE_OF_OTHERS)
+        if tests.tree.find_origin(path) is not FileOrigin.WRITTEN:
+            yield SingleRevisionFile(test_file=path, methods=methods, reason=Reason.FILE_OF_OTHERS)
         elif len(methods) > MOST_TESTS:
-            yield StandingFile(test_file=path, methods=methods, reason=Reason.TOO_MANY_TESTS)
+            yield SingleRevisionFile(test_file=path, methods=methods, reason=Reason.TOO_MANY_TESTS)
         else:
-            yield _named(path, methods, code, language)
+            yield _make_single_revision_file(path, methods, code, language)
 
 
-def _named(path: str, methods: Sequence[TestMethod], code: _Code, language: str) -> StandingFile:
-    first, under_test = methods[0], reading(language).class_under_test
+def _make_single_revision_file(
+    path: str, methods: Sequence[TestMethod], code: _CodeTypes, language: str
+) -> SingleRevisionFile:
+    first, under_test = methods[0], get_reading(language).guess_class_under_test
     package = first.test_class.rpartition('.')[0]
-    classes = _near(code.classes.get(under_test(first), []), package)
+    classes = _prefer_package(code.classes.get(under_test(first), []), package)
     whole = replace(first, test_class=first.test_class.partition('$')[0])
-    modules = _of_file(_near(code.modules.get(under_test(whole), []), package), path)
-    return StandingFile(
+    modules = _prefer_file(_prefer_package(code.modules.get(under_test(whole), []), package), path)
+    return SingleRevisionFile(
         test_file=path,
         methods=tuple(methods),
-        named=tuple(map(_focus, classes)),
-        modules=tuple(map(_focus, modules)),
+        named=tuple(map(_make_focus, classes)),
+        modules=tuple(map(_make_focus, modules)),
         reason=None if classes or modules else Reason.NO_TEST_CLASS,
     )
 
 
-def _near(found: Sequence[Located], package: str) -> Sequence[Located]:
-    return [one for one in found if one.package == package] or found
+def _prefer_package(found: Sequence[LocatedType], package: str) -> Sequence[LocatedType]:
+    return [located for located in found if located.package == package] or found
 
 
-def _of_file(found: Sequence[Located], test_file: str) -> Sequence[Located]:
+def _prefer_file(found: Sequence[LocatedType], test_file: str) -> Sequence[LocatedType]:
     """Of modules of one name those beside the test file, of these the file that it is named after.
 
     A package of Go is a module of several files; elsewhere no two modules have one name.
     """
-    if len({one.type.name for one in found}) == len(found):
+    if len({located.type.name for located in found}) == len(found):
         return found
     test = PurePosixPath(test_file)
-    beside = [one for one in found if PurePosixPath(one.path).parent == test.parent] or found
+    beside = [
+        located for located in found if PurePosixPath(located.path).parent == test.parent
+    ] or found
     stem = test.stem.removesuffix('_test')
-    return [one for one in beside if PurePosixPath(one.path).stem == stem] or beside
+    return [located for located in beside if PurePosixPath(located.path).stem == stem] or beside
 
 
-def _code(tree: Tree) -> _Code:
-    classes: dict[str, list[Located]] = defaultdict(list)
-    modules: dict[str, list[Located]] = defaultdict(list)
-    for path in tree.paths(Side.SOURCE):
-        types = tree.file(path).types
+def _index_code(tree: RevisionTree) -> _CodeTypes:
+    classes: dict[str, list[LocatedType]] = defaultdict(list)
+    modules: dict[str, list[LocatedType]] = defaultdict(list)
+    for path in tree.list_paths(Side.SOURCE):
+        types = tree.parse_file(path).types
         within = {type_.name for type_ in types if type_.kind == MODULE} | {''}
         for type_ in types:
             if type_.outer in within:
-                found = modules if type_.kind == MODULE else classes
-                found[type_.simple].append(Located(path, type_))
-    return _Code(classes=classes, modules=modules)
+                types_by_name = modules if type_.kind == MODULE else classes
+                types_by_name[type_.simple].append(LocatedType(path, type_))
+    return _CodeTypes(classes=classes, modules=modules)
 
 
-def _focus(located: Located) -> Focus:
+def _make_focus(located: LocatedType) -> Focus:
     return Focus(
         file=located.path,
         declaration=located.canonical,

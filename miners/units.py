@@ -12,11 +12,11 @@ import lizard_languages
 
 from coevo.languages.declarations import MODULE
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import Member
 from coevo.languages.layout import Side
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
@@ -24,7 +24,7 @@ from coevo.model.profiles import FunctionRules
 from coevo.model.profiles import ModuleRules
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 
 # Of what lizard does not read.
 _UNKNOWN = 'not_offered'
@@ -52,37 +52,37 @@ class CodeUnit:
 
     @property
     def files(self) -> tuple[str, ...]:
-        return tuple(one.file for one in self.focus)
+        return tuple(focus.file for focus in self.focus)
 
 
-def code_units(
-    tree: Tree, language: str, families: Sequence[Family], profile: Profile
+def list_code_units(
+    tree: RevisionTree, language: str, families: Sequence[Family], profile: Profile
 ) -> Iterator[CodeUnit]:
     """Those of each family that looks at units, in the order of their names."""
     if Family.FUNCTION in families:
-        yield from _functions(tree, profile.functions)
+        yield from _list_functions(tree, profile.functions)
     if Family.MODULE in families:
-        yield from _packages(tree, language, profile.modules)
+        yield from _list_packages(tree, language, profile.modules)
 
 
 # -- functions -------------------------------------------------------------------------------------
 
 
-def _functions(tree: Tree, rules: FunctionRules) -> Iterator[CodeUnit]:
+def _list_functions(tree: RevisionTree, rules: FunctionRules) -> Iterator[CodeUnit]:
     """Functions of modules and static methods: what needs no object (ULT, "top-level functions")."""
-    for path in _written(tree):
-        found = [
+    for path in _list_written_sources(tree):
+        functions = [
             (type_, member)
-            for type_ in tree.file(path).types
+            for type_ in tree.parse_file(path).types
             for member in type_.members
             if member.kind == 'method' and (type_.kind == MODULE or 'static' in member.modifiers)
         ]
-        known = _complexities(path, tree.content(path)) if found else {}
-        for type_, member in found:
-            yield _function(path, type_, member, _complexity(member, known), rules)
+        known = _measure_complexities(path, tree.read_content(path)) if functions else {}
+        for type_, member in functions:
+            yield _make_function_unit(path, type_, member, _find_complexity(member, known), rules)
 
 
-def _function(
+def _make_function_unit(
     path: str, type_: DeclaredType, member: Member, complexity: int | None, rules: FunctionRules
 ) -> CodeUnit:
     known = _UNKNOWN if complexity is None else str(complexity)
@@ -108,18 +108,18 @@ def _function(
     )
 
 
-def _complexities(path: str, text: bytes) -> dict[tuple[str, int], int]:
+def _measure_complexities(path: str, text: bytes) -> dict[tuple[str, int], int]:
     """Of each function of a file, by its name and first line; empty where lizard does not read it."""
     if lizard_languages.get_reader_for(path) is None:
         return {}
-    found = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))
+    analysis = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))
     return {
-        (one.name.rpartition('::')[2], one.start_line): one.cyclomatic_complexity
-        for one in found.function_list
+        (function.name.rpartition('::')[2], function.start_line): function.cyclomatic_complexity
+        for function in analysis.function_list
     }
 
 
-def _complexity(member: Member, known: dict[tuple[str, int], int]) -> int | None:
+def _find_complexity(member: Member, known: dict[tuple[str, int], int]) -> int | None:
     """Of the first function of its name within a declaration, which is itself."""
     lines = [
         line
@@ -132,24 +132,27 @@ def _complexity(member: Member, known: dict[tuple[str, int], int]) -> int | None
 # -- packages --------------------------------------------------------------------------------------
 
 
-def _packages(tree: Tree, language: str, rules: ModuleRules) -> Iterator[CodeUnit]:
+def _list_packages(tree: RevisionTree, language: str, rules: ModuleRules) -> Iterator[CodeUnit]:
     folders: dict[str, list[str]] = defaultdict(list)
-    for path in _written(tree):
-        if tree.content(path).strip() and not reading(language).is_build_file(path):
+    for path in _list_written_sources(tree):
+        if tree.read_content(path).strip() and not get_reading(language).is_build_file(path):
             folders[path.rpartition('/')[0]].append(path)
     for folder, paths in sorted(folders.items()):
-        counts = [len(tree.content(path).splitlines()) for path in paths]
-        reason, detail = _size(rules, len(paths), sum(counts))
+        counts = [len(tree.read_content(path).splitlines()) for path in paths]
+        reason, detail = _check_size(rules, len(paths), sum(counts))
         yield CodeUnit(
             family=Family.MODULE,
             name=folder or '.',
-            focus=tuple(_whole_file(tree, *one) for one in zip(paths, counts, strict=True)),
+            focus=tuple(
+                _make_file_focus(tree, *path_and_count)
+                for path_and_count in zip(paths, counts, strict=True)
+            ),
             reason=reason,
             detail=detail,
         )
 
 
-def _size(rules: ModuleRules, files: int, lines: int) -> tuple[Reason | None, str]:
+def _check_size(rules: ModuleRules, files: int, lines: int) -> tuple[Reason | None, str]:
     if files < rules.least_files:
         return Reason.TOO_FEW_FILES, str(files)
     if files > rules.most_files:
@@ -157,17 +160,21 @@ def _size(rules: ModuleRules, files: int, lines: int) -> tuple[Reason | None, st
     return (Reason.TOO_MANY_LINES, str(lines)) if lines >= rules.fewer_lines else (None, '')
 
 
-def _whole_file(tree: Tree, path: str, lines: int) -> Focus:
-    types = tree.file(path).types
+def _make_file_focus(tree: RevisionTree, path: str, lines: int) -> Focus:
+    types = tree.parse_file(path).types
     return Focus(
         file=path,
-        declaration=Located(path, types[0]).canonical if types else '',
+        declaration=LocatedType(path, types[0]).canonical if types else '',
         kind=FocusKind.FILE,
         start_line=1,
         end_line=max(1, lines),
     )
 
 
-def _written(tree: Tree) -> Iterator[str]:
+def _list_written_sources(tree: RevisionTree) -> Iterator[str]:
     """Sources that were written here: what is generated, or of others, is nobody's to test."""
-    return (path for path in tree.paths(Side.SOURCE) if tree.origin(path) is Origin.WRITTEN)
+    return (
+        path
+        for path in tree.list_paths(Side.SOURCE)
+        if tree.find_origin(path) is FileOrigin.WRITTEN
+    )

@@ -24,43 +24,45 @@ from coevo.model.words import Stage
 from coevo.model.words import Walk
 from coevo.storage.withdrawals import Withdrawal
 from coevo.storage.withdrawals import WithdrawnKind
-from packagers.built import Built
-from packagers.duplicates import duplicates
+from packagers.built import BuiltTasks
+from packagers.duplicates import mark_duplicates
 from packagers.licensing import fill_licences
-from packagers.licensing import withhold
+from packagers.licensing import withhold_unpublishable_rows
 from packagers.marks import Mark
-from packagers.marks import marked
-from packagers.near_duplicates import near_duplicates
+from packagers.marks import apply_marks
+from packagers.near_duplicates import mark_near_duplicates
 from packagers.plan import ReleasePlan
-from packagers.reverified import reverify
+from packagers.reverified import apply_reverification
 from packagers.row_files import Sorter
 from packagers.rows import Rows
-from packagers.rows import rows_of
+from packagers.rows import list_rows_of_repo
 
 Row = TypeVar('Row')
 
 
-def assemble(rows: Rows, plan: ReleasePlan) -> Rows:
+def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
     """The rows with all that a release adds but what an earlier snapshot makes of them."""
-    rows = reverify(rows)
+    rows = apply_reverification(rows)
     families = plan.families(sorted({row.repo for row in rows.repositories}))
-    rows = rows.but(
-        repositories=(_completed(row, families[row.repo], plan) for row in rows.repositories),
+    rows = rows.replace_tables(
+        repositories=(
+            _complete_repository_row(row, families[row.repo], plan) for row in rows.repositories
+        ),
     )
-    rows = withhold(fill_licences(rows, plan.licence), plan.accepted)
-    rows = rows.but(methods=plan.date(rows))
-    rows = rows.but(standing=plan.date_standing(rows))
+    rows = withhold_unpublishable_rows(fill_licences(rows, plan.licence), plan.accepted)
+    rows = rows.replace_tables(methods=plan.date(rows))
+    rows = rows.replace_tables(standing=plan.date_standing(rows))
     tasks, drops = Sorter(TaskRow, rows.space), Sorter(Drop, rows.space)
     suites: dict[tuple[str, Walk], str] = {}
-    alike = chain(duplicates(rows), near_duplicates(rows.methods, rows.space))
-    of_tasks = _built(rows, plan, tasks, drops, suites)
-    methods = marked(rows.methods, chain(alike, of_tasks), rows.space)
-    rows = rows.but(methods=methods)
-    rows = rows.but(standing=_with_tasks(rows.standing, suites))
-    return rows.but(tasks=tasks.finish(), drops=chain(rows.drops, drops.finish()))
+    alike = chain(mark_duplicates(rows), mark_near_duplicates(rows.methods, rows.space))
+    of_tasks = _build_tasks(rows, plan, tasks, drops, suites)
+    methods = apply_marks(rows.methods, chain(alike, of_tasks), rows.space)
+    rows = rows.replace_tables(methods=methods)
+    rows = rows.replace_tables(standing=_add_task_ids(rows.standing, suites))
+    return rows.replace_tables(tasks=tasks.finish(), drops=chain(rows.drops, drops.finish()))
 
 
-def _completed(row: RepositoryRow, family: str, plan: ReleasePlan) -> RepositoryRow:
+def _complete_repository_row(row: RepositoryRow, family: str, plan: ReleasePlan) -> RepositoryRow:
     files, lines = plan.size(row.repo, row.head, row.language) or (None, None)
     return dataclasses.replace(
         row,
@@ -71,13 +73,13 @@ def _completed(row: RepositoryRow, family: str, plan: ReleasePlan) -> Repository
     )
 
 
-def _with_tasks(
+def _add_task_ids(
     rows: Iterable[StandingRow], ids: Mapping[tuple[str, Walk], str]
 ) -> Iterator[StandingRow]:
     return (dataclasses.replace(row, task_id=ids.get((row.standing_id, row.walk))) for row in rows)
 
 
-def _built(
+def _build_tasks(
     rows: Rows,
     plan: ReleasePlan,
     tasks: Sorter[TaskRow],
@@ -90,25 +92,31 @@ def _built(
     for row in rows.repositories:
         families[row.family or row.repo].add(row.repo)
     for _, repos in sorted(families.items()):
-        some = _of_family(rows, sorted(repos))
-        built = _but_withdrawn(plan.build(some), rows.withdrawals)
+        some = _select_repositories(rows, sorted(repos))
+        built = _drop_withdrawn_tasks(plan.build(some), rows.withdrawals)
         suites |= built.standing
         for task in built.tasks:
             tasks.add((), task)
         for drop in built.drops:
             drops.add((), drop)
-        yield from _marks(some, built)
+        yield from _mark_methods(some, built)
 
 
-def _but_withdrawn(built: Built, withdrawals: Sequence[Withdrawal]) -> Built:
+def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) -> BuiltTasks:
     """Tasks that nobody took back, with a drop for each of the others."""
-    taken_back = {one.id: one.reason for one in withdrawals if one.kind is WithdrawnKind.TASK}
-    gone = [task for task in built.tasks if task.task_id in taken_back]
-    if not gone:
+    taken_back = {
+        withdrawal.id: withdrawal.reason
+        for withdrawal in withdrawals
+        if withdrawal.kind is WithdrawnKind.TASK
+    }
+    withdrawn_tasks = [task for task in built.tasks if task.task_id in taken_back]
+    if not withdrawn_tasks:
         return built
     drops = [
-        Drop.at(Stage.TASK, task, task.task_id, Reason.TASK_WITHDRAWN, taken_back[task.task_id])
-        for task in gone
+        Drop.make_at_stage(
+            Stage.TASK, task, task.task_id, Reason.TASK_WITHDRAWN, taken_back[task.task_id]
+        )
+        for task in withdrawn_tasks
     ]
     return dataclasses.replace(
         built,
@@ -119,24 +127,24 @@ def _but_withdrawn(built: Built, withdrawals: Sequence[Withdrawal]) -> Built:
     )
 
 
-def _of_family(rows: Rows, repos: Collection[str]) -> Rows:
+def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
     """What tasks of some repositories are made of; other tables are as they were."""
 
-    def theirs(found: Sequence[Row]) -> tuple[Row, ...]:
-        return tuple(row for repo in repos for row in rows_of(found, repo))
+    def select_rows(found: Sequence[Row]) -> tuple[Row, ...]:
+        return tuple(row for repo in repos for row in list_rows_of_repo(found, repo))
 
     return dataclasses.replace(
         rows,
-        repositories=theirs(rows.repositories),
-        pairs=theirs(rows.pairs),
-        methods=theirs(rows.methods),
-        environments=theirs(rows.environments),
-        starts=theirs(rows.starts),
-        standing=theirs(rows.standing),
+        repositories=select_rows(rows.repositories),
+        pairs=select_rows(rows.pairs),
+        methods=select_rows(rows.methods),
+        environments=select_rows(rows.environments),
+        starts=select_rows(rows.starts),
+        standing=select_rows(rows.standing),
     )
 
 
-def _marks(rows: Rows, built: Built) -> Iterator[Mark]:
+def _mark_methods(rows: Rows, built: BuiltTasks) -> Iterator[Mark]:
     leak = {task.task_id: task.leak for task in built.tasks}
     for row in rows.methods:
         key = row.method_id, row.walk

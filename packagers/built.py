@@ -14,7 +14,7 @@ from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class BuiltTasks:
     """Tasks, and columns of their methods.
 
     ids       the task of each method row that has one, by method id and walk

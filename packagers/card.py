@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import not_offered
+from coevo.languages.table import list_not_offered
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
@@ -16,18 +16,18 @@ from coevo.model.reasons import BY_STAGE
 from coevo.model.reasons import Reason
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
-from coevo.model.texts import named_of_others
-from coevo.model.words import Change
+from coevo.model.texts import list_third_party_columns
+from coevo.model.words import MethodChange
 from coevo.model.words import Stage
 from coevo.model.words import Track
-from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers import datasheet
-from packagers.binomial import upper_bound
-from packagers.dictionary import table
-from packagers.dictionary import tables_of_columns
-from packagers.funnel import funnel
-from packagers.manifests import About
-from packagers.manifests import siblings
+from packagers.binomial import compute_upper_bound
+from packagers.dictionary import render_column_tables
+from packagers.dictionary import render_table
+from packagers.funnel import compute_funnel
+from packagers.manifests import SnapshotDetails
+from packagers.manifests import count_siblings
 from packagers.news import RepositoryNews
 from packagers.rows import Rows
 
@@ -144,54 +144,54 @@ _LICENCE = (
 )
 
 
-def text(rows: Rows, about: About) -> str:
+def render_card(rows: Rows, about: SnapshotDetails) -> str:
     """The card as Markdown, its head telling dataset viewers which files are which table."""
     blocks = (
-        _configs(rows),
+        _render_configs(rows),
         f'# coevo {about.month}',
         INTRODUCTION,
         '## Tables',
-        table(('table', 'rows', 'content'), _tables(rows)),
+        render_table(('table', 'rows', 'content'), _list_tables(rows)),
         '## Columns',
-        tables_of_columns(),
+        render_column_tables(),
         '## Use',
-        ' '.join((USE, *_empty(rows))),
+        ' '.join((USE, *_explain_empty_tables(rows))),
         '## Labels',
         LABELS,
-        table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _labels(rows)),
+        render_table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _list_labels(rows)),
         '## Funnel',
         FUNNEL,
-        table(('stage', 'unit', 'entered', 'kept', 'dropped'), _stages(rows)),
-        *_unmined(about),
-        *_behind(about),
-        *_run_again(rows),
-        *_news(about.news),
+        render_table(('stage', 'unit', 'entered', 'kept', 'dropped'), _list_stages(rows)),
+        *_report_unmined(about),
+        *_report_walks_behind(about),
+        *_report_reverified(rows),
+        *_report_news(about.news),
         '## Siblings',
         SIBLINGS,
-        table(('', 'here'), _siblings(rows)),
+        render_table(('', 'here'), _list_sibling_counts(rows)),
         '## Reasons',
         REASONS,
-        table(('stage', 'reason', 'here', 'meaning'), _reasons(rows)),
+        render_table(('stage', 'reason', 'here', 'meaning'), _list_reasons(rows)),
         '## Limits',
-        LIMITS + _drawn(rows) + _not_offered(rows),
+        LIMITS + _describe_sample(rows) + _list_not_offered(rows),
         '## Licences',
         LICENCES,
-        table(('licence', 'pairs', 'tasks'), _licences(rows)),
+        render_table(('licence', 'pairs', 'tasks'), _count_licences(rows)),
         '## Datasheet',
-        datasheet.sections(3),
+        datasheet.render_sections(3),
     )
     return '\n\n'.join(blocks) + '\n'
 
 
-def without_code(card: str, month: str) -> str:
+def render_code_free_card(card: str, month: str) -> str:
     """The card of an edition without code, from that of its release."""
     title = f'# coevo {month}\n'
-    columns = ', '.join(f'`{name}`' for name in named_of_others(TABLES))
-    told = f'# coevo {month}, code-free edition\n\n{WITHOUT_CODE.format(columns)}\n'
-    return card.replace(title, told, 1).replace(LICENCES, LICENCES_WITHOUT_CODE, 1)
+    columns = ', '.join(f'`{name}`' for name in list_third_party_columns(TABLES))
+    code_free_title = f'# coevo {month}, code-free edition\n\n{WITHOUT_CODE.format(columns)}\n'
+    return card.replace(title, code_free_title, 1).replace(LICENCES, LICENCES_WITHOUT_CODE, 1)
 
 
-def _configs(rows: Rows) -> str:
+def _render_configs(rows: Rows) -> str:
     """The head that dataset viewers read: a configuration for each table, and one for each track.
 
     A table without rows is left out, since Hugging Face's library has no data for it. A track is not: who
@@ -208,7 +208,7 @@ def _configs(rows: Rows) -> str:
     return '\n'.join((*lines, '---'))
 
 
-def _empty(rows: Rows) -> Iterator[str]:
+def _explain_empty_tables(rows: Rows) -> Iterator[str]:
     tables = [f'`{name}`' for name in TABLES if not getattr(rows, name)]
     if tables:
         yield NO_TABLE.format(', '.join(tables))
@@ -218,21 +218,21 @@ def _empty(rows: Rows) -> Iterator[str]:
         yield NO_TASKS.format(', '.join(tracks))
 
 
-def _licences(rows: Rows) -> Iterator[tuple[object, ...]]:
+def _count_licences(rows: Rows) -> Iterator[tuple[object, ...]]:
     pairs = Counter(pair.license or 'unknown' for pair in rows.pairs)
     tasks = Counter(task.license or 'unknown' for task in rows.tasks)
     for name, count in sorted(pairs.items()):
         yield name, count, tasks[name]
 
 
-def _tables(rows: Rows) -> Iterator[tuple[str, str, str]]:
+def _list_tables(rows: Rows) -> Iterator[tuple[str, str, str]]:
     for name, content in CONTENTS.items():
         # How many steps were timed may differ from run to run, as the seconds do.
         count = '' if name == 'timings' else str(len(getattr(rows, name)))
         yield f'`{name}`', count, content
 
 
-def _labels(rows: Rows) -> Iterator[tuple[object, ...]]:
+def _list_labels(rows: Rows) -> Iterator[tuple[object, ...]]:
     counts = Counter(row.label for row in rows.methods)
     for row in TABLE:
         cells = (row.demands[cell].value if cell in row.demands else '' for cell in CELL_ORDER)
@@ -240,13 +240,13 @@ def _labels(rows: Rows) -> Iterator[tuple[object, ...]]:
         yield f'`{row.label}`', is_task, row.change, *cells, counts[row.label]
 
 
-def _stages(rows: Rows) -> Iterator[tuple[object, ...]]:
-    for step in funnel(rows):
-        dropped = step.entered - step.kept
-        yield step.stage, step.stage.unit, step.entered, step.kept, dropped
+def _list_stages(rows: Rows) -> Iterator[tuple[object, ...]]:
+    for step in compute_funnel(rows):
+        dropped = step.entered - step.kept_count
+        yield step.stage, step.stage.unit, step.entered, step.kept_count, dropped
 
 
-def _unmined(about: About) -> Iterator[str]:
+def _report_unmined(about: SnapshotDetails) -> Iterator[str]:
     for partition, count in sorted(about.unmined.items()):
         yield (
             f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
@@ -254,8 +254,8 @@ def _unmined(about: About) -> Iterator[str]:
         )
 
 
-def _behind(about: About) -> Iterator[str]:
-    last = first_clean_moment(about.month)
+def _report_walks_behind(about: SnapshotDetails) -> Iterator[str]:
+    last = compute_first_clean_moment(about.month)
     for partition, reached in sorted(about.reached.items()):
         if reached is None or reached < last - timedelta(microseconds=1):
             until = f'until {reached:%Y-%m-%d}' if reached else 'no one knows until when'
@@ -265,34 +265,38 @@ def _behind(about: About) -> Iterator[str]:
             )
 
 
-def _run_again(rows: Rows) -> Iterator[str]:
+def _report_reverified(rows: Rows) -> Iterator[str]:
     """How many labels did not come out again, of those that were asked to."""
     again = [method for record in rows.reverified for method in record.methods]
-    asked = {method.method_id for method in again}
+    rerun_ids = {method.method_id for method in again}
     lost = {method.method_id for method in again if method.lost is not None}
-    if asked:
-        bound = upper_bound(len(lost), len(asked))
+    if rerun_ids:
+        bound = compute_upper_bound(len(lost), len(rerun_ids))
         yield '## Run again'
         yield (
-            f'{len(asked)} labels were run again, in fresh processes (`coevo reverify`): '
-            f'{len(asked) - len(lost)} hold, {len(lost)} do not, and are left out as `not_reproduced`. If they were drawn by '
+            f'{len(rerun_ids)} labels were run again, in fresh processes (`coevo reverify`): '
+            f'{len(rerun_ids) - len(lost)} hold, {len(lost)} do not, and are left out as `not_reproduced`. If they were drawn by '
             f'seed, at most {bound:.1%} of all labels would not hold, with 95 % confidence.'
         )
 
 
-def _news(news: Sequence[RepositoryNews]) -> Iterator[str]:
+def _report_news(news: Sequence[RepositoryNews]) -> Iterator[str]:
     yield '## News'
     yield NEWS
     heads = ('repository', 'new', 'changed', 'withdrawn')
-    yield table(heads, ((one.repo, one.new, one.changed, one.withdrawn) for one in news))
+    yield render_table(
+        heads, ((entry.repo, entry.new, entry.changed, entry.withdrawn) for entry in news)
+    )
 
 
-def _drawn(rows: Rows) -> str:
+def _describe_sample(rows: Rows) -> str:
     """One more item, where there are unchanged tests: they are a sample, and of how many."""
     left = [drop for drop in rows.drops if drop.reason == Reason.NOT_SAMPLED]
     later = (Stage.LABEL, Stage.PUBLISH)
-    drawn = sum(row.change is Change.UNCHANGED for row in rows.methods)
-    drawn += sum(drop.change is Change.UNCHANGED and drop.stage in later for drop in rows.drops)
+    drawn = sum(row.change is MethodChange.UNCHANGED for row in rows.methods)
+    drawn += sum(
+        drop.change is MethodChange.UNCHANGED and drop.stage in later for drop in rows.drops
+    )
     if not drawn:
         return ''
     return (
@@ -302,10 +306,10 @@ def _drawn(rows: Rows) -> str:
     )
 
 
-def _not_offered(rows: Rows) -> str:
+def _list_not_offered(rows: Rows) -> str:
     """More items of the list, for who reads rows of a language that lacks something."""
     named = sorted({row.language for row in rows.repositories} & LANGUAGES.keys())
-    lacking = {language: not_offered(language) for language in named}
+    lacking = {language: list_not_offered(language) for language in named}
     return ''.join(
         f'\n- Not offered for {language}: {", ".join(lacks)}. What would come of that is `not_offered` or '
         'empty in its rows, which is neither none nor unknown.'
@@ -314,12 +318,12 @@ def _not_offered(rows: Rows) -> str:
     )
 
 
-def _siblings(rows: Rows) -> Iterator[tuple[str, int | float]]:
-    for name, value in siblings(rows).items():
+def _list_sibling_counts(rows: Rows) -> Iterator[tuple[str, int | float]]:
+    for name, value in count_siblings(rows).items():
         yield name.replace('_', ' '), value
 
 
-def _reasons(rows: Rows) -> Iterator[tuple[object, ...]]:
+def _list_reasons(rows: Rows) -> Iterator[tuple[object, ...]]:
     counts = Counter((drop.stage, drop.reason) for drop in rows.drops)
     for stage, reasons in BY_STAGE.items():
         for reason, meaning in reasons.items():

@@ -8,19 +8,19 @@ from typing import Any
 
 from coevo.model.errors import Transient
 from coevo.snapshots.catalogue import CATALOGUE
-from coevo.snapshots.catalogue import catalogued
-from coevo.snapshots.catalogue import text
+from coevo.snapshots.catalogue import build_catalogue_entry
+from coevo.snapshots.catalogue import encode_catalogue
 from coevo.snapshots.manifest_form import is_manifest
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage.place import Root
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from packagers import publishing
 
 _TRIES = 20
 
 
-def beside(snapshot: Root) -> Root | None:
+def find_catalogue_root(snapshot: Root) -> Root | None:
     """Where the catalogue of a snapshot lies; None for one at the top of a bucket."""
     if isinstance(snapshot, Path):
         return snapshot.absolute().parent
@@ -28,32 +28,37 @@ def beside(snapshot: Root) -> Root | None:
     return None if above == 's3:/' else Url(above)
 
 
-def rebuild(snapshots: Root) -> str:
+def rebuild_catalogue(snapshots: Root) -> str:
     """Write the index of all snapshots right below a folder or prefix; where it lies.
 
     Who publishes at the same time writes it, too: the last to look has seen all.
     """
-    place = place_of(snapshots)
+    storage = open_place(snapshots)
     for _ in range(_TRIES):
-        before = place.read(CATALOGUE)
-        data = _index(snapshots)
+        before = storage.read(CATALOGUE)
+        data = _render_index(snapshots)
         if before is not None and before.data == data:
-            return place.shown(CATALOGUE)
-        if place.exchange(CATALOGUE, data, before.version if before else None) is not None:
-            return place.shown(CATALOGUE)
-    raise Transient(f'{place.shown(CATALOGUE)} is written by others all the time')
+            return storage.describe(CATALOGUE)
+        if (
+            storage.write_if_unchanged(CATALOGUE, data, before.version if before else None)
+            is not None
+        ):
+            return storage.describe(CATALOGUE)
+    raise Transient(f'{storage.describe(CATALOGUE)} is written by others all the time')
 
 
-def _index(snapshots: Root) -> bytes:
+def _render_index(snapshots: Root) -> bytes:
     """What is no snapshot of today's schema is left out: nobody could open it."""
-    place = place_of(snapshots)
-    names = publishing.names(snapshots)
-    found = zip(names, place.read_all([f'{name}/{MANIFEST}' for name in names]), strict=True)
-    manifests = ((name, _manifest(one.data)) for name, one in found if one is not None)
-    return text([catalogued(name, content) for name, content in manifests if content])
+    storage = open_place(snapshots)
+    names = publishing.list_snapshots(snapshots)
+    files = zip(names, storage.load_files([f'{name}/{MANIFEST}' for name in names]), strict=True)
+    manifests = ((name, _parse_manifest(file.data)) for name, file in files if file is not None)
+    return encode_catalogue(
+        [build_catalogue_entry(name, content) for name, content in manifests if content]
+    )
 
 
-def _manifest(data: bytes) -> dict[str, Any] | None:
+def _parse_manifest(data: bytes) -> dict[str, Any] | None:
     try:
         content = json.loads(data)
     except ValueError:

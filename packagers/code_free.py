@@ -25,32 +25,32 @@ import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
-from coevo.model.errors import Unsound
+from coevo.model.errors import UnsoundSnapshot
 from coevo.model.schema import TABLES
-from coevo.model.schema import columns_of
-from coevo.model.schema import table_of_plain
-from coevo.model.texts import paths_of_others
-from coevo.snapshots.code_free.hydration import fill
-from coevo.snapshots.code_free.hydration import writer
+from coevo.model.schema import build_table_of_plain_rows
+from coevo.model.schema import build_table_schema
+from coevo.model.texts import find_third_party_paths
+from coevo.snapshots.code_free.hydration import describe_writer
+from coevo.snapshots.code_free.hydration import write_release
 from coevo.snapshots.code_free.recipes import FULL
-from coevo.snapshots.code_free.texts import Texts
+from coevo.snapshots.code_free.texts import EditionTexts
 from coevo.snapshots.local_copy import TIMINGS
-from coevo.snapshots.local_copy import local
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifest_form import CODE_FREE
 from coevo.snapshots.manifests import is_code_free
-from coevo.snapshots.snapshot import manifest
-from coevo.snapshots.table_files import write_rows
-from coevo.snapshots.verification import check
+from coevo.snapshots.snapshot import load_manifest
+from coevo.snapshots.table_files import write_table_file
+from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import card
 from packagers import croissant
 from packagers import manifests
 from packagers import publishing
-from packagers.recipe_files import RecipeFiles
-from packagers.recipe_files import Told
+from packagers.recipe_files import RecipeWriter
+from packagers.recipe_files import TextCounts
 
 _ROWS = 2_000
 
@@ -64,90 +64,95 @@ class EditionReport:
     edition: Root
     written: bool
     size: int
-    told: Told
+    text_counts: TextCounts
 
     @property
     def sentence(self) -> str:
         done = 'written' if self.written else 'already there, with the same bytes'
         return (
-            f'{self.edition}: code-free, {self.size / 1e6:.1f} MB, {self.told.texts} texts left out '
-            f'({self.told.characters} characters, of which {self.told.words} are in no file of the '
+            f'{self.edition}: code-free, {self.size / 1e6:.1f} MB, {self.text_counts.texts} texts left out '
+            f'({self.text_counts.characters} characters, of which {self.text_counts.words} are in no file of the '
             f'repositories); {done}'
         )
 
 
-def edit(place: Path | str, target: Root, clone: Clone) -> EditionReport:
+def write_edition(place: Path | str, target: Root, clone: Clone) -> EditionReport:
     """Write the code-free edition of a snapshot; Fatal if another one is there.
 
     clone  of a repository, with the revisions of its pairs
     Unsound if it does not verify, or if what is filled in is not the snapshot again.
     """
-    publishing.check(target)
-    with local(place) as full, publishing.scratch(target) as made:
-        if is_code_free(manifest(full)):
+    publishing.check_target(target)
+    with open_local_copy(place) as full, publishing.make_scratch_folder(target) as scratch_folder:
+        if is_code_free(load_manifest(full)):
             raise Fatal(f'{place} is a code-free edition already')
-        told = _write(full, made, clone)
-        _refuse_unsound(full, made, clone, target)
-        size = sum(path.stat().st_size for path in made.rglob('*') if path.is_file())
-        written = publishing.put(made, target)
-    return EditionReport(edition=target, written=written, size=size, told=told)
+        text_counts = _write_files(full, scratch_folder, clone)
+        _refuse_unsound(full, scratch_folder, clone, target)
+        size = sum(path.stat().st_size for path in scratch_folder.rglob('*') if path.is_file())
+        written = publishing.publish_folder(scratch_folder, target)
+    return EditionReport(edition=target, written=written, size=size, text_counts=text_counts)
 
 
-def _write(full: Path, made: Path, clone: Clone) -> Told:
-    content = manifest(full)
+def _write_files(full: Path, made: Path, clone: Clone) -> TextCounts:
+    content = load_manifest(full)
     names = [name for name in content['files'] if name.startswith('data/')]
     for name in names:
-        _empty(full, name, beneath(made, name).prepare())
+        _copy_without_texts(full, name, join_beneath(made, name).prepare_for_writing())
     if (full / TIMINGS).is_file():
         (made / TIMINGS).parent.mkdir(parents=True)
         shutil.copyfile(full / TIMINGS, made / TIMINGS)
-    told, texts = RecipeFiles(full, made, clone).write(names)
-    kept = [MANIFEST, *(name for name in content['files'] if name not in names)]
-    for name in kept:
-        shutil.copyfile(full / name, beneath(made, f'{FULL}{name}').prepare())
-    checked = manifests.checksums(
-        made, [*(made / name for name in names), *texts, *(made / f'{FULL}{name}' for name in kept)]
+    text_counts, texts = RecipeWriter(full, made, clone).write_files(names)
+    copied_names = [MANIFEST, *(name for name in content['files'] if name not in names)]
+    for name in copied_names:
+        shutil.copyfile(full / name, join_beneath(made, f'{FULL}{name}').prepare_for_writing())
+    checked = manifests.compute_checksums(
+        made,
+        [
+            *(made / name for name in names),
+            *texts,
+            *(made / f'{FULL}{name}' for name in copied_names),
+        ],
     )
-    checked |= manifests.checksums(made, _descriptions(full, made, content, checked))
+    checked |= manifests.compute_checksums(made, _write_descriptions(full, made, content, checked))
     about = {
         'kind': CODE_FREE,
         'manifest_sha256': checked[f'{FULL}{MANIFEST}']['sha256'],
         'files': content['files'],
-        'texts': told.texts,
-        'characters': told.characters,
-        'words': told.words,
-        'written_by': writer(),
+        'texts': text_counts.texts,
+        'characters': text_counts.characters,
+        'words': text_counts.words,
+        'written_by': describe_writer(),
     }
     own = {**content, 'edition': about, 'files': checked}
     text = f'{json.dumps(own, indent=2, sort_keys=True, ensure_ascii=False)}\n'
-    durable.write(made / MANIFEST, [text.encode()])
-    return told
+    durable.write_durably(made / MANIFEST, [text.encode()])
+    return text_counts
 
 
-def _descriptions(
+def _write_descriptions(
     full: Path, made: Path, content: Mapping[str, Any], files: manifests.Checksums
 ) -> Iterable[Path]:
     month = content['month']
-    described = croissant.text(month, files, code_free=True)
-    told = card.without_code((full / 'README.md').read_text('utf-8'), month)
-    for name, text in (('croissant.json', described), ('README.md', told)):
-        durable.write(made / name, [text.encode()])  # own name: one of two of coevo's
+    described = croissant.render_croissant(month, files, code_free=True)
+    card_text = card.render_code_free_card((full / 'README.md').read_text('utf-8'), month)
+    for name, text in (('croissant.json', described), ('README.md', card_text)):
+        durable.write_durably(made / name, [text.encode()])  # own name: one of two of coevo's
         yield made / name
 
 
-def _empty(full: Path, name: str, target: Path) -> None:
+def _copy_without_texts(full: Path, name: str, target: Path) -> None:
     """Write a file of a table, its columns with text of others null."""
     table = Path(name).parts[1]
-    paths = paths_of_others(TABLES[table]) if table in TABLES else ()
+    paths = find_third_party_paths(TABLES[table]) if table in TABLES else ()
     if not paths:
         shutil.copyfile(full / name, target)  # own name: read alone
         return
-    schema = columns_of(table, code_free=True)
-    rows = _emptied(full / name, sorted(paths))  # own name: read alone
-    write_rows(target, table, schema, rows, partial(table_of_plain, schema))
+    schema = build_table_schema(table, code_free=True)
+    rows = _load_without_texts(full / name, sorted(paths))  # own name: read alone
+    write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 
 
-def _emptied(file: Path, paths: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+def _load_without_texts(file: Path, paths: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     with pq.ParquetFile(file) as parquet:
         for batch in parquet.iter_batches(batch_size=_ROWS):
             for row in batch.to_pylist():
@@ -162,19 +167,19 @@ def _emptied(file: Path, paths: Iterable[str]) -> Iterator[Mapping[str, Any]]:
 
 def _refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
     """Nothing has its name before it is good, and gives the snapshot again."""
-    findings = check(made, made.parent)
+    findings = check_folder(made, made.parent)
     if findings:
         first = findings[0]
-        raise Unsound(
+        raise UnsoundSnapshot(
             f'the edition would not be good ({first.table}: {first.rule}: {first.row} {first.detail}) '
             f'and {target} was not written; tell those who maintain coevo'
         )
-    texts = Texts(made)
-    texts.take(clone)
+    texts = EditionTexts(made)
+    texts.use_clones(clone)
     with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
-        differs = fill(made, Path(scratch) / 'snapshot', texts)
+        differs = write_release(made, Path(scratch) / 'snapshot', texts)
     if differs:
-        raise Unsound(
+        raise UnsoundSnapshot(
             f'{differs[0]} would not come out of the edition as it is in {full}, so {target} was not '
             'written: if another version of pyarrow made that snapshot, use the same'
         )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
-from coevo.model.schema import arrow_schema
+from coevo.model.schema import build_arrow_schema
 from packagers import parquet
 from packagers.manifests import UNCHECKED
 from packagers.manifests import Checksums
@@ -69,7 +69,7 @@ _WITHOUT_CODE = (
 _OF_OURS = 'https://creativecommons.org/licenses/by/4.0/'
 
 
-def text(
+def render_croissant(
     month: str, files: Checksums, licences: Iterable[str] = (), *, code_free: bool = False
 ) -> str:
     """The description as JSON-LD, nested columns included.
@@ -88,15 +88,21 @@ def text(
         'url': 'README.md',
         'version': f'{month.replace("-0", "-").replace("-", ".")}.0',
         'datePublished': f'{month}-01',
-        'distribution': [_file(path, files) for name in names for path in parquet.files(name)],
-        'recordSet': [_records(name, path) for name in names for path in parquet.files(name)],
+        'distribution': [
+            _describe_file(path, files) for name in names for path in parquet.list_table_files(name)
+        ],
+        'recordSet': [
+            _describe_records(name, path)
+            for name in names
+            for path in parquet.list_table_files(name)
+        ],
     }
     # The standard library indents in Python alone, a quarter of the time of a small release.
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(content, option=options).decode()
 
 
-def _file(path: str, files: Checksums) -> dict[str, Any]:
+def _describe_file(path: str, files: Checksums) -> dict[str, Any]:
     return {
         '@type': 'cr:FileObject',
         '@id': path,
@@ -108,7 +114,7 @@ def _file(path: str, files: Checksums) -> dict[str, Any]:
     }
 
 
-def _records(table: str, path: str) -> dict[str, Any]:
+def _describe_records(table: str, path: str) -> dict[str, Any]:
     """A table, or of tasks one track, which the paper calls test_generation and so on."""
     name = f'test_{PurePath(path).stem}' if table == 'tasks' else table
     return {
@@ -116,11 +122,13 @@ def _records(table: str, path: str) -> dict[str, Any]:
         '@id': name,
         'name': name,
         'description': CONTENTS[table],
-        'field': [_field(name, path, column) for column in arrow_schema(TABLES[table])],
+        'field': [
+            _describe_field(name, path, column) for column in build_arrow_schema(TABLES[table])
+        ],
     }
 
 
-def _field(
+def _describe_field(
     parent: str, path: str, column: pa.Field, within: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """A column, or a field of a nested one, which is read out of the column that it is part of."""
@@ -131,9 +139,9 @@ def _field(
     nested = pa.types.is_struct(kind)
     parts = [kind.field(number) for number in range(kind.num_fields)] if nested else []
     own: dict[str, Any] = (
-        {'subField': [_field(id_, path, part, names) for part in parts]}
+        {'subField': [_describe_field(id_, path, part, names) for part in parts]}
         if nested
-        else {'dataType': _data_type(kind)}
+        else {'dataType': _name_data_type(kind)}
     )
     about = {
         '@type': 'cr:Field',
@@ -141,19 +149,19 @@ def _field(
         'name': column.name,
         'description': column.metadata[b'description'].decode(),
         **own,
-        'source': _source(path, names),
+        'source': _describe_source(path, names),
     }
     return about | ({'repeated': True} if repeated else {})
 
 
-def _source(path: str, names: tuple[str, ...]) -> dict[str, Any]:
+def _describe_source(path: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Where a field is read: its column, and the way into it, a step for each level."""
     top, *inner = names
     steps = {'transform': [{'jsonPath': name} for name in inner]} if inner else {}
     return {'fileObject': {'@id': path}, 'extract': {'column': top}, **steps}
 
 
-def _data_type(kind: pa.DataType) -> str:
+def _name_data_type(kind: pa.DataType) -> str:
     if pa.types.is_timestamp(kind):
         return 'sc:DateTime'
     if pa.types.is_boolean(kind):

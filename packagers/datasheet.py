@@ -43,19 +43,21 @@ one leaves it out.""",
 }
 
 
-def sections(level: int) -> str:
+def render_sections(level: int) -> str:
     """The questions as headings of that level, each with its answer."""
-    return '\n\n'.join(f'{"#" * level} {asked}\n\n{told}' for asked, told in QUESTIONS.items())
+    return '\n\n'.join(
+        f'{"#" * level} {question}\n\n{answer}' for question, answer in QUESTIONS.items()
+    )
 
 
-def page() -> str:
+def render_page() -> str:
     """The whole of `docs/datasheet.md`."""
     note = '<!-- Made by `make docs` from packagers/datasheet.py; do not edit. -->'
-    return f'# Datasheet\n\n{note}\n\n{sections(2)}\n'
+    return f'# Datasheet\n\n{note}\n\n{render_sections(2)}\n'
 
 
 def main() -> None:
-    FILE.write_text(page())
+    FILE.write_text(render_page())
 
 
 if __name__ == '__main__':

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from datetime import datetime
 
-from coevo.languages.table import parser_version
+from coevo.languages.table import name_parser_version
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.standing_rows import StandingRow
 from coevo.storage import dates
 from coevo.storage.dates import RowBodies
 from coevo.storage.dates import RowDates
-from coevo.storage.place import Place
+from coevo.storage.place import StoragePlace
 
 
 class DateJoin:
@@ -27,92 +27,97 @@ class DateJoin:
     """
 
     def __init__(
-        self, place: Place, repos: Collection[str], fixed: Mapping[str, RowDates] | None = None
+        self,
+        place: StoragePlace,
+        repos: Collection[str],
+        fixed: Mapping[str, RowDates] | None = None,
     ) -> None:
         self._place, self._repos = place, sorted(repos)
         self._known = dict(fixed or {})
         self._bodies: dict[tuple[str, str], Mapping[str, RowBodies]] = {}
-        self._seen: dict[str, _SeenInStore] = {}
+        self._seen: dict[str, _FirstSeenDates] = {}
 
     @property
-    def known(self) -> Mapping[str, RowDates]:
+    def known_dates(self) -> Mapping[str, RowDates]:
         """The dates of all rows that were asked for."""
         return self._known
 
     def date_methods(self, rows: Iterable[MethodRow]) -> Iterator[MethodRow]:
         """Yield the rows with `contamination_date`, `contamination_basis` and `code_first_seen`."""
         for row in rows:
-            found = self._dates(row.repo, row.language, dates.method_key(row))
+            row_dates = self._look_up_dates(row.repo, row.language, dates.compute_method_key(row))
             yield dataclasses.replace(
                 row,
-                contamination_date=found.test,
-                contamination_basis=found.basis,
-                code_first_seen=found.code,
+                contamination_date=row_dates.test,
+                contamination_basis=row_dates.basis,
+                code_first_seen=row_dates.code,
             )
 
-    def date_standing(self, rows: Iterable[StandingRow]) -> Iterator[StandingRow]:
+    def date_single_revision_rows(self, rows: Iterable[StandingRow]) -> Iterator[StandingRow]:
         """Yield the rows; those that a family takes with the dates of all tests of the file and of the
         focus."""
         for row in rows:
             if row.adequacy is None:
                 yield row
                 continue
-            found = self._dates(row.repo, row.language, dates.standing_key(row))
+            row_dates = self._look_up_dates(row.repo, row.language, dates.compute_standing_key(row))
             yield dataclasses.replace(
                 row,
-                contamination_date=found.test,
-                contamination_basis=found.basis,
-                unit_date=found.code,
+                contamination_date=row_dates.test,
+                contamination_basis=row_dates.basis,
+                unit_date=row_dates.code,
             )
 
-    def _dates(self, repo: str, language: str, key: str) -> RowDates:
+    def _look_up_dates(self, repo: str, language: str, key: str) -> RowDates:
         if key not in self._known:
-            bodies = self._bodies_of(repo, language).get(key)
+            bodies = self._load_bodies(repo, language).get(key)
             if bodies is None:
                 raise Fatal(f'{repo} has rows whose bodies are not known: mine it again')
-            seen = self._seen_in(language)
+            seen = self._load_first_seen(language)
             self._known[key] = RowDates(
                 key=key,
-                test=earliest(seen.date(body) for body in bodies.test),
-                code=earliest(seen.date(body) for body in bodies.code),
+                test=find_earliest(seen.find_date(body) for body in bodies.test),
+                code=find_earliest(seen.find_date(body) for body in bodies.code),
                 basis=seen.basis[repo],
             )
         return self._known[key]
 
-    def _bodies_of(self, repo: str, language: str) -> Mapping[str, RowBodies]:
+    def _load_bodies(self, repo: str, language: str) -> Mapping[str, RowBodies]:
         if (repo, language) not in self._bodies:
-            wanted = dates.read_wanted(self._place, repo, language, parser_version(language))
+            wanted = dates.load_wanted_bodies(
+                self._place, repo, language, name_parser_version(language)
+            )
             rows = wanted.rows if wanted else ()
             # One repository at a time: rows come by repository.
             self._bodies = {(repo, language): {row.key: row for row in rows}}
         return self._bodies[repo, language]
 
-    def _seen_in(self, language: str) -> _SeenInStore:
+    def _load_first_seen(self, language: str) -> _FirstSeenDates:
         if language not in self._seen:
-            self._seen[language] = _SeenInStore(self._place, self._repos, language)
+            self._seen[language] = _FirstSeenDates(self._place, self._repos, language)
         return self._seen[language]
 
 
-class _SeenInStore:
+class _FirstSeenDates:
     """When the clones of a store first had each body of one language."""
 
-    def __init__(self, place: Place, repos: Iterable[str], language: str) -> None:
+    def __init__(self, place: StoragePlace, repos: Iterable[str], language: str) -> None:
         self.basis: dict[str, str] = {}
         self._dates: dict[str, datetime | None] = {}
         for repo in repos:
-            seen = dates.read_seen(place, repo, language, parser_version(language))
+            seen = dates.load_seen_bodies(place, repo, language, name_parser_version(language))
             if seen is None or seen.state is not None:
                 raise Fatal(f'the history of {repo} was not searched: mine it again')
             self.basis[repo] = str(seen.basis)
             for each in seen.seen:
                 before = self._dates.get(each.body, each.date)
-                self._dates[each.body] = earliest((before, each.date))
+                self._dates[each.body] = find_earliest((before, each.date))
 
-    def date(self, body: str) -> datetime | None:
+    def find_date(self, body: str) -> datetime | None:
         return self._dates.get(body)
 
 
-def earliest(moments: Iterable[datetime | None]) -> datetime | None:
+def find_earliest(moments: Iterable[datetime | None]) -> datetime | None:
     """The minimum; None if any is None or there is none at all, since that is never clean."""
     known: list[datetime] = []
     for moment in moments:

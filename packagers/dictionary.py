@@ -13,15 +13,15 @@ from coevo.evaluation.results import NAME
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import NAME as SUITES
 from coevo.model.choices import Choice
-from coevo.model.dictionary import columns
-from coevo.model.dictionary import entries
+from coevo.model.dictionary import columns_by_path
+from coevo.model.dictionary import list_entries
 from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import KEYS
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.model.schema import TABLES
-from coevo.model.texts import named_of_others
+from coevo.model.texts import list_third_party_columns
 
 FILE = Path('docs/schema.md')
 
@@ -47,97 +47,103 @@ Why something left the funnel, as in `drops.reason`, and why a method with a lab
 
 
 @cache
-def tables_of_columns() -> str:
+def render_column_tables() -> str:
     """The columns of every table of a snapshot, then the values of their choices."""
-    return '\n\n'.join((*_tables(), '### Values', _CHOICES, *_choices(TABLES.values())))
+    return '\n\n'.join(
+        (*_render_tables(), '### Values', _CHOICES, *_render_choices(TABLES.values()))
+    )
 
 
-def page() -> str:
+def render_page() -> str:
     """The whole of `docs/schema.md`."""
     blocks = (
         _HEAD,
         '## Tables',
-        *_tables(),
+        *_render_tables(),
         f'### `{NAME}`',
         'What `coevo evaluate` makes of each target of a task. It is no table of a snapshot.',
-        _columns(MethodResult),
+        _render_columns(MethodResult),
         f'### `{SUITES}`',
         'What `coevo evaluate` makes of each task that asks for a suite. It is no table of a snapshot.',
-        _columns(SuiteResult),
+        _render_columns(SuiteResult),
         '## Text of others',
-        _OF_OTHERS.format(', '.join(f'`{name}`' for name in named_of_others(TABLES))),
+        _OF_OTHERS.format(', '.join(f'`{name}`' for name in list_third_party_columns(TABLES))),
         '## Values',
         _CHOICES,
-        *_choices((*TABLES.values(), MethodResult, SuiteResult), level=3),
+        *_render_choices((*TABLES.values(), MethodResult, SuiteResult), level=3),
         '## Reasons',
         _REASONS,
-        *_reasons(),
+        *_render_reasons(),
     )
     return '\n\n'.join(blocks) + '\n'
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def render_table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Lines and columns as Markdown."""
     names = list(head)
-    lines = [names, ['---'] * len(names), *(map(_cell, row) for row in rows)]
+    lines = [names, ['---'] * len(names), *(map(_escape_cell, row) for row in rows)]
     return '\n'.join(f'| {" | ".join(map(str, line))} |' for line in lines)
 
 
-def _cell(value: object) -> str:
+def _escape_cell(value: object) -> str:
     return str(value).replace('|', '\\|')
 
 
-def _tables() -> Iterator[str]:
+def _render_tables() -> Iterator[str]:
     for name, record in TABLES.items():
         keys = ', '.join(f'`{key}`' for key in KEYS[name])
         yield f'### `{name}`'
         yield f'{CONTENTS[name]} Key: {keys}.'
-        yield _columns(record)
+        yield _render_columns(record)
 
 
-def _columns(record: type) -> str:
+def _render_columns(record: type) -> str:
     rows = (
         (
-            f'`{one.path}`',
-            f'{one.kind}, null' if one.nullable else one.kind,
-            one.unit or '',
-            f'{one.sentence} See [{_name(one.values)}](#{_name(one.values).lower()}).'
-            if one.values
-            else one.sentence,
+            f'`{entry.path}`',
+            f'{entry.kind}, null' if entry.nullable else entry.kind,
+            entry.unit or '',
+            f'{entry.sentence} See [{_name_choice_type(entry.values)}](#{_name_choice_type(entry.values).lower()}).'
+            if entry.values
+            else entry.sentence,
         )
-        for one in entries(record)
+        for entry in list_entries(record)
     )
-    return table(('column', 'type', 'unit', 'meaning'), rows)
+    return render_table(('column', 'type', 'unit', 'meaning'), rows)
 
 
-def _name(values: tuple[Choice, ...]) -> str:
+def _name_choice_type(values: tuple[Choice, ...]) -> str:
     return type(values[0]).__name__
 
 
-def _choices(records: Iterable[type], *, level: int = 4) -> Iterator[str]:
-    found = {
-        _name(one.values): one.values
+def _render_choices(records: Iterable[type], *, level: int = 4) -> Iterator[str]:
+    values_by_name = {
+        _name_choice_type(entry.values): entry.values
         for record in records
-        for one in columns(record).values()
-        if one.values
+        for entry in columns_by_path(record).values()
+        if entry.values
     }
-    for name, values in sorted(found.items()):
+    for name, values in sorted(values_by_name.items()):
         yield f'{"#" * level} {name}'
-        yield table(('value', 'meaning'), ((f'`{one.value}`', one.clause) for one in values))
+        yield render_table(
+            ('value', 'meaning'), ((f'`{entry.value}`', entry.clause) for entry in values)
+        )
 
 
-def _reasons() -> Iterator[str]:
+def _render_reasons() -> Iterator[str]:
     for stage, reasons in BY_STAGE.items():
         yield f'### {stage}: {stage.clause}'
-        yield table(('reason', 'meaning'), ((f'`{name}`', text) for name, text in reasons.items()))
+        yield render_table(
+            ('reason', 'meaning'), ((f'`{name}`', text) for name, text in reasons.items())
+        )
 
 
 def main() -> None:
     """Write the page, or say that it is not current (`--check`)."""
     if '--check' in sys.argv[1:]:
-        raise SystemExit(FILE.read_text() != page() and f'{FILE} is not current: make docs')
+        raise SystemExit(FILE.read_text() != render_page() and f'{FILE} is not current: make docs')
     FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(page())
+    FILE.write_text(render_page())
 
 
 if __name__ == '__main__':

@@ -10,28 +10,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.evaluation.judging.sibling_files import sibling_files
-from coevo.git.contents import content
-from coevo.git.contents import path_at_old
-from coevo.git.patches import file_patch
+from coevo.evaluation.judging.sibling_files import restore_sibling_files
+from coevo.git.contents import find_old_path
+from coevo.git.contents import load_content
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE
 from coevo.languages.declarations import Member
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import VALID
 from coevo.model.records import TestMethod
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import StartRow
 from coevo.model.words import Track
 from coevo.model.words import Walk
 from packagers.sameness import Identity
-from packagers.sameness import edit
-from packagers.sameness import path_in_module
+from packagers.sameness import get_path_in_module
+from packagers.sameness import make_edit_key
 
 _PREFERENCE = tuple(Walk)
 
@@ -45,7 +45,7 @@ class DraftGroup:
     others: tuple[MethodRow, ...]
 
     @property
-    def place(self) -> tuple[str, Walk, Track, str]:
+    def key(self) -> tuple[str, Walk, Track, str]:
         row = self.rows[0]
         assert row.track is not None, 'groups() yields rows with a track'
         return row.pair_id, row.walk, row.track, row.test_file
@@ -70,11 +70,11 @@ class Draft:
         return None if self.start is None else hashlib.sha256(self.start).hexdigest()
 
     @property
-    def shown(self) -> dict[str, bytes | None]:
+    def start_files(self) -> dict[str, bytes | None]:
         """The test files that are not as at new, its own among them."""
         return {**self.others, self.group.rows[0].test_file: self.start}
 
-    def identity(self, family: str) -> Identity:
+    def compute_identity(self, family: str) -> Identity:
         """What two drafts have in common if they are one task that was seen twice.
 
         Where in its file an edit stands, and beside what, is no part of it: a cherry-pick is the
@@ -83,16 +83,16 @@ class Draft:
         row = self.group.rows[0]
         return Identity(
             content=(
-                *(family, row.language, str(row.track), path_in_module(row)),
-                edited_lines(self.test_patch),
-                edit(self.group.rows),
+                *(family, row.language, str(row.track), get_path_in_module(row)),
+                list_edited_lines(self.test_patch),
+                make_edit_key(self.group.rows),
             ),
             repo=row.repo,
             path=row.test_file,
         )
 
 
-def edited_lines(patch: str) -> tuple[str, ...]:
+def list_edited_lines(patch: str) -> tuple[str, ...]:
     """The lines that the patch of a file adds and takes away; all of what is no text."""
     lines = patch.split('\n')
     hunks = next((at for at, line in enumerate(lines) if line.startswith('@@ ')), None)
@@ -101,31 +101,31 @@ def edited_lines(patch: str) -> tuple[str, ...]:
     return tuple(line for line in lines[hunks:] if line.startswith(('+', '-')))
 
 
-def groups(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
+def group_by_task(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
     """The rows with a track by task, in the order of task ids."""
-    found: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
+    rows_by_task: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     for row in methods:
         if row.track is not None:
-            found[task_id(row)][row.walk].append(row)
-    for id_, walks in sorted(found.items()):
+            rows_by_task[compute_task_id(row)][row.walk].append(row)
+    for id_, walks in sorted(rows_by_task.items()):
         preferred = min(walks, key=_PREFERENCE.index)
-        rows = sorted(walks.pop(preferred), key=_identity)
+        rows = sorted(walks.pop(preferred), key=_get_method_key)
         others = (row for walk in sorted(walks) for row in walks[walk])
         yield DraftGroup(task_id=id_, rows=tuple(rows), others=tuple(others))
 
 
-def task_id(row: MethodRow) -> str:
+def compute_task_id(row: MethodRow) -> str:
     """Of the task that a method with a track belongs to."""
-    return short_hash(
+    return compute_short_hash(
         row.repo, row.language, row.old_rev, row.new_rev, str(row.track), row.test_file
     )
 
 
-def _identity(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
+def _get_method_key(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
     return row.test_class, row.test_method, row.parameters
 
 
-def draft(group: DraftGroup, repository: Repository, around: StartRow | None = None) -> Draft:
+def make_draft(group: DraftGroup, repository: Repository, around: StartRow | None = None) -> Draft:
     """The draft of a group; StartStateInvalid if there is no start file for it.
 
     Nor is there one for what mining ran at the start and found to be another state than it should.
@@ -139,29 +139,29 @@ def draft(group: DraftGroup, repository: Repository, around: StartRow | None = N
         raise StartStateInvalid(f'{first.test_file} is not there at new')
     new = repository.blob(entry.oid)
     here = around.here if around else ()
-    cut = surgery(first.language)
-    used = cut.names_used_elsewhere(repository, first.new_rev, first.test_file)
-    start = cut.start_file(
+    cut = get_surgery(first.language)
+    used = cut.list_names_used_elsewhere(repository, first.new_rev, first.test_file)
+    start = cut.make_start_file(
         new,
-        _old_content(repository, first),
-        [*(_target(row, repository) for row in group.rows), *map(_removed, here)],
+        _load_old_content(repository, first),
+        [*(_make_target(row, repository) for row in group.rows), *map(_make_removal_target, here)],
         used_elsewhere=used,
     )
-    if start is None and (missed := used & frozenset(_shared_names(first, new))):
+    if start is None and (missed := used & frozenset(_find_shared_names(first, new))):
         raise StartStateInvalid(
             f'other test files need {min(missed)}, which only this one declares'
         )
-    patch = file_patch(first.test_file, start, new, entry.mode)
-    others = {} if around is None else _others(around, repository, first)
+    patch = make_file_patch(first.test_file, start, new, entry.mode)
+    others = {} if around is None else _list_other_files(around, repository, first)
     return Draft(group=group, start=start, test_patch=patch, around=around, others=others)
 
 
-def _shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
+def _find_shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
     """What a test file declares for other files beside its tests: helpers, and types without a test.
 
     Whoever writes a file that is absent cannot know of it, but without it the other files do not compile.
     """
-    reader = reading(row.language)
+    reader = get_reading(row.language)
     file = reader.parse(source, row.test_file)
     tests = {member.start_byte for _, member in reader.find_tests(file, lambda _: ())}
     for type_ in file.types:
@@ -174,22 +174,24 @@ def _shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
                 yield member.name
 
 
-def _others(around: StartRow, repository: Repository, row: MethodRow) -> dict[str, bytes | None]:
+def _list_other_files(
+    around: StartRow, repository: Repository, row: MethodRow
+) -> dict[str, bytes | None]:
     siblings, patch = around.siblings, around.sibling_patch
-    return dict(sibling_files(repository, row.new_rev, row.test_file, siblings, patch))
+    return dict(restore_sibling_files(repository, row.new_rev, row.test_file, siblings, patch))
 
 
-def _removed(method: TestMethod) -> StartTarget:
+def _make_removal_target(method: TestMethod) -> StartTarget:
     return StartTarget(method=method)
 
 
-def _old_content(repository: Repository, row: MethodRow) -> bytes | None:
+def _load_old_content(repository: Repository, row: MethodRow) -> bytes | None:
     """The test file at old, also where it has moved since: a moved file is not a new one."""
-    path = path_at_old(repository, row.old_rev, row.new_rev, row.test_file)
-    return None if path is None else content(repository, row.old_rev, path)
+    path = find_old_path(repository, row.old_rev, row.new_rev, row.test_file)
+    return None if path is None else load_content(repository, row.old_rev, path)
 
 
-def _target(row: MethodRow, repository: Repository) -> StartTarget:
+def _make_target(row: MethodRow, repository: Repository) -> StartTarget:
     method = TestMethod(
         module=row.module,
         test_file=row.test_file,
@@ -200,19 +202,19 @@ def _target(row: MethodRow, repository: Repository) -> StartTarget:
     if row.track is Track.GENERATION:
         return StartTarget(method=method)
     path = row.old_test_file or row.test_file
-    source = content(repository, row.old_rev, path)
+    source = load_content(repository, row.old_rev, path)
     if source is None:
         raise StartStateInvalid(f'{path} is not there at old')
     return StartTarget(
-        method=method, original=Original(method=_old_method(row, source), source=source)
+        method=method, original=OriginalTest(method=_find_old_method(row, source), source=source)
     )
 
 
-def _old_method(row: MethodRow, source: bytes) -> TestMethod:
+def _find_old_method(row: MethodRow, source: bytes) -> TestMethod:
     """The identity at old; among overloads the one of the row's source."""
     owner, name = row.old_test_class or row.test_class, row.old_test_method or row.test_method
-    found = [m for m in _methods(row, source, owner) if m.name == name]
-    exact = [member for member in found if member.source == row.old_source] or found
+    candidates = [m for m in _list_methods(row, source, owner) if m.name == name]
+    exact = [member for member in candidates if member.source == row.old_source] or candidates
     if not exact:
         raise StartStateInvalid(f'{owner}#{name} is not in the file at old')
     return TestMethod(
@@ -224,7 +226,7 @@ def _old_method(row: MethodRow, source: bytes) -> TestMethod:
     )
 
 
-def _methods(row: MethodRow, source: bytes, owner: str) -> Iterator[Member]:
-    for type_ in reading(row.language).parse(source, row.old_test_file or row.test_file).types:
+def _list_methods(row: MethodRow, source: bytes, owner: str) -> Iterator[Member]:
+    for type_ in get_reading(row.language).parse(source, row.old_test_file or row.test_file).types:
         if type_.name == owner:
             yield from (member for member in type_.members if member.kind == 'method')

@@ -13,19 +13,19 @@ from itertools import groupby
 from operator import attrgetter
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Walk
 from packagers.marks import Mark
 from packagers.row_files import Sorter
 from packagers.rows import Rows
-from packagers.rows import rows_of
+from packagers.rows import list_rows_of_repo
 from packagers.sameness import Identity
-from packagers.sameness import edit
-from packagers.sameness import groups
-from packagers.sameness import path_in_module
+from packagers.sameness import get_path_in_module
+from packagers.sameness import group_same_items
+from packagers.sameness import make_edit_key
 
 # A test that did not change meets another change of the code in every pair: no copy of itself.
-_EDITED = (Change.INSERTED, Change.CHANGED, Change.DELETED)
+_EDITED = (MethodChange.INSERTED, MethodChange.CHANGED, MethodChange.DELETED)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 
@@ -43,33 +43,35 @@ class _Edit:
     date: datetime | None
 
 
-def duplicates(rows: Rows) -> Iterator[Mark]:
+def mark_duplicates(rows: Rows) -> Iterator[Mark]:
     """Marks whose `duplicate_of` is the earliest edit of the same test to the same text.
 
     Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. What
     a pair of branches that interleave repeats is never the original of a pair that somebody made.
     """
     sorter = Sorter(_Edit, rows.space)
-    for found in _edits(rows):
-        sorter.add((found.content,), found)
+    for edited_row in _list_edits(rows):
+        sorter.add((edited_row.content,), edited_row)
     for _, same in groupby(sorter.finish(), key=attrgetter('content')):
-        for group in groups(same, _identity):
-            yield from _copies(group)
+        for group in group_same_items(same, _make_identity):
+            yield from _mark_copies(group)
 
 
-def _edits(rows: Rows) -> Iterator[_Edit]:
+def _list_edits(rows: Rows) -> Iterator[_Edit]:
     families = {row.repo: row.family or row.repo for row in rows.repositories}
     for repo, methods in groupby(rows.methods, key=attrgetter('repo')):
-        pairs = rows_of(rows.pairs, repo)
+        pairs = list_rows_of_repo(rows.pairs, repo)
         dates = {(pair.pair_id, pair.walk): pair.new_committer_date for pair in pairs}
         for row in methods:
             if row.change in _EDITED:
-                yield _edit(row, families[repo], dates)
+                yield _make_edit(row, families[repo], dates)
 
 
-def _edit(row: MethodRow, family: str, dates: Mapping[tuple[str, Walk], datetime | None]) -> _Edit:
+def _make_edit(
+    row: MethodRow, family: str, dates: Mapping[tuple[str, Walk], datetime | None]
+) -> _Edit:
     verdict = (family, row.language, row.walk, row.label, row.label_by_module)
-    content = repr((*verdict, path_in_module(row), edit([row])))
+    content = repr((*verdict, get_path_in_module(row), make_edit_key([row])))
     return _Edit(
         content=hashlib.blake2b(content.encode(), digest_size=16).digest(),
         repo=row.repo,
@@ -82,12 +84,12 @@ def _edit(row: MethodRow, family: str, dates: Mapping[tuple[str, Walk], datetime
     )
 
 
-def _identity(row: _Edit) -> Identity:
+def _make_identity(row: _Edit) -> Identity:
     return Identity(content=row.content, repo=row.repo, path=row.path)
 
 
-def _copies(group: Sequence[_Edit]) -> Iterator[Mark]:
-    first, *copies = sorted(group, key=_age)
+def _mark_copies(group: Sequence[_Edit]) -> Iterator[Mark]:
+    first, *copies = sorted(group, key=_get_age_key)
     for row in copies:
         yield Mark(
             repo=row.repo,
@@ -97,5 +99,5 @@ def _copies(group: Sequence[_Edit]) -> Iterator[Mark]:
         )
 
 
-def _age(row: _Edit) -> tuple[bool, datetime, str, str]:
+def _get_age_key(row: _Edit) -> tuple[bool, datetime, str, str]:
     return row.old_is_ancestor is False, row.date or _LATEST, row.repo, row.pair_id

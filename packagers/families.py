@@ -20,7 +20,7 @@ _ROOTS = ('rev-list', '--max-parents=0')
 Refs = Mapping[str, Sequence[tuple[str, str]]]
 
 
-def families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict[str, str]:
+def find_families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict[str, str]:
     """By repository: the first, in the order of names, of all that are of its family.
 
     A shallow clone has the commits where it ends for roots, and is of a family only with its like.
@@ -28,7 +28,7 @@ def families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict
     first_with: dict[str, str] = {}
     family: dict[str, str] = {}
     for repo in sorted(clones):
-        roots = _roots(clones[repo], refs[repo] if refs else None)
+        roots = _find_roots(clones[repo], refs[repo] if refs else None)
         known = {family[first_with[root]] for root in roots if root in first_with}
         head = min(known, default=repo)
         family[repo] = head
@@ -39,9 +39,9 @@ def families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict
     return family
 
 
-def _roots(clone: Repository, refs: Sequence[tuple[str, str]] | None) -> list[str]:
+def _find_roots(clone: Repository, refs: Sequence[tuple[str, str]] | None) -> list[str]:
     if refs is None:
-        return clone.git(*_ROOTS, f'--exclude={_PULLS}*', '--all').decode().split()
+        return clone.run_command(*_ROOTS, f'--exclude={_PULLS}*', '--all').decode().split()
     tips = ''.join(f'{oid}\n' for name, oid in refs if not name.startswith(_PULLS))
-    found = clone.git(*_ROOTS, '--ignore-missing', '--stdin', stdin=tips.encode())
-    return found.decode().split()
+    output = clone.run_command(*_ROOTS, '--ignore-missing', '--stdin', stdin=tips.encode())
+    return output.decode().split()

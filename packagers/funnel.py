@@ -18,11 +18,11 @@ class ReleasedStep:
 
     stage: Stage
     entered: int
-    kept: int
+    kept_count: int
     dropped: tuple[tuple[str, int], ...]  # most frequent first
 
 
-def funnel(rows: Rows) -> Iterator[ReleasedStep]:
+def compute_funnel(rows: Rows) -> Iterator[ReleasedStep]:
     """The stages in order. From pairs to methods to tasks the unit changes."""
     dropped_pairs: set[tuple[str, Walk]] = set()
     reasons: dict[Stage, Counter[str]] = {stage: Counter() for stage in Stage}
@@ -33,8 +33,8 @@ def funnel(rows: Rows) -> Iterator[ReleasedStep]:
     sieved = sum(
         pair.candidates for pair in rows.pairs if (pair.pair_id, pair.walk) not in dropped_pairs
     )
-    drops = {stage: found.total() for stage, found in reasons.items()}
-    kept = {
+    drops = {stage: counts.total() for stage, counts in reasons.items()}
+    kept_counts = {
         Stage.WALK: sum(row.commits_kept for row in rows.repositories),
         Stage.PAIR: len(rows.pairs) - drops[Stage.PAIR],
         Stage.SIEVE: sieved - drops[Stage.SIEVE],
@@ -50,7 +50,7 @@ def funnel(rows: Rows) -> Iterator[ReleasedStep]:
         ordered = sorted(reasons[stage].items(), key=lambda item: (-item[1], item[0]))
         yield ReleasedStep(
             stage=stage,
-            entered=kept[stage] + drops[stage],
-            kept=kept[stage],
+            entered=kept_counts[stage] + drops[stage],
+            kept_count=kept_counts[stage],
             dropped=tuple(ordered),
         )

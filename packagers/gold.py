@@ -18,7 +18,7 @@ from coevo.model.quality import Coverage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gold:
+class GoldMeasures:
     """Shares from 0 to 1; None where nothing was measured, the narrow ones also where none came out."""
 
     coverage: float | None
@@ -29,31 +29,33 @@ class Gold:
     mutation_score_success: float | None
 
 
-def gold(rows: Sequence[MethodRow], covered: Mapping[str, Coverage]) -> Gold:
+def compute_gold_measures(
+    rows: Sequence[MethodRow], covered: Mapping[str, Coverage]
+) -> GoldMeasures:
     """The means over all methods of a task.
 
     covered  what they cover of the task's dependencies, by method id
     """
     known = [covered.get(row.method_id) for row in rows]
-    lines = [one.line_coverage if one else None for one in known]
-    code = [one.code_coverage if one else None for one in known]
-    asked = [row.mutation for row in rows if not (row.mutation and row.mutation.not_run)]
-    scores = [mutation.score if mutation else None for mutation in asked]
-    was_mutated = any(asked)
-    return Gold(
-        coverage=_wide(lines) if covered else None,
-        coverage_success=_narrow(lines),
-        code_coverage=_wide(code) if covered else None,
-        code_coverage_success=_narrow(code),
-        mutation_score=_wide(scores) if was_mutated else None,
-        mutation_score_success=_narrow(scores),
+    lines = [coverage.line_coverage if coverage else None for coverage in known]
+    code = [coverage.code_coverage if coverage else None for coverage in known]
+    mutations = [row.mutation for row in rows if not (row.mutation and row.mutation.not_run)]
+    scores = [mutation.score if mutation else None for mutation in mutations]
+    was_mutated = any(mutations)
+    return GoldMeasures(
+        coverage=_compute_wide_mean(lines) if covered else None,
+        coverage_success=_compute_narrow_mean(lines),
+        code_coverage=_compute_wide_mean(code) if covered else None,
+        code_coverage_success=_compute_narrow_mean(code),
+        mutation_score=_compute_wide_mean(scores) if was_mutated else None,
+        mutation_score_success=_compute_narrow_mean(scores),
     )
 
 
-def _wide(scores: Sequence[float | None]) -> float:
+def _compute_wide_mean(scores: Sequence[float | None]) -> float:
     return sum(score or 0.0 for score in scores) / len(scores)
 
 
-def _narrow(scores: Sequence[float | None]) -> float | None:
+def _compute_narrow_mean(scores: Sequence[float | None]) -> float | None:
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None

@@ -22,13 +22,13 @@ from functools import cache
 
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
-from coevo.languages.reading import Reading
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
+from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
 from packagers.near_duplicates import Grams
-from packagers.near_duplicates import ngrams
-from packagers.near_duplicates import tokens
+from packagers.near_duplicates import compute_token_grams
+from packagers.near_duplicates import tokenise
 
 _WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
 _COMMON = frozenset({'test', 'tests', 'case', 'it', 'suite'})
@@ -46,7 +46,7 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownMethod:
     """A method of the test tree: `equal` is what two versions of one have in common."""
 
     name: str
@@ -54,83 +54,89 @@ class Shown:
     equal: Grams
 
 
-class Leaks:
+class LeakMeter:
     """The likeness of the tasks of one repository and language."""
 
     def __init__(self, repository: Repository, language: str) -> None:
-        self._reading = reading(language)
+        self._reading = get_reading(language)
         self._repository = repository
-        self._of_blob = cache(self._methods_of_blob)
-        self._old = cache(self._methods_at)
+        self._of_blob = cache(self._list_methods_of_blob)
+        self._old = cache(self._list_methods_at)
 
-    def leak(self, rows: Sequence[MethodRow], start: Texts) -> Likeness:
+    def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> Likeness:
         """How near gold comes to what the pair added; `start`: files that are not as at new."""
-        return _nearest(rows, list(self._added(rows[0], start)))
+        return _find_nearest(rows, list(self._list_added_methods(rows[0], start)))
 
-    def nearest(self, rows: Sequence[MethodRow]) -> Likeness:
+    def measure_nearest(self, rows: Sequence[MethodRow]) -> Likeness:
         """How near it comes to what stood at old, an update's own old text included."""
-        return _nearest(rows, self._old(rows[0].old_rev))
+        return _find_nearest(rows, self._old(rows[0].old_rev))
 
-    def _added(self, row: MethodRow, start: Texts) -> Iterator[Shown]:
-        old, new = (self._reading.tree(self._repository, r) for r in (row.old_rev, row.new_rev))
-        changed = [change.path for change in self._repository.changed(row.old_rev, row.new_rev)]
+    def _list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
+        old, new = (
+            self._reading.open_tree(self._repository, r) for r in (row.old_rev, row.new_rev)
+        )
+        changed = [
+            change.path for change in self._repository.list_changes(row.old_rev, row.new_rev)
+        ]
         before = {
             shown.equal
             for path in changed
-            if old.side(path) is Side.TEST
+            if old.find_side(path) is Side.TEST
             for shown in self._of_blob(old.entries[path].oid)
         }
         for path in changed:
-            if new.side(path) is Side.TEST:
-                for shown in self._now(new, path, start):
+            if new.find_side(path) is Side.TEST:
+                for shown in self._list_start_methods(new, path, start):
                     if shown.equal not in before:
                         yield shown
 
-    def _now(self, new: Tree, path: str, start: Texts) -> Sequence[Shown]:
+    def _list_start_methods(
+        self, new: RevisionTree, path: str, start: Texts
+    ) -> Sequence[ShownMethod]:
         if path not in start:
             return self._of_blob(new.entries[path].oid)
         text = start[path]
-        return () if text is None else tuple(_methods(self._reading, text))
+        return () if text is None else tuple(_parse_methods(self._reading, text))
 
-    def _methods_at(self, rev: str) -> Sequence[Shown]:
-        at = self._reading.tree(self._repository, rev)
-        return [s for path in at.paths(Side.TEST) for s in self._of_blob(at.entries[path].oid)]
+    def _list_methods_at(self, rev: str) -> Sequence[ShownMethod]:
+        at = self._reading.open_tree(self._repository, rev)
+        return [s for path in at.list_paths(Side.TEST) for s in self._of_blob(at.entries[path].oid)]
 
-    def _methods_of_blob(self, oid: str) -> Sequence[Shown]:
-        return tuple(_methods(self._reading, self._repository.blob(oid)))
+    def _list_methods_of_blob(self, oid: str) -> Sequence[ShownMethod]:
+        return tuple(_parse_methods(self._reading, self._repository.blob(oid)))
 
 
-def _methods(reading: Reading, source: bytes) -> Iterator[Shown]:
+def _parse_methods(reading: LanguageReading, source: bytes) -> Iterator[ShownMethod]:
     for type_ in reading.parse(source).types:
         for member in type_.members:
             if member.kind in ('method', 'constructor') and member.body_hash is not None:
-                yield Shown(
+                yield ShownMethod(
                     name=f'{type_.name}#{member.name}',
-                    grams=body_grams(member.source, member.name, type_.name),
-                    equal=ngrams(list(tokens(member.source, member.name))),
+                    grams=compute_body_grams(member.source, member.name, type_.name),
+                    equal=compute_token_grams(list(tokenise(member.source, member.name))),
                 )
 
 
-def _nearest(rows: Sequence[MethodRow], shown: Iterable[Shown]) -> Likeness:
+def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> Likeness:
     there = list(shown)
-    found = [Likeness()]
+    likenesses = [Likeness()]
     for row in rows:
-        gold = body_grams(row.new_source or '', row.test_method, row.test_class)
-        for one in there:
-            share = len(gold & one.grams) / len(gold)
+        gold = compute_body_grams(row.new_source or '', row.test_method, row.test_class)
+        for method in there:
+            share = len(gold & method.grams) / len(gold)
             if share > 0:
-                found.append(Likeness(share=share, method=one.name))
-    return max(found, key=lambda likeness: (likeness.share, likeness.method or ''))
+                likenesses.append(Likeness(share=share, method=method.name))
+    return max(likenesses, key=lambda likeness: (likeness.share, likeness.method or ''))
 
 
-def body_grams(source: str, name: str, class_name: str) -> Grams:
+def compute_body_grams(source: str, name: str, class_name: str) -> Grams:
     """The grams of what stands between a method's braces, the words of its class masked."""
     words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
-    body = _body(list(tokens(source, name)))
-    return ngrams([_masked(token, words) for token in body])
+    body = _extract_body(list(tokenise(source, name)))
+    return compute_token_grams([_mask_words(token, words) for token in body])
 
 
-def _body(found: Sequence[str]) -> Sequence[str]:
+def _extract_body(found: Sequence[str]) -> Sequence[str]:
     """From the first brace behind the parameters; annotations have braces and parentheses, too."""
     depth = 0
     named = found.index('name') if 'name' in found else 0
@@ -141,14 +147,14 @@ def _body(found: Sequence[str]) -> Sequence[str]:
     return found
 
 
-def _masked(token: str, words: set[str]) -> str:
+def _mask_words(token: str, words: set[str]) -> str:
     if not token[:1].isalpha() or not words:
         return token
     parts = _WORDS.findall(token)
     if words.isdisjoint(part.lower() for part in parts):
         return token
     masked = [_MASK if part.lower() in words else part for part in parts]
-    kept = [
+    merged_parts = [
         part for at, part in enumerate(masked) if part != _MASK or masked[at - 1 : at] != [_MASK]
     ]
-    return ''.join(kept)
+    return ''.join(merged_parts)

@@ -17,14 +17,14 @@ from typing import TypeVar
 
 from coevo.model import licences
 from coevo.model.drops import Drop
-from coevo.model.drops import SourcePlace
+from coevo.model.drops import DropLocation
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from coevo.model.words import Walk
 from packagers.rows import Rows
 
-Placed = TypeVar('Placed', bound=SourcePlace)
+Placed = TypeVar('Placed', bound=DropLocation)
 
 # The SPDX expression of a repository at a revision, None where there is no telling.
 Licence = Callable[[str, str], str | None]
@@ -32,7 +32,7 @@ Licence = Callable[[str, str], str | None]
 
 def fill_licences(rows: Rows, licence: Licence) -> Rows:
     """The rows with `license`: of a pair that at new, of a repository that at its walk's head."""
-    return rows.but(
+    return rows.replace_tables(
         repositories=(
             dataclasses.replace(row, license=licence(row.repo, row.head))
             for row in rows.repositories
@@ -43,41 +43,43 @@ def fill_licences(rows: Rows, licence: Licence) -> Rows:
     )
 
 
-def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
+def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
     """The rows without what may not be published; a drop for each of its labelled methods.
 
     accepted  SPDX ids that will do though the OSI has not approved them
     """
-    taken_back = {(str(one.kind), one.id): one.reason for one in rows.withdrawals}
+    taken_back = {
+        (str(withdrawal.kind), withdrawal.id): withdrawal.reason for withdrawal in rows.withdrawals
+    }
     withheld: dict[tuple[str | None, Walk], tuple[Reason, str | None]] = {
         (pair.pair_id, pair.walk): why
         for pair in rows.pairs
-        if (why := _why(pair, accepted, taken_back)) is not None
+        if (why := _explain_withholding(pair, accepted, taken_back)) is not None
     }
     if not withheld:
         return rows
-    reasons = {place: reason for place, (reason, _) in withheld.items()}
+    reasons = {pair_key: reason for pair_key, (reason, _) in withheld.items()}
     drops = (
-        Drop.at(
+        Drop.make_at_stage(
             Stage.PUBLISH,
             row,
             row.method_id,
-            reasons[place],
-            _detail(withheld[place][1], row.label),
-        ).of(row, row.change)
+            reasons[pair_key],
+            _join_detail(withheld[pair_key][1], row.label),
+        ).with_method(row, row.change)
         for row in rows.methods
-        if (place := (row.pair_id, row.walk)) in reasons
+        if (pair_key := (row.pair_id, row.walk)) in reasons
     )
     files = (
-        Drop.at(
+        Drop.make_at_stage(
             Stage.STANDING,
             row,
             row.standing_id,
             Reason.FILE_NOT_PUBLISHED,
-            _detail(withheld[place][1], None),
+            _join_detail(withheld[pair_key][1], None),
         )
         for row in rows.standing
-        if (place := (row.pair_id, row.walk)) in reasons and row.adequacy is not None
+        if (pair_key := (row.pair_id, row.walk)) in reasons and row.adequacy is not None
     )
     # A method leaves the funnel once: what is not published has no track to lose.
     kept_drops = (
@@ -85,40 +87,40 @@ def withhold(rows: Rows, accepted: Collection[str]) -> Rows:
         for drop in rows.drops
         if drop.stage is not Stage.TRACK or (drop.pair_id, drop.walk) not in reasons
     )
-    return rows.but(
-        methods=_kept(rows.methods, reasons),
-        cells=_kept(rows.cells, reasons),
-        dependency_map=_kept(rows.dependency_map, reasons),
-        mutants=_kept(rows.mutants, reasons),
-        reversals=_kept(rows.reversals, reasons),
-        refactorings=_kept(rows.refactorings, reasons),
-        standing=_kept(rows.standing, reasons),
+    return rows.replace_tables(
+        methods=_drop_withheld(rows.methods, reasons),
+        cells=_drop_withheld(rows.cells, reasons),
+        dependency_map=_drop_withheld(rows.dependency_map, reasons),
+        mutants=_drop_withheld(rows.mutants, reasons),
+        reversals=_drop_withheld(rows.reversals, reasons),
+        refactorings=_drop_withheld(rows.refactorings, reasons),
+        standing=_drop_withheld(rows.standing, reasons),
         drops=chain(kept_drops, drops, files),
     )
 
 
-def _why(
+def _explain_withholding(
     pair: PairRow, accepted: Collection[str], taken_back: Mapping[tuple[str, str], str]
 ) -> tuple[Reason, str | None] | None:
     """Why a pair is not published, and what is to be told beside that; None if it is."""
-    for place in (('repository', pair.repo), ('pair', pair.pair_id)):
-        if place in taken_back:
-            return Reason.WITHDRAWN, taken_back[place]
-    reason = _reason(pair.license, accepted)
+    for withdrawal_key in (('repository', pair.repo), ('pair', pair.pair_id)):
+        if withdrawal_key in taken_back:
+            return Reason.WITHDRAWN, taken_back[withdrawal_key]
+    reason = _check_licence(pair.license, accepted)
     return None if reason is None else (reason, pair.license)
 
 
-def _reason(licence: str | None, accepted: Collection[str]) -> Reason | None:
+def _check_licence(licence: str | None, accepted: Collection[str]) -> Reason | None:
     if licence is None:
         return Reason.LICENCE_UNKNOWN
-    return None if licences.approved(licence, accepted) else Reason.LICENCE_NOT_OSI
+    return None if licences.is_approved(licence, accepted) else Reason.LICENCE_NOT_OSI
 
 
-def _detail(told: str | None, label: str | None) -> str:
+def _join_detail(told: str | None, label: str | None) -> str:
     return ': '.join(filter(None, (told, label)))
 
 
-def _kept(
+def _drop_withheld(
     rows: Iterable[Placed], gone: Mapping[tuple[str | None, Walk], Reason]
 ) -> Iterator[Placed]:
     return (row for row in rows if (row.pair_id, row.walk) not in gone)

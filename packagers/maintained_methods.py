@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.evaluation.suites.texts import TestText
-from coevo.evaluation.suites.texts import texts_of
+from coevo.evaluation.suites.texts import load_test_texts
 from coevo.git.repository import Repository
 from coevo.model.maintenance import MaintainedMethod
-from coevo.model.maintenance import duty_of
+from coevo.model.maintenance import find_duty
 from coevo.model.method_rows import MethodRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 
 Texts = Mapping[str, TestText]
 
 
-def maintained_methods(
+def list_maintained_methods(
     rows: Sequence[MethodRow], clone: Repository, old: bytes, new: bytes
 ) -> tuple[MaintainedMethod, ...]:
     """Those of the new file in its order, then those that only the old one has.
@@ -25,31 +25,37 @@ def maintained_methods(
     rows  of the file, at one pair and walk: what has no row is the same test if its name is
     """
     first = rows[0]
-    olds = texts_of(clone, first.language, first.old_rev, first.module, first.test_file, old)
-    news = texts_of(clone, first.language, first.new_rev, first.module, first.test_file, new)
-    return tuple(_maintained(rows, olds, news))
+    olds = load_test_texts(clone, first.language, first.old_rev, first.module, first.test_file, old)
+    news = load_test_texts(clone, first.language, first.new_rev, first.module, first.test_file, new)
+    return tuple(_pair_methods(rows, olds, news))
 
 
-def _maintained(rows: Sequence[MethodRow], olds: Texts, news: Texts) -> Iterator[MaintainedMethod]:
-    at_new = {_new_name(row, news): row for row in rows if row.change is not Change.DELETED}
-    at_old = {_old_name(row, olds): row for row in rows if row.change is not Change.INSERTED}
+def _pair_methods(
+    rows: Sequence[MethodRow], olds: Texts, news: Texts
+) -> Iterator[MaintainedMethod]:
+    at_new = {
+        _find_new_name(row, news): row for row in rows if row.change is not MethodChange.DELETED
+    }
+    at_old = {
+        _find_old_name(row, olds): row for row in rows if row.change is not MethodChange.INSERTED
+    }
     known = {id(row): name for name, row in at_old.items()}
     used: set[str | None] = set()
     for name in news:
         row = at_new.get(name)
-        before = known.get(id(row)) if row else name if _is_free(name, olds, at_old) else None
+        before = known.get(id(row)) if row else name if _is_unclaimed(name, olds, at_old) else None
         used.add(before)
-        yield _one(row, before, name, olds, news)
+        yield _make_maintained_method(row, before, name, olds, news)
     for name in olds:
         if name not in used:
-            yield _one(at_old.get(name), name, None, olds, news)
+            yield _make_maintained_method(at_old.get(name), name, None, olds, news)
 
 
-def _is_free(name: str, olds: Texts, at_old: Mapping[str | None, MethodRow]) -> bool:
+def _is_unclaimed(name: str, olds: Texts, at_old: Mapping[str | None, MethodRow]) -> bool:
     return name in olds and name not in at_old
 
 
-def _one(
+def _make_maintained_method(
     row: MethodRow | None, before: str | None, after: str | None, olds: Texts, news: Texts
 ) -> MaintainedMethod:
     label = row.label if row else None
@@ -58,11 +64,11 @@ def _one(
         old_method=before,
         new_method=after,
         label=label,
-        duty=duty_of(label, same_text=same),
+        duty=find_duty(label, same_text=same),
     )
 
 
-def _new_name(row: MethodRow, news: Texts) -> str | None:
+def _find_new_name(row: MethodRow, news: Texts) -> str | None:
     wanted = row.test_class, row.test_method, row.parameters
     return next(
         (
@@ -74,13 +80,15 @@ def _new_name(row: MethodRow, news: Texts) -> str | None:
     )
 
 
-def _old_name(row: MethodRow, olds: Texts) -> str | None:
+def _find_old_name(row: MethodRow, olds: Texts) -> str | None:
     """Among overloads, whose parameters at old no row has, the one of the row's source."""
     wanted = row.old_test_class or row.test_class, row.old_test_method or row.test_method
-    found = {
+    candidates = {
         name: text
         for name, text in olds.items()
         if (text.method.test_class, text.method.test_method) == wanted
     }
-    exact = [name for name, text in found.items() if text.source == row.old_source] or list(found)
+    exact = [name for name, text in candidates.items() if text.source == row.old_source] or list(
+        candidates
+    )
     return exact[0] if exact else None

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo import prompts
-from coevo.git.contents import content
-from coevo.git.patches import file_patch
+from coevo.git.contents import load_content
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
 from coevo.model.drops import Drop
 from coevo.model.families import MOST_TESTS
@@ -32,90 +32,92 @@ from coevo.model.maintenance import STAYING
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Stage
 from coevo.model.words import Track
 from coevo.model.words import Walk
-from packagers.dating import earliest
-from packagers.leaks import Leaks
-from packagers.maintained_methods import maintained_methods
+from packagers.dating import find_earliest
+from packagers.leaks import LeakMeter
+from packagers.maintained_methods import list_maintained_methods
 from packagers.task_commands import Environments
-from packagers.task_commands import environment_of_file
-from packagers.task_dependencies import Listing
-from packagers.task_prompts import maintenance_prompt
+from packagers.task_commands import find_file_environment
+from packagers.task_dependencies import TaskDependencies
+from packagers.task_prompts import render_maintenance_prompt
 
-_ANSWERS = (Change.CHANGED, Change.INSERTED)
+_ANSWERS = (MethodChange.CHANGED, MethodChange.INSERTED)
 
 Place = tuple[str, Walk, str]
 """Pair, walk and test file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Maintenance:
+class MaintenanceTasks:
     """Tasks, and a drop for each file of which none came."""
 
     tasks: tuple[TaskRow, ...]
     drops: tuple[Drop, ...]
 
 
-def maintenance_tasks(
+def build_maintenance_tasks(
     updates: Iterable[TaskRow],
     methods: Iterable[MethodRow],
     clones: Mapping[str, Repository],
     environments: Environments,
-) -> Maintenance:
+) -> MaintenanceTasks:
     """One for each task that asks for the updates of a file of which a test has to stay.
 
     updates  tasks of co-evolution; those of other tracks are passed over
     methods  rows with their contamination dates, those without a track, too
     """
-    wanted = {_place(task): task for task in updates if task.track is Track.UPDATE}
+    wanted = {_get_file_key(task): task for task in updates if task.track is Track.UPDATE}
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
     for row in methods:
-        place = row.pair_id, row.walk, row.test_file
-        if place in wanted:
-            rows[place].append(row)
+        file_key = row.pair_id, row.walk, row.test_file
+        if file_key in wanted:
+            rows[file_key].append(row)
     tasks: list[TaskRow] = []
     drops: list[Drop] = []
-    for place, update in sorted(wanted.items(), key=lambda item: (item[1].repo, item[0])):
-        made = _task(update, rows[place], clones[update.repo], environments)
-        if isinstance(made, TaskRow):
-            tasks.append(made)
+    for file_key, update in sorted(wanted.items(), key=lambda item: (item[1].repo, item[0])):
+        task_or_drop = _build_task_or_drop(
+            update, rows[file_key], clones[update.repo], environments
+        )
+        if isinstance(task_or_drop, TaskRow):
+            tasks.append(task_or_drop)
         else:
-            drops.append(made)
+            drops.append(task_or_drop)
     tasks.sort(key=lambda task: task.task_id)
-    return Maintenance(tasks=tuple(tasks), drops=tuple(drops))
+    return MaintenanceTasks(tasks=tuple(tasks), drops=tuple(drops))
 
 
-def _place(task: TaskRow) -> Place:
+def _get_file_key(task: TaskRow) -> Place:
     return task.pair_id, task.walk, task.test_file
 
 
-def task_id(update: TaskRow) -> str:
-    return short_hash(
+def compute_task_id(update: TaskRow) -> str:
+    return compute_short_hash(
         *(update.repo, update.language, update.old_rev, update.new_rev),
         *(Family.MAINTENANCE, update.test_file),
     )
 
 
-def _task(
+def _build_task_or_drop(
     update: TaskRow, rows: Sequence[MethodRow], clone: Repository, environments: Environments
 ) -> TaskRow | Drop:
     path = update.test_file
-    old, new = (content(clone, rev, path) for rev in (update.old_rev, update.new_rev))
+    old, new = (load_content(clone, rev, path) for rev in (update.old_rev, update.new_rev))
     if old is None or new is None:
-        return _drop(update, Reason.START_STATE_INVALID, 'the file has moved')
-    maintained = maintained_methods(rows, clone, old, new)
+        return _make_drop(update, Reason.START_STATE_INVALID, 'the file has moved')
+    maintained = list_maintained_methods(rows, clone, old, new)
     if len(maintained) > MOST_TESTS:
-        return _drop(update, Reason.START_STATE_INVALID, f'more than {MOST_TESTS} tests')
-    if not any(one.label is not None and one.duty in STAYING for one in maintained):
-        return _drop(update, Reason.NOTHING_TO_KEEP)
-    return _made(update, rows, clone, environments, maintained, old, new)
+        return _make_drop(update, Reason.START_STATE_INVALID, f'more than {MOST_TESTS} tests')
+    if not any(method.label is not None and method.duty in STAYING for method in maintained):
+        return _make_drop(update, Reason.NOTHING_TO_KEEP)
+    return _build_task(update, rows, clone, environments, maintained, old, new)
 
 
-def _made(
+def _build_task(
     update: TaskRow,
     rows: Sequence[MethodRow],
     clone: Repository,
@@ -124,31 +126,33 @@ def _made(
     old: bytes,
     new: bytes,
 ) -> TaskRow:
-    path, listing = update.test_file, Listing.of(rows)
+    path, listing = update.test_file, TaskDependencies.from_rows(rows)
     answers = [row for row in rows if row.change in _ANSWERS]
-    leaks = Leaks(clone, update.language)
-    environment = environment_of_file(update, environments, clone)
+    leaks = LeakMeter(clone, update.language)
+    environment = find_file_environment(update, environments, clone)
     return dataclasses.replace(
         update,
-        task_id=task_id(update),
+        task_id=compute_task_id(update),
         family=Family.MAINTENANCE,
         scenario=Scenario.UPDATE,
         start_builder=StartBuilder.OLD,
         maintained=maintained,
-        focus=tuple(_focus(clone, update, listing.used)),
+        focus=tuple(_list_focus(clone, update, listing.listed_dependencies)),
         test_methods=(),
         method_ids=(),
-        contamination_date=earliest(row.contamination_date for row in answers),
-        code_first_seen=earliest(row.code_first_seen for row in answers),
+        contamination_date=find_earliest(row.contamination_date for row in answers),
+        code_first_seen=find_earliest(row.code_first_seen for row in answers),
         start_file_sha256=hashlib.sha256(old).hexdigest(),
-        test_patch=file_patch(path, old, new, clone.tree(update.new_rev)[path].mode),
+        test_patch=make_file_patch(path, old, new, clone.tree(update.new_rev)[path].mode),
         dependencies=listing.dependencies,
         dependency_list=listing.which,
         environment=environment,
-        prompt=maintenance_prompt(clone, rows, update.module, listing.used, environment),
+        prompt=render_maintenance_prompt(
+            clone, rows, update.module, listing.listed_dependencies, environment
+        ),
         prompt_version=prompts.VERSION,
-        leak=leaks.leak(answers, {path: old}).share,
-        nearest=leaks.nearest(answers).share,
+        leak=leaks.measure_leak(answers, {path: old}).share,
+        nearest=leaks.measure_nearest(answers).share,
         siblings=(),
         sibling_patch='',
         focal_method=None,
@@ -162,13 +166,15 @@ def _made(
     )
 
 
-def _focus(
+def _list_focus(
     clone: Repository, update: TaskRow, dependencies: Sequence[Dependency]
 ) -> Iterator[Focus]:
     """The source files of which something changed that a test of the file depends on, as at new."""
-    read = reading(update.language)
-    for path in sorted({one.file for one in dependencies if not one.is_resource}):
-        source = content(clone, update.new_rev, path)
+    read = get_reading(update.language)
+    for path in sorted(
+        {dependency.file for dependency in dependencies if not dependency.is_resource}
+    ):
+        source = load_content(clone, update.new_rev, path)
         types = read.parse(source, path).types if source is not None else ()
         if source is not None and types:
             yield Focus(
@@ -180,5 +186,7 @@ def _focus(
             )
 
 
-def _drop(update: TaskRow, reason: Reason, detail: str = '') -> Drop:
-    return Drop.at(Stage.TASK, update, task_id(update), reason, detail, test_file=update.test_file)
+def _make_drop(update: TaskRow, reason: Reason, detail: str = '') -> Drop:
+    return Drop.make_at_stage(
+        Stage.TASK, update, compute_task_id(update), reason, detail, test_file=update.test_file
+    )

@@ -17,7 +17,7 @@ from typing import Any
 
 from coevo.model import licences
 from coevo.model.quality import WITHOUT_SIBLINGS
-from coevo.model.quality import Undone
+from coevo.model.quality import SiblingState
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import SCHEMA_MINOR
@@ -26,7 +26,7 @@ from coevo.model.schema import TABLES
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.storage.store import Partition
 from packagers.news import RepositoryNews
-from packagers.news import rows_of_news
+from packagers.news import format_news
 from packagers.rows import Rows
 
 # Outside of the checksummed core: seconds are not the same twice.
@@ -36,7 +36,7 @@ Checksums = dict[str, dict[str, str | int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class SnapshotDetails:
     """What is said of a snapshot beside its rows.
 
     reached  until when each walk saw all commits, where the snapshot is that of a month
@@ -50,11 +50,11 @@ class About:
     news: tuple[RepositoryNews, ...] = ()
 
 
-def checksums(folder: Path, files: Iterable[Path]) -> Checksums:
+def compute_checksums(folder: Path, files: Iterable[Path]) -> Checksums:
     """SHA-256 and size in bytes by path in the snapshot, but for what is not checked."""
     return {
         file.relative_to(folder).as_posix(): {
-            'sha256': _sha256(file),
+            'sha256': _hash_file(file),
             'size': file.stat().st_size,
         }
         for file in files
@@ -62,36 +62,36 @@ def checksums(folder: Path, files: Iterable[Path]) -> Checksums:
     }
 
 
-def _sha256(file: Path) -> str:
+def _hash_file(file: Path) -> str:
     with file.open('rb') as content:
         return hashlib.file_digest(content, 'sha256').hexdigest()
 
 
-def text(rows: Rows, about: About, files: Checksums) -> str:
+def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str:
     """The manifest as JSON, keys sorted, with a newline at the end."""
     content = {
         'schema_version': SCHEMA_VERSION,
         'schema_minor': SCHEMA_MINOR,
         'month': about.month,
         'parameters': dict(about.parameters),
-        'tools': _tools(rows),
-        'walks': [_walk(row, about) for row in rows.repositories],
+        'tools': _list_tools(rows),
+        'walks': [_describe_walk(row, about) for row in rows.repositories],
         'rows': {name: len(getattr(rows, name)) for name in TABLES if name != UNCHECKED},
-        'siblings': siblings(rows),
-        'news': rows_of_news(about.news),
+        'siblings': count_siblings(rows),
+        'news': format_news(about.news),
         'files': files,
     }
     return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
 
 
-def siblings(rows: Rows) -> dict[str, int | float]:
+def count_siblings(rows: Rows) -> dict[str, int | float]:
     """How tasks of one pair share it, what leaks nevertheless, and what was lost to that."""
     pairs = Counter[str]()
     leaking = staying = 0
     for task in rows.tasks:
         pairs[task.pair_id] += 1
         leaking += (task.leak or 0) >= LEAST_LEAK
-        staying += any(one.undone is Undone.STAYS for one in task.siblings or ())
+        staying += any(sibling.undone is SiblingState.STAYS for sibling in task.siblings or ())
     return {
         'leak_threshold': LEAST_LEAK,
         'tasks_that_leak': leaking,
@@ -105,7 +105,7 @@ def siblings(rows: Rows) -> dict[str, int | float]:
     }
 
 
-def _tools(rows: Rows) -> dict[str, list[Any]]:
+def _list_tools(rows: Rows) -> dict[str, list[Any]]:
     """Versions as the store recorded them, not those of the machine that releases."""
     runtimes, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
     measuring: dict[str, set[str]] = defaultdict(set)
@@ -117,7 +117,7 @@ def _tools(rows: Rows) -> dict[str, list[Any]]:
             measuring[name].add(version)
     return {
         **{name: sorted(versions) for name, versions in measuring.items()},
-        'licences': [licences.version()],
+        'licences': [licences.load_list_version()],
         'engine': sorted({row.engine_version for row in rows.repositories}),
         'runtime': sorted(filter(None, runtimes)),
         'builder': sorted(filter(None, builders)),
@@ -126,7 +126,7 @@ def _tools(rows: Rows) -> dict[str, list[Any]]:
     }
 
 
-def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
+def _describe_walk(row: RepositoryRow, about: SnapshotDetails) -> dict[str, Any]:
     partition = Partition(repo=row.repo, language=row.language, walk=row.walk)
     return {
         'repo': row.repo,
@@ -134,8 +134,8 @@ def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
         'walk': row.walk,
         'ref': row.ref,
         'head': row.head,
-        'cutoff': _moment(row.cutoff),
-        'reached': _moment(about.reached.get(partition)),
+        'cutoff': _format_moment(row.cutoff),
+        'reached': _format_moment(about.reached.get(partition)),
         'commits_visited': row.commits_visited,
         'commits_kept': row.commits_kept,
         'pairs_unmined': about.unmined.get(partition, 0),
@@ -144,5 +144,5 @@ def _walk(row: RepositoryRow, about: About) -> dict[str, Any]:
     }
 
 
-def _moment(date: datetime | None) -> str | None:
+def _format_moment(date: datetime | None) -> str | None:
     return None if date is None else date.astimezone(UTC).isoformat()

@@ -33,27 +33,27 @@ class Mark:
 _COLUMNS = ('duplicate_of', 'near_duplicate_of', 'task_id', 'task_coverage', 'leak')
 
 
-def marked(
+def apply_marks(
     methods: Iterable[MethodRow], marks: Iterable[Mark], space: Path | None = None
 ) -> Iterator[MethodRow]:
     """The rows, which stand in the order of their table, with the columns of all their marks."""
     sorter = Sorter(Mark, space)
     for mark in marks:
-        sorter.add(_key(mark), mark)
+        sorter.add(_get_key(mark), mark)
     left = iter(sorter.finish())
     due = next(left, None)
     for row in methods:
         columns: dict[str, Any] = {}
-        while due is not None and _key(due) <= _key(row):
-            columns |= _filled(due) if _key(due) == _key(row) else {}
+        while due is not None and _get_key(due) <= _get_key(row):
+            columns |= _list_filled_columns(due) if _get_key(due) == _get_key(row) else {}
             due = next(left, None)
         yield dataclasses.replace(row, **columns) if columns else row
 
 
-def _key(row: Mark | MethodRow) -> Key:
+def _get_key(row: Mark | MethodRow) -> Key:
     return row.repo, row.method_id, str(row.walk)
 
 
-def _filled(mark: Mark) -> dict[str, Any]:
+def _list_filled_columns(mark: Mark) -> dict[str, Any]:
     values = ((name, getattr(mark, name)) for name in _COLUMNS)
     return {name: value for name, value in values if value is not None}

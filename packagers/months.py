@@ -16,23 +16,23 @@ from datetime import datetime
 from datetime import timedelta
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.forms import is_month
 from coevo.storage.dates import RowDates
 from coevo.storage.months import CloneMoments
 from coevo.storage.months import MonthPart
 from coevo.storage.months import MonthRecord
-from coevo.storage.reverifications import Reverified
-from coevo.storage.store import Mined
+from coevo.storage.reverifications import ReverificationRecord
+from coevo.storage.store import MinedPartition
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.walks import WalkRecord
-from coevo.storage.walks import cut
+from coevo.storage.walks import select_commits
 from coevo.storage.withdrawals import Withdrawal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class CloneFacts:
     """What clones say of their commits, and a user of all copies.
 
     committed  the committer date of a repository's commit; None if it cannot be read
@@ -48,9 +48,9 @@ class Known:
 class MonthCut:
     """One month of a store, partition by partition."""
 
-    def __init__(self, month: str, known: Known, fixed: MonthRecord | None = None) -> None:
+    def __init__(self, month: str, known: CloneFacts, fixed: MonthRecord | None = None) -> None:
         self.month = month
-        self.last = first_clean_moment(month) - timedelta(microseconds=1)
+        self.last = compute_first_clean_moment(month) - timedelta(microseconds=1)
         self.fixed = fixed
         self._known = known
         self._parts = {part.partition: part for part in fixed.parts} if fixed else {}
@@ -58,36 +58,38 @@ class MonthCut:
         self._dates: tuple[RowDates, ...] = ()
         self._reached: dict[Partition, datetime | None] = {}
 
-    def mined(self, store: Store, partition: Partition) -> Mined | None:
+    def select_mined(self, store: Store, partition: Partition) -> MinedPartition | None:
         """Of a partition what belongs to the month; None if that is nothing."""
         if self.fixed is not None:
             part = self._parts.get(partition)
-            return _held(store, part) if part else None
-        walk = self._until_last(store, partition)
-        return store.mined(partition, walk) if walk else None
+            return _load_fixed_part(store, part) if part else None
+        walk = self._cut_walk(store, partition)
+        return store.load_mined(partition, walk) if walk else None
 
-    def _until_last(self, store: Store, partition: Partition) -> WalkRecord | None:
-        walk = store.walk(partition)
+    def _cut_walk(self, store: Store, partition: Partition) -> WalkRecord | None:
+        walk = store.load_walk(partition)
         revs = {rev for rev, _ in walk.pairs} | {drop.key for drop in walk.drops}
         dates = {rev: self._known.committed(partition.repo, rev) for rev in revs}
-        self._reached[partition] = reached = _reach(walk, dates, self._known.stated)
+        self._reached[partition] = reached = _compute_reached(walk, dates, self._known.stated)
         within = {rev: date for rev, date in dates.items() if date is None or date <= self.last}
         if not within:
             return None
         head = max(within, key=lambda rev: (str(within[rev] or ''), rev))
         whole = reached is not None and reached >= self.last
         newest = max(filter(None, within.values()), default=None)
-        kept = cut(walk, within.keys())
-        row = dataclasses.replace(kept.repository, cutoff=self.last if whole else newest)
+        month_walk = select_commits(walk, within.keys())
+        row = dataclasses.replace(month_walk.repository, cutoff=self.last if whole else newest)
         if within[head] is not None:
             license_ = self._known.licence(partition.repo, head)
             row = dataclasses.replace(row, head=head, license=license_)
         # When it was asked is of no concern to a month that it is whole for, and no clock may show.
         return dataclasses.replace(
-            kept, repository=row, reached=reached and min(reached, self.last)
+            month_walk, repository=row, reached=reached and min(reached, self.last)
         )
 
-    def reverified(self, partition: Partition, found: Iterable[Reverified]) -> Iterator[Reverified]:
+    def filter_reverified(
+        self, partition: Partition, found: Iterable[ReverificationRecord]
+    ) -> Iterator[ReverificationRecord]:
         """Of what was run again what counts: all, or what did when the month was fixed."""
         part = self._parts.get(partition)
         for record in found:
@@ -95,12 +97,12 @@ class MonthCut:
             if self.fixed is None or (part is not None and number in part.reverified):
                 yield record
 
-    def add(
+    def add_partition(
         self,
         partition: Partition,
-        mined: Mined,
+        mined: MinedPartition,
         keys: Mapping[str, str],
-        found: Iterable[Reverified],
+        found: Iterable[ReverificationRecord],
     ) -> None:
         """Note what was gathered of a partition; Fatal if it is no longer all that there was."""
         part = self._parts.get(partition)
@@ -112,21 +114,23 @@ class MonthCut:
                 )
             return
         walk = dataclasses.replace(mined.walk, keys=tuple(sorted(keys.items())))
-        numbers = tuple((one.pair_id, one.key, one.number) for one in found)
+        numbers = tuple((record.pair_id, record.key, record.number) for record in found)
         self._parts[partition] = MonthPart(partition=partition, walk=walk, reverified=numbers)
 
-    def withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
+    def filter_withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
         """Of what was taken back what counts: all, or what did when the month was fixed."""
         if self.fixed is not None:
-            return tuple(one for one in found if one.number in self.fixed.withdrawn)
-        self._withdrawn = tuple(one.number for one in found)
+            return tuple(
+                withdrawal for withdrawal in found if withdrawal.number in self.fixed.withdrawn
+            )
+        self._withdrawn = tuple(withdrawal.number for withdrawal in found)
         return found
 
     def add_dates(self, found: Iterable[RowDates]) -> None:
         """Note the dates of the month's rows."""
         self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
 
-    def check(self, root: object) -> None:
+    def check_complete(self, root: object) -> None:
         """Fatal if the month is empty, or ends after all that was reached."""
         if self.fixed is not None:
             return
@@ -147,14 +151,14 @@ class MonthCut:
         """Until when each partition is known; one that ends before the month may lack some of it."""
         return {partition: part.walk.reached for partition, part in sorted(self._parts.items())}
 
-    def record(self) -> MonthRecord:
+    def build_record(self) -> MonthRecord:
         """What the month is made of."""
         parts = tuple(part for _, part in sorted(self._parts.items()))
         repos = {part.partition.repo for part in parts}
         return MonthRecord(
             month=self.month,
             parts=parts,
-            clones=self._known.moments.of(repos),
+            clones=self._known.moments.select_repos(repos),
             withdrawn=self._withdrawn,
             dates=self._dates,
         )
@@ -165,16 +169,16 @@ def check_month(month: str) -> None:
         raise Fatal(f'{month!r} is no month: write it as 2024-06')
 
 
-def _held(store: Store, part: MonthPart) -> Mined:
+def _load_fixed_part(store: Store, part: MonthPart) -> MinedPartition:
     """The segments that a part names, and the pairs that had none then, whatever they have now."""
-    held = {pair_id for pair_id, _ in part.walk.keys}
-    pairs = tuple((rev, pair_id) for rev, pair_id in part.walk.pairs if pair_id in held)
-    mined = store.mined(part.partition, dataclasses.replace(part.walk, pairs=pairs))
-    unmined = sorted(pair_id for _, pair_id in part.walk.pairs if pair_id not in held)
+    mined_pair_ids = {pair_id for pair_id, _ in part.walk.keys}
+    pairs = tuple((rev, pair_id) for rev, pair_id in part.walk.pairs if pair_id in mined_pair_ids)
+    mined = store.load_mined(part.partition, dataclasses.replace(part.walk, pairs=pairs))
+    unmined = sorted(pair_id for _, pair_id in part.walk.pairs if pair_id not in mined_pair_ids)
     return dataclasses.replace(mined, walk=part.walk, unmined=tuple(unmined))
 
 
-def _reach(
+def _compute_reached(
     walk: WalkRecord, dates: Mapping[str, datetime | None], stated: datetime | None
 ) -> datetime | None:
     """Until when all commits of a walk are known."""

@@ -89,7 +89,7 @@ _Test = tuple[str, str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tested:
+class _GramRow:
     """A row, as far as its likeness to others goes.
 
     text    stands for its grams
@@ -107,47 +107,47 @@ class _Tested:
     names: tuple[int, ...]
 
     @property
-    def age(self) -> tuple[int, str, str]:
+    def age_key(self) -> tuple[int, str, str]:
         return self.at, self.method_id, str(self.walk)
 
 
-def near_duplicates(methods: Iterable[MethodRow], space: Path | None = None) -> Iterator[Mark]:
+def mark_near_duplicates(methods: Iterable[MethodRow], space: Path | None = None) -> Iterator[Mark]:
     """Marks whose `near_duplicate_of` is the earliest near duplicate of another test, if it is earlier.
 
     Earlier is by contamination date, then by id. Of a deleted test the old text counts.
     """
-    texts = _texts(methods, space)
-    alike = Sorter(_Tested, space)
-    with _connected(space) as connection:
+    texts = _sort_by_text(methods, space)
+    alike = Sorter(_GramRow, space)
+    with _connect(space) as connection:
         _insert_all(connection, texts)
-        for near in _alike(connection, texts):
+        for near in _find_similar(connection, texts):
             alike.add((near.text,), near)
     nearby = groupby(alike.finish(), key=_TEXT)
-    for same, others in _beside(texts, nearby):
-        yield from _marks(same, others)
+    for same, others in _join_by_text(texts, nearby):
+        yield from _mark_rows(same, others)
 
 
-def _beside(
-    texts: Iterable[_Tested], others: Iterator[tuple[int, Iterable[Item]]]
-) -> Iterator[tuple[list[_Tested], list[Item]]]:
+def _join_by_text(
+    texts: Iterable[_GramRow], others: Iterator[tuple[int, Iterable[Item]]]
+) -> Iterator[tuple[list[_GramRow], list[Item]]]:
     """The rows of each text with what stands under its number elsewhere, both in order."""
-    number, found = next(others, _NONE)
+    number, items = next(others, _NONE)
     for text, same in groupby(texts, key=_TEXT):
         there: list[Item] = []
         if number == text:
-            there = list(found)
-            number, found = next(others, _NONE)
+            there = list(items)
+            number, items = next(others, _NONE)
         yield list(same), there
 
 
-def _marks(same: Sequence[_Tested], nearby: Iterable[_Tested]) -> Iterator[Mark]:
+def _mark_rows(same: Sequence[_GramRow], nearby: Iterable[_GramRow]) -> Iterator[Mark]:
     """Of the rows of one text; `nearby` are the earliest rows of tests with a similar one."""
-    own = _firsts(same)
-    since = {row.names[0]: row.age for row in own}
-    firsts = sorted((*own, *nearby), key=attrgetter('age'))
+    own = _find_earliest_rows(same)
+    since = {row.names[0]: row.age_key for row in own}
+    firsts = sorted((*own, *nearby), key=attrgetter('age_key'))
     for row in same if len(firsts) > 1 else ():
-        first = next((one for one in firsts if not _is_same_test(one, row)), None)
-        if first is not None and first.age < since[row.names[0]]:
+        first = next((candidate for candidate in firsts if not _is_same_test(candidate, row)), None)
+        if first is not None and first.age_key < since[row.names[0]]:
             yield Mark(
                 repo=row.repo,
                 method_id=row.method_id,
@@ -156,19 +156,19 @@ def _marks(same: Sequence[_Tested], nearby: Iterable[_Tested]) -> Iterator[Mark]
             )
 
 
-def _firsts(rows: Iterable[_Tested]) -> list[_Tested]:
+def _find_earliest_rows(rows: Iterable[_GramRow]) -> list[_GramRow]:
     """The earliest row of each test."""
-    found: dict[int, _Tested] = {}
-    for row in sorted(rows, key=attrgetter('age')):
-        found.setdefault(row.names[0], row)
-    return list(found.values())
+    earliest_rows: dict[int, _GramRow] = {}
+    for row in sorted(rows, key=attrgetter('age_key')):
+        earliest_rows.setdefault(row.names[0], row)
+    return list(earliest_rows.values())
 
 
-def _is_same_test(one: _Tested, other: _Tested) -> bool:
+def _is_same_test(one: _GramRow, other: _GramRow) -> bool:
     return not set(one.names).isdisjoint(other.names)
 
 
-def _names(row: MethodRow) -> tuple[_Test, ...]:
+def _list_names(row: MethodRow) -> tuple[_Test, ...]:
     """What a test is called at new, and at old where that is something else."""
     new = (row.repo, row.test_class, row.test_method, row.parameters)
     old_class, old_method = row.old_test_class, row.old_test_method
@@ -178,67 +178,67 @@ def _names(row: MethodRow) -> tuple[_Test, ...]:
     return new, old
 
 
-def grams(source: str, name: str) -> Grams:
+def compute_source_grams(source: str, name: str) -> Grams:
     """The token 5-grams of a test method, as numbers; of a shorter one, all of its tokens as one."""
-    return ngrams(list(tokens(source, name)))
+    return compute_token_grams(list(tokenise(source, name)))
 
 
-def ngrams(found: Sequence[str]) -> Grams:
+def compute_token_grams(found: Sequence[str]) -> Grams:
     """The 5-grams of some tokens; of fewer, all of them as one."""
     count = max(len(found) - GRAM + 1, 1)
-    return frozenset(_number(found[start : start + GRAM]) for start in range(count))
+    return frozenset(_hash_tokens(found[start : start + GRAM]) for start in range(count))
 
 
-def _number(tokens: Sequence[str]) -> int:
-    return _hash('\0'.join(tokens).encode())
+def _hash_tokens(tokens: Sequence[str]) -> int:
+    return _hash_bytes('\0'.join(tokens).encode())
 
 
-def _hash(data: bytes) -> int:
+def _hash_bytes(data: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest())
 
 
-def tokens(source: str, name: str) -> Iterator[str]:
+def tokenise(source: str, name: str) -> Iterator[str]:
     """Literals by their kind, the test's own name as `name`, no comments."""
-    for found in _TOKEN.finditer(source):
-        kind = found.lastgroup
+    for match in _TOKEN.finditer(source):
+        kind = match.lastgroup
         if kind in ('text', 'number'):
             yield kind
         elif kind != 'comment':
-            yield 'name' if found[0] == name else found[0]
+            yield 'name' if match[0] == name else match[0]
 
 
-def _texts(methods: Iterable[MethodRow], space: Path | None) -> Sequence[_Tested]:
+def _sort_by_text(methods: Iterable[MethodRow], space: Path | None) -> Sequence[_GramRow]:
     """The rows by text."""
-    sorter = Sorter(_Tested, space)
+    sorter = Sorter(_GramRow, space)
     for row in methods:
         source = row.new_source if row.new_source is not None else row.old_source
         if source is not None:
-            packed = array('Q', sorted(grams(source, row.test_method))).tobytes()
-            found = _Tested(
-                text=_hash(packed),
+            packed = array('Q', sorted(compute_source_grams(source, row.test_method))).tobytes()
+            gram_row = _GramRow(
+                text=_hash_bytes(packed),
                 grams=packed,
                 at=((row.contamination_date or _LATEST) - _EPOCH) // _MICROSECOND,
                 repo=row.repo,
                 method_id=row.method_id,
                 walk=row.walk,
-                names=tuple(_hash(repr(name).encode()) for name in _names(row)),
+                names=tuple(_hash_bytes(repr(name).encode()) for name in _list_names(row)),
             )
-            sorter.add((found.text,), found)
+            sorter.add((gram_row.text,), gram_row)
     return sorter.finish()
 
 
 @contextmanager
-def _connected(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
+def _connect(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
     with (
         tempfile.TemporaryDirectory(dir=space) as spill,
         duckdb.connect(f'{spill}/grams') as connection,
     ):
-        spilling.spill(connection, spill, megabytes=_MEGABYTES)
+        spilling.allow_spilling(connection, spill, megabytes=_MEGABYTES)
         connection.execute('CREATE TABLE grams (text UBIGINT, gram UBIGINT)')
         yield connection
 
 
-def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_Tested]) -> None:
+def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_GramRow]) -> None:
     """The grams of each text, once."""
     texts, all_grams = array('Q'), array('Q')
     for text, same in groupby(rows, key=_TEXT):
@@ -246,35 +246,37 @@ def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_Tested]) 
         all_grams.frombytes(packed)
         texts.extend([text] * (len(packed) // 8))
         if len(texts) >= _BATCH:
-            _insert(connection, texts, all_grams)
+            _insert_batch(connection, texts, all_grams)
             texts, all_grams = array('Q'), array('Q')
-    _insert(connection, texts, all_grams)
+    _insert_batch(connection, texts, all_grams)
 
 
-def _insert(
+def _insert_batch(
     connection: duckdb.DuckDBPyConnection, texts: array[int], all_grams: array[int]
 ) -> None:
-    columns = {'text': _column(texts), 'gram': _column(all_grams)}
+    columns = {'text': _make_column(texts), 'gram': _make_column(all_grams)}
     connection.register('some_grams', pa.table(columns))
     connection.execute('INSERT INTO grams FROM some_grams')
     connection.unregister('some_grams')
 
 
-def _column(values: array[int]) -> pa.Array:
+def _make_column(values: array[int]) -> pa.Array:
     return pa.Array.from_buffers(pa.uint64(), len(values), [None, pa.py_buffer(values)])
 
 
-def _alike(connection: duckdb.DuckDBPyConnection, texts: Iterable[_Tested]) -> Iterator[_Tested]:
+def _find_similar(
+    connection: duckdb.DuckDBPyConnection, texts: Iterable[_GramRow]
+) -> Iterator[_GramRow]:
     """The earliest rows of tests once for each similar text, under that text."""
     for step in _STEPS:
         connection.execute(step)
     similar = connection.execute(_BOTH_WAYS)
-    for same, others in _beside(texts, groupby(_fetched(similar), key=itemgetter(0))):
-        firsts = _firsts(same) if others else ()
+    for same, others in _join_by_text(texts, groupby(_fetch_rows(similar), key=itemgetter(0))):
+        firsts = _find_earliest_rows(same) if others else ()
         for _, other in others:
             yield from (dataclasses.replace(first, text=other, grams=b'') for first in firsts)
 
 
-def _fetched(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int]]:
-    while found := result.fetchmany(_BATCH):
-        yield from found
+def _fetch_rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int]]:
+    while batch := result.fetchmany(_BATCH):
+        yield from batch

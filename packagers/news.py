@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packagers.rows import Rows
-from packagers.withdrawal import Earlier
-from packagers.withdrawal import beside
+from packagers.withdrawal import EarlierSnapshot
+from packagers.withdrawal import align_tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +24,14 @@ class RepositoryNews:
     withdrawn: int
 
 
-def news(earlier: Earlier | None, rows: Rows, month: str) -> tuple[RepositoryNews, ...]:
+def count_news(
+    earlier: EarlierSnapshot | None, rows: Rows, month: str
+) -> tuple[RepositoryNews, ...]:
     """Of all repositories that have any, by name; `rows` follow `earlier` already."""
     now = [row for row in rows.withdrawn if (row.table, row.month) == ('tasks', month)]
     anew = {row.id for row in now if row.reissued}
     new, changed, withdrawn = Counter[str](), Counter[str](), Counter[str]()
-    for before, task in beside(earlier, rows):
+    for before, task in align_tasks(earlier, rows):
         if task is None:
             assert before is not None
             withdrawn[before.repo] += 1
@@ -43,14 +45,14 @@ def news(earlier: Earlier | None, rows: Rows, month: str) -> tuple[RepositoryNew
     )
 
 
-def rows_of_news(news: Sequence[RepositoryNews]) -> list[dict[str, str | int]]:
+def format_news(news: Sequence[RepositoryNews]) -> list[dict[str, str | int]]:
     """As tables have them."""
     return [
         {
-            'repository': one.repo,
-            'new': one.new,
-            'changed': one.changed,
-            'withdrawn': one.withdrawn,
+            'repository': entry.repo,
+            'new': entry.new,
+            'changed': entry.changed,
+            'withdrawn': entry.withdrawn,
         }
-        for one in news
+        for entry in news
     ]

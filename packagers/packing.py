@@ -19,44 +19,44 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
-from coevo.model.hints import optional
+from coevo.model.hints import split_optional
 
 Row = TypeVar('Row')
 Convert = Callable[[Any], Any]
 
 
-class Packing(Generic[Row]):
+class RowPacker(Generic[Row]):
     """How records of one type are packed; those nested in them, too."""
 
     def __init__(self, record: type[Row]) -> None:
         hint: Any = record  # mypy takes no generic type for hashable
-        self._plain, self._made = _converts(hint)
+        self._plain, self._made = _make_converters(hint)
 
     def pack(self, row: Row) -> bytes:
         values = self._plain(row)
         try:
             return marshal.dumps(values)
         except ValueError:  # a member of an enum stands where any text does
-            return marshal.dumps(_texts(values))
+            return marshal.dumps(_unwrap_enums(values))
 
     def unpack(self, packed: bytes) -> Row:
-        found: Row = self._made(marshal.loads(packed))
-        return found
+        row: Row = self._made(marshal.loads(packed))
+        return row
 
 
 @cache
-def _converts(record: Any) -> tuple[Convert, Convert]:
+def _make_converters(record: Any) -> tuple[Convert, Convert]:
     """To a list of plain values in the order of the fields, and from it."""
     hints = get_type_hints(record)
     names = [item.name for item in dataclasses.fields(record)]
-    choices = [_choice(hints[name]) for name in names]
+    choices = [_find_converters(hints[name]) for name in names]
     outward = [(at, choice[0]) for at, choice in enumerate(choices) if choice]
     inward = [(at, choice[1]) for at, choice in enumerate(choices) if choice]
     values_of = attrgetter(*names, names[0])  # a tuple, also of a single field
     # As unpickling does: what was packed has been through the constructor.
     setters = [getattr(record, name).__set__ for name in names]
 
-    def plain(row: Any) -> list[Any]:
+    def to_plain(row: Any) -> list[Any]:
         values = list(values_of(row))
         values.pop()
         for at, convert in outward:
@@ -64,7 +64,7 @@ def _converts(record: Any) -> tuple[Convert, Convert]:
                 values[at] = convert(values[at])
         return values
 
-    def made(values: Any) -> Any:
+    def from_plain(values: Any) -> Any:
         values = list(values)
         for at, convert in inward:
             if values[at] is not None:
@@ -74,17 +74,17 @@ def _converts(record: Any) -> tuple[Convert, Convert]:
             setter(row, value)
         return row
 
-    return plain, made
+    return to_plain, from_plain
 
 
-def _choice(hint: Any) -> tuple[Convert, Convert] | None:
+def _find_converters(hint: Any) -> tuple[Convert, Convert] | None:
     """Both ways of a value that is not None; None where it stands for itself."""
-    inner: Any = optional(hint)[0]
+    inner: Any = split_optional(hint)[0]
     if get_origin(inner) is tuple:
-        return _elements(_choice(get_args(inner)[0]))
+        return _make_tuple_converters(_find_converters(get_args(inner)[0]))
     if dataclasses.is_dataclass(inner):
         record: Any = inner
-        return _converts(record)
+        return _make_converters(record)
     if issubclass(inner, StrEnum):
         return str.__str__, {item.value: item for item in inner}.__getitem__
     if issubclass(inner, datetime):
@@ -92,13 +92,15 @@ def _choice(hint: Any) -> tuple[Convert, Convert] | None:
     return None
 
 
-def _texts(value: Any) -> Any:
+def _unwrap_enums(value: Any) -> Any:
     if isinstance(value, str):
         return str.__str__(value)
-    return tuple(map(_texts, value)) if isinstance(value, list | tuple) else value
+    return tuple(map(_unwrap_enums, value)) if isinstance(value, list | tuple) else value
 
 
-def _elements(choice: tuple[Convert, Convert] | None) -> tuple[Convert, Convert] | None:
+def _make_tuple_converters(
+    choice: tuple[Convert, Convert] | None,
+) -> tuple[Convert, Convert] | None:
     if choice is None:
         return None
     outward, inward = choice

@@ -17,17 +17,17 @@ from typing import Any
 
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
-from coevo.model.schema import arrow_schema
-from coevo.model.schema import table
+from coevo.model.schema import build_arrow_schema
+from coevo.model.schema import build_table
 from coevo.model.words import Track
 from coevo.snapshots.table_files import ROWS_PER_GROUP
-from coevo.snapshots.table_files import write_rows
+from coevo.snapshots.table_files import write_table_file
 from packagers.row_files import Sorter
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def files(name: str) -> tuple[str, ...]:
+def list_table_files(name: str) -> tuple[str, ...]:
     """The files of a table, below the snapshot: tasks have one for each track."""
     parts = sorted(Track) if name == 'tasks' else ('part-0',)
     return tuple(f'data/{name}/{part}.parquet' for part in parts)
@@ -40,37 +40,39 @@ def write_table(
 
     space  where what takes room meanwhile is put; None is where temporary files are
     """
-    paths = [folder / file for file in files(name)]
+    paths = [folder / file for file in list_table_files(name)]
     paths[0].parent.mkdir(parents=True)
-    for path, placed in zip(paths, _placed(name, rows, paths, space), strict=True):
-        _write(path, name, placed, space)
+    for path, placed in zip(paths, _sort_into_files(name, rows, paths, space), strict=True):
+        _write_file(path, name, placed, space)
     return paths
 
 
-def _placed(
+def _sort_into_files(
     name: str, rows: Iterable[Any], paths: Sequence[Path], space: Path | None
 ) -> Sequence[Iterable[Any]]:
     """The rows of each file, as they stand in it."""
     if name not in ROWS_PER_GROUP:
         return [rows]
-    found: dict[str, Sorter[Any]] = {path.stem: Sorter(TABLES[name], space) for path in paths}
+    sorters: dict[str, Sorter[Any]] = {path.stem: Sorter(TABLES[name], space) for path in paths}
     for row in rows:
-        found[row.track if len(paths) > 1 else paths[0].stem].add(_place(name, row), row)
-    return [sorter.finish() for sorter in found.values()]
+        sorters[row.track if len(paths) > 1 else paths[0].stem].add(_get_sort_key(name, row), row)
+    return [sorter.finish() for sorter in sorters.values()]
 
 
-def _write(path: Path, name: str, rows: Iterable[Any], space: Path | None) -> None:
+def _write_file(path: Path, name: str, rows: Iterable[Any], space: Path | None) -> None:
     record = TABLES[name]
-    write_rows(path, name, arrow_schema(record), rows, partial(table, record), space)
+    write_table_file(
+        path, name, build_arrow_schema(record), rows, partial(build_table, record), space
+    )
 
 
-def _place(name: str, row: Any) -> tuple[object, ...]:
+def _get_sort_key(name: str, row: Any) -> tuple[object, ...]:
     key = tuple(str(getattr(row, column)) for column in KEYS[name])
     date = row.contamination_date
     return (
         row.track is None,
         str(row.track or ''),
-        _quarter(date),
+        _get_quarter(date),
         row.repo,
         date is None,
         (date - _EPOCH) // _MICROSECOND if date else 0,
@@ -78,5 +80,5 @@ def _place(name: str, row: Any) -> tuple[object, ...]:
     )
 
 
-def _quarter(date: datetime | None) -> tuple[int, int]:
+def _get_quarter(date: datetime | None) -> tuple[int, int]:
     return (date.year, (date.month - 1) // 3) if date else (10_000, 0)

@@ -13,7 +13,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.standing_rows import StandingRow
 from coevo.storage.dates import RowDates
 from coevo.storage.place import Root
-from packagers.built import Built
+from packagers.built import BuiltTasks
 from packagers.licensing import Licence
 from packagers.months import MonthCut
 from packagers.rows import Rows
@@ -26,7 +26,7 @@ DateStanding = Callable[[Rows], Iterable[StandingRow]]
 Families = Callable[[Sequence[str]], Mapping[str, str]]
 Size = Callable[[str, str, str], tuple[int, int] | None]
 # Tasks of a family of repositories, from the rows of these alone.
-Build = Callable[[Rows], Built]
+Build = Callable[[Rows], BuiltTasks]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

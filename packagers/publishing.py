@@ -18,11 +18,11 @@ from coevo.model.errors import Transient
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage import durable
-from coevo.storage.place import Hold
-from coevo.storage.place import Place
+from coevo.storage.place import HeldLock
 from coevo.storage.place import Root
+from coevo.storage.place import StoragePlace
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 
 _LEASE = 'release.lock'
 
@@ -34,12 +34,12 @@ _TOPS = {
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
-def check(target: Root) -> None:
+def check_target(target: Root) -> None:
     """Fatal if what is there is neither nothing nor a snapshot."""
     if not isinstance(target, Path):
-        place = place_of(target)
-        if place.read(MANIFEST) is None:
-            _check_names(place, place.tops() - _TOPS - {f'{FULL}{MANIFEST}'})
+        storage = open_place(target)
+        if storage.read(MANIFEST) is None:
+            _refuse_foreign_names(storage, storage.list_top_names() - _TOPS - {f'{FULL}{MANIFEST}'})
         return
     if not target.exists() or (target / MANIFEST).is_file():
         return
@@ -47,21 +47,23 @@ def check(target: Root) -> None:
         raise Fatal(f'{target} is there and is no snapshot: name another folder')
 
 
-def below(snapshots: Root, name: str) -> Root:
+def locate_snapshot(snapshots: Root, name: str) -> Root:
     """Where the snapshot of that name lies, or would lie."""
     return snapshots / name if isinstance(snapshots, Path) else Url(f'{snapshots}/{name}')
 
 
-def names(snapshots: Root) -> tuple[str, ...]:
+def list_snapshots(snapshots: Root) -> tuple[str, ...]:
     """Of all snapshots right below a folder or a prefix, sorted."""
-    place = place_of(snapshots)
-    found = sorted(place.tops())
-    manifests = place.read_all([f'{name}/{MANIFEST}' for name in found])
-    return tuple(name for name, one in zip(found, manifests, strict=True) if one is not None)
+    storage = open_place(snapshots)
+    top_names = sorted(storage.list_top_names())
+    manifests = storage.load_files([f'{name}/{MANIFEST}' for name in top_names])
+    return tuple(
+        name for name, manifest in zip(top_names, manifests, strict=True) if manifest is not None
+    )
 
 
 @contextmanager
-def scratch(target: Root) -> Iterator[Path]:
+def make_scratch_folder(target: Root) -> Iterator[Path]:
     """A folder to make a snapshot in: beside the target, so that it can be renamed."""
     parent, prefix = None, 'coevo-snapshot-'
     if isinstance(target, Path):
@@ -71,97 +73,97 @@ def scratch(target: Root) -> Iterator[Path]:
         yield Path(folder) / 'snapshot'
 
 
-def put(made: Path, target: Root) -> bool:
+def publish_folder(made: Path, target: Root) -> bool:
     """False if the same snapshot is there already, Fatal if another one is."""
     if isinstance(target, Path):
-        return _rename(made, target)
+        return _rename_into_place(made, target)
     files = {
         path.relative_to(made).as_posix(): path
         for path in sorted(made.rglob('*'))
         if path.is_file()
     }
     manifest = files.pop(MANIFEST).read_bytes()
-    return _upload(files, manifest, place_of(target))
+    return _upload_snapshot(files, manifest, open_place(target))
 
 
-def _rename(made: Path, target: Path) -> bool:
+def _rename_into_place(made: Path, target: Path) -> bool:
     if (target / MANIFEST).is_file():
-        if _differing(made, target):
-            raise _other(str(target))
+        if _list_differing_files(made, target):
+            raise _make_conflict_error(str(target))
         return False
     try:
         made.rename(target.absolute())  # an empty folder gives way
     except OSError as error:
         if error.errno not in _TAKEN or not (target / MANIFEST).is_file():
             raise
-        return _rename(made, target)  # another writer was quicker
-    durable.sync(target.absolute().parent)
+        return _rename_into_place(made, target)  # another writer was quicker
+    durable.sync_to_disk(target.absolute().parent)
     return True
 
 
-def _upload(files: Mapping[str, Path], manifest: bytes, place: Place) -> bool:
-    if _is_there(place, manifest):
+def _upload_snapshot(files: Mapping[str, Path], manifest: bytes, place: StoragePlace) -> bool:
+    if _is_published(place, manifest):
         return False
-    with _alone(place) as hold:
+    with _lock_out_writers(place) as hold:
         written = place.read(MANIFEST) is None
         if written:
-            _fill(place, hold, files)
-            written = place.exchange(MANIFEST, manifest, None) is not None
-    return written or not _is_there(place, manifest)
+            _upload_files(place, hold, files)
+            written = place.write_if_unchanged(MANIFEST, manifest, None) is not None
+    return written or not _is_published(place, manifest)
 
 
-def _fill(place: Place, hold: Hold, files: Mapping[str, Path]) -> None:
+def _upload_files(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]) -> None:
     """All but the manifest, so that they are ours and nobody else's when it is written."""
-    _clear(place, hold, files)
+    _remove_leftovers(place, hold, files)
     for name, path in files.items():
-        hold.check()
-        if place.exchange(name, path.read_bytes(), None) is None:
-            raise Transient(f'{place.shown(name)} was written by another process meanwhile')
-    hold.confirm()
+        hold.check_held()
+        if place.write_if_unchanged(name, path.read_bytes(), None) is None:
+            raise Transient(f'{place.describe(name)} was written by another process meanwhile')
+    hold.confirm_held()
 
 
 @contextmanager
-def _alone(place: Place) -> Iterator[Hold]:
+def _lock_out_writers(place: StoragePlace) -> Iterator[HeldLock]:
     """Keep other writers out; where a snapshot is in the end, nobody can write any more."""
-    busy = f'{place.shown()} is being released by another process: wait until it ends'
+    busy = f'{place.describe()} is being released by another process: wait until it ends'
     with place.lock(_LEASE, busy) as hold:
         yield hold
     if place.read(MANIFEST) is not None:
-        place.remove([_LEASE])
+        place.remove_files([_LEASE])
 
 
-def _is_there(place: Place, manifest: bytes) -> bool:
+def _is_published(place: StoragePlace, manifest: bytes) -> bool:
     """The manifest has the checksums of all other files."""
-    found = place.read(MANIFEST)
-    if found is not None and found.data != manifest:
-        raise _other(place.shown())
-    return found is not None
+    existing = place.read(MANIFEST)
+    if existing is not None and existing.data != manifest:
+        raise _make_conflict_error(place.describe())
+    return existing is not None
 
 
-def _clear(place: Place, hold: Hold, files: Mapping[str, Path]) -> None:
+def _remove_leftovers(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]) -> None:
     """Remove what a writer that was killed left of a snapshot with other bytes."""
-    there = [entry.name for entry in place.entries('')]
-    _check_names(place, set(there) - set(files))
+    there = [entry.name for entry in place.list_files('')]
+    _refuse_foreign_names(place, set(there) - set(files))
     left = [name for name in there if name in files]
-    for name, found in zip(left, place.read_all(left), strict=True):
-        if found is not None and found.data != files[name].read_bytes():
-            hold.confirm()
-            place.remove([name])
+    for name, existing in zip(left, place.load_files(left), strict=True):
+        if existing is not None and existing.data != files[name].read_bytes():
+            hold.confirm_held()
+            place.remove_files([name])
 
 
-def _check_names(place: Place, foreign: set[str] | frozenset[str]) -> None:
+def _refuse_foreign_names(place: StoragePlace, foreign: set[str] | frozenset[str]) -> None:
     if any(not name.startswith(_LEASE) for name in foreign):
-        raise Fatal(f'{place.shown()} is there and is no snapshot: name another place')
+        raise Fatal(f'{place.describe()} is there and is no snapshot: name another place')
 
 
-def _other(shown: str) -> Fatal:
+def _make_conflict_error(shown: str) -> Fatal:
     return Fatal(
         f'{shown} holds another snapshot, and snapshots do not change: name another '
         'folder, or compare them first (coevo query)'
     )
 
 
-def _differing(made: Path, target: Path) -> list[Path]:
+def _list_differing_files(made: Path, target: Path) -> list[Path]:
     """The files but `timings` that are not the same in both."""
     both = {
         path.relative_to(folder)
@@ -169,8 +171,8 @@ def _differing(made: Path, target: Path) -> list[Path]:
         for path in folder.rglob('*')
         if path.is_file() and 'timings' not in path.parts
     }
-    return sorted(name for name in both if _bytes(made / name) != _bytes(target / name))
+    return sorted(name for name in both if _read_bytes(made / name) != _read_bytes(target / name))
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None

@@ -21,17 +21,17 @@ from coevo.git.objects import SUBMODULE
 from coevo.git.patches import is_text
 from coevo.git.repository import Repository
 from coevo.model.schema import TABLES
-from coevo.model.texts import paths_of_others
+from coevo.model.texts import find_third_party_paths
 from coevo.snapshots.code_free.recipes import FOLDER
 from coevo.snapshots.code_free.recipes import PLACES
 from coevo.snapshots.code_free.recipes import RECIPES
 from coevo.snapshots.code_free.recipes import SOURCES
-from coevo.snapshots.code_free.recipes import Form
-from coevo.snapshots.code_free.recipes import Piece
-from coevo.snapshots.code_free.recipes import Source
-from coevo.snapshots.code_free.recipes import shown
+from coevo.snapshots.code_free.recipes import SourceForm
+from coevo.snapshots.code_free.recipes import TextPiece
+from coevo.snapshots.code_free.recipes import TextSource
+from coevo.snapshots.code_free.recipes import decode_blob
 from packagers.row_files import Sorter
-from packagers.slices import Shelf
+from packagers.slices import SliceIndex
 
 _ROWS = 2_000
 _PLACED = tuple(PLACES.names)
@@ -42,7 +42,7 @@ _NESTED = ('dependencies', 'siblings', 'focus', 'mutants')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class TextCounts:
     """How many texts there are, their characters, and how many of these stand in no file."""
 
     texts: int
@@ -51,7 +51,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class RevisionPair:
     repo: str
     old_rev: str
     new_rev: str
@@ -70,7 +70,7 @@ class TextRow:
     rev: str | None = None
 
 
-class RecipeFiles:
+class RecipeWriter:
     """What is written of the texts of one snapshot.
 
     clone  of a repository, with the revisions of its pairs
@@ -78,24 +78,25 @@ class RecipeFiles:
 
     def __init__(self, full: Path, made: Path, clone: Callable[[str], Repository]) -> None:
         self._full, self._made, self._clone = full, made, clone
-        self._sources: dict[tuple[str, str, Form], int] = {}
-        self._rows: list[Source] = []
-        self._recipes: list[tuple[Piece, ...]] = []
+        self._sources: dict[tuple[str, str, SourceForm], int] = {}
+        self._rows: list[TextSource] = []
+        self._recipes: list[tuple[TextPiece, ...]] = []
         self._places: list[tuple[str, int, str, int, int]] = []
         self._characters = self._words = 0
 
-    def write(self, names: Iterable[str]) -> tuple[Told, tuple[Path, ...]]:
+    def write_files(self, names: Iterable[str]) -> tuple[TextCounts, tuple[Path, ...]]:
         """The files, of the texts in the named ones."""
-        pairs = {row['pair_id']: _pair(row) for row in _rows(self._full, 'pairs')}
-        for pair_id, rows in self._sorted(names, pairs):
-            self._cut(pairs[pair_id], list(rows))
+        pairs = {row['pair_id']: _make_pair(row) for row in _load_rows(self._full, 'pairs')}
+        for pair_id, rows in self._sort_texts(names, pairs):
+            self._cut_texts(pairs[pair_id], list(rows))
         folder = self._made / FOLDER
         folder.mkdir(parents=True)
         sources = [
-            {**asdict(one), 'path': _unicode(one.path), 'form': str(one.form)} for one in self._rows
+            {**asdict(entry), 'path': _escape_path(entry.path), 'form': str(entry.form)}
+            for entry in self._rows
         ]
-        recipes = [{'pieces': [asdict(piece) for piece in one]} for one in self._recipes]
-        places = [dict(zip(_PLACED, one, strict=True)) for one in sorted(self._places)]
+        recipes = [{'pieces': [asdict(piece) for piece in entry]} for entry in self._recipes]
+        places = [dict(zip(_PLACED, entry, strict=True)) for entry in sorted(self._places)]
         files = (
             ('sources', sources, SOURCES),
             ('recipes', recipes, RECIPES),
@@ -104,41 +105,43 @@ class RecipeFiles:
         paths = [folder / f'{name}.parquet' for name, _, _ in files]
         for path, (_, content, schema) in zip(paths, files, strict=True):
             pq.write_table(pa.Table.from_pylist(content, schema=schema), path, compression='zstd')
-        told = Told(texts=len(places), characters=self._characters, words=self._words)
-        return told, tuple(paths)
+        counts = TextCounts(texts=len(places), characters=self._characters, words=self._words)
+        return counts, tuple(paths)
 
-    def _sorted(
-        self, names: Iterable[str], pairs: Mapping[str, Pair]
+    def _sort_texts(
+        self, names: Iterable[str], pairs: Mapping[str, RevisionPair]
     ) -> Iterator[tuple[str, Iterator[TextRow]]]:
         """All texts by their pairs, those of a repository one after another."""
-        sorter: Sorter[_Keyed] = Sorter(_Keyed, self._made.parent)
+        sorter: Sorter[_KeyedText] = Sorter(_KeyedText, self._made.parent)
         for name in names:
             table = Path(name).parts[1]
-            columns = sorted(paths_of_others(TABLES[table])) if table in TABLES else ()
-            for number, row in enumerate(_of_file(self._full / name)) if columns else ():
+            columns = sorted(find_third_party_paths(TABLES[table])) if table in TABLES else ()
+            for number, row in enumerate(_load_file_rows(self._full / name)) if columns else ():
                 repo = pairs[row['pair_id']].repo
-                for text in _texts(name, number, row, columns):
+                for text in _list_texts(name, number, row, columns):
                     key = (repo, row['pair_id'], name, number, text.column, text.element)
-                    sorter.add(key, _Keyed(pair_id=row['pair_id'], text=text))
+                    sorter.add(key, _KeyedText(pair_id=row['pair_id'], text=text))
         for pair_id, group in groupby(sorter.finish(), key=lambda one: one.pair_id):
-            yield pair_id, (one.text for one in group)
+            yield pair_id, (keyed_text.text for keyed_text in group)
 
-    def _cut(self, pair: Pair, rows: Sequence[TextRow]) -> None:
-        files = dict(enumerate(_files(self._clone(pair.repo), pair, rows)))
-        shelf = Shelf([(number, text) for number, (_, text) in files.items()])
+    def _cut_texts(self, pair: RevisionPair, rows: Sequence[TextRow]) -> None:
+        files = dict(enumerate(_list_sources(self._clone(pair.repo), pair, rows)))
+        shelf = SliceIndex([(number, text) for number, (_, text) in files.items()])
         known: dict[tuple[str, bool], int] = {}
         for row in rows:
             is_patch = row.column.endswith('_patch')
             number = known.get((row.text, is_patch))
             if number is None:
                 number = known[row.text, is_patch] = len(self._recipes)
-                pieces = shelf.recipe(row.text, is_patch=is_patch)
-                self._recipes.append(tuple(self._numbered(piece, files) for piece in pieces))
+                pieces = shelf.make_recipe(row.text, is_patch=is_patch)
+                self._recipes.append(tuple(self._number_source(piece, files) for piece in pieces))
                 self._words += sum(len(piece.words) for piece in self._recipes[number])
                 self._characters += len(row.text)
             self._places.append((row.file, row.row, row.column, row.element, number))
 
-    def _numbered(self, piece: Piece, files: Mapping[int, tuple[Source, str]]) -> Piece:
+    def _number_source(
+        self, piece: TextPiece, files: Mapping[int, tuple[TextSource, str]]
+    ) -> TextPiece:
         """The piece with the number that its source has among all that are used."""
         if piece.source is None:
             return piece
@@ -150,12 +153,12 @@ class RecipeFiles:
         return replace(piece, source=self._sources[key])
 
 
-def _files(
-    repository: Repository, pair: Pair, rows: Sequence[TextRow]
-) -> Iterator[tuple[Source, str]]:
+def _list_sources(
+    repository: Repository, pair: RevisionPair, rows: Sequence[TextRow]
+) -> Iterator[tuple[TextSource, str]]:
     """What texts of a pair may be cut of: the files that rows name, then those that it changed."""
     named = sorted({path for row in rows for path in row.paths})
-    changed = [one.path for one in repository.changed(pair.old_rev, pair.new_rev)]
+    changed = [change.path for change in repository.list_changes(pair.old_rev, pair.new_rev)]
     both = (pair.new_rev, pair.old_rev)
     older = sorted({(row.rev, path) for row in rows if row.rev for path in row.paths})
     ends = [*((rev, path) for path in named for rev in both), *older]
@@ -166,34 +169,34 @@ def _files(
             continue
         seen.add(entry.oid)
         content = repository.blob(entry.oid)
-        for form in _forms(content):
+        for form in _list_forms(content):
             yield (
-                Source(repo=pair.repo, rev=rev, path=path, blob=entry.oid, form=form),
-                shown(content, form),
+                TextSource(repo=pair.repo, rev=rev, path=path, blob=entry.oid, form=form),
+                decode_blob(content, form),
             )
 
 
-def _forms(content: bytes) -> Iterator[Form]:
+def _list_forms(content: bytes) -> Iterator[SourceForm]:
     """As text, and where patches have it otherwise as that."""
     if b'\0' not in content:
-        yield Form.TEXT
+        yield SourceForm.TEXT
     if not is_text(content):
-        yield Form.BINARY_PATCH
+        yield SourceForm.BINARY_PATCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Keyed:
+class _KeyedText:
     pair_id: str
     text: TextRow
 
 
-def _texts(
+def _list_texts(
     name: str, number: int, row: Mapping[str, Any], columns: Iterable[str]
 ) -> Iterator[TextRow]:
-    paths, rev = tuple(_named(row)), row.get('start_rev')
+    paths, rev = tuple(_list_named_paths(row)), row.get('start_rev')
     for column in columns:
         outer, _, inner = column.partition('.')
-        values = [one[inner] for one in row[outer]] if inner else [row[outer]]
+        values = [nested_row[inner] for nested_row in row[outer]] if inner else [row[outer]]
         for element, text in enumerate(values):
             if text is not None:
                 yield TextRow(
@@ -207,28 +210,28 @@ def _texts(
                 )
 
 
-def _named(row: Mapping[str, Any]) -> Iterator[str]:
-    nested = (one for name in _NESTED for one in row.get(name) or ())
+def _list_named_paths(row: Mapping[str, Any]) -> Iterator[str]:
+    nested = (nested_row for name in _NESTED for nested_row in row.get(name) or ())
     holders = (row, *nested)
     yield from dict.fromkeys(
         holder[name] for holder in holders for name in _PATHS if holder.get(name)
     )
 
 
-def _unicode(path: str) -> str:
+def _escape_path(path: str) -> str:
     return path.encode('utf-8', 'backslashreplace').decode()
 
 
-def _pair(row: Mapping[str, Any]) -> Pair:
-    return Pair(repo=row['repo'], old_rev=row['old_rev'], new_rev=row['new_rev'])
+def _make_pair(row: Mapping[str, Any]) -> RevisionPair:
+    return RevisionPair(repo=row['repo'], old_rev=row['old_rev'], new_rev=row['new_rev'])
 
 
-def _rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
+def _load_rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
     for file in sorted((folder / 'data' / table).glob('*.parquet')):
-        yield from _of_file(file)
+        yield from _load_file_rows(file)
 
 
-def _of_file(file: Path) -> Iterator[Mapping[str, Any]]:
+def _load_file_rows(file: Path) -> Iterator[Mapping[str, Any]]:
     with pq.ParquetFile(file) as parquet:
         for batch in parquet.iter_batches(batch_size=_ROWS):
             yield from batch.to_pylist()

@@ -16,11 +16,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.model.errors import Unsound
+from coevo.model.errors import UnsoundSnapshot
 from coevo.model.schema import TABLES
-from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
-from coevo.snapshots.verification import check
+from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
 from coevo.storage import months
 from coevo.storage.place import Root
@@ -30,16 +30,16 @@ from packagers import card
 from packagers import croissant
 from packagers import manifests
 from packagers import publishing
-from packagers.assembly import assemble
+from packagers.assembly import assemble_release_rows
 from packagers.months import check_month
 from packagers.news import RepositoryNews
-from packagers.news import news
+from packagers.news import count_news
 from packagers.parquet import write_table
 from packagers.plan import ReleasePlan
 from packagers.rows import Rows
-from packagers.rows import gather
-from packagers.withdrawal import follow
-from packagers.withdrawal import read_earlier
+from packagers.rows import gather_rows
+from packagers.withdrawal import apply_earlier_snapshot
+from packagers.withdrawal import load_earlier_snapshot
 
 # Of many repositories a sentence names the first.
 _NAMED = 3
@@ -76,14 +76,16 @@ class ReleaseReport:
             f'{partition.repo} ({partition.walk})'
             for partition, count in self.unmined
         )
-        told = f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
-        return f'{self.snapshot}: {counts}; {done}\n{told}{missing}{self._of_the_month}{self._unreachable}'
+        changes = (
+            f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
+        )
+        return f'{self.snapshot}: {counts}; {done}\n{changes}{missing}{self._month_note}{self._url_warning}'
 
     @property
-    def _of_the_month(self) -> str:
+    def _month_note(self) -> str:
         if self.fixed:
             return f'\n{self.month} was released before: what was mined since is left to the next month'
-        last = first_clean_moment(self.month) - timedelta(microseconds=1)
+        last = compute_first_clean_moment(self.month) - timedelta(microseconds=1)
         return ''.join(
             f'\n{partition.repo} ({partition.walk}) is known until {reached:%Y-%m-%d} only: mine it '
             'again to have what it had later in a month to come'
@@ -92,7 +94,7 @@ class ReleaseReport:
         )
 
     @property
-    def _unreachable(self) -> str:
+    def _url_warning(self) -> str:
         if not self.without_url:
             return ''
         named = ', '.join(self.without_url[:_NAMED])
@@ -103,33 +105,37 @@ class ReleaseReport:
         )
 
 
-def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
+def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
     """Write the snapshot of all that a store holds; Fatal if another one is there.
 
     Unsound if it does not verify; then there is none.
     """
-    publishing.check(plan.snapshot)
-    with publishing.scratch(plan.snapshot) as made:
+    publishing.check_target(plan.snapshot)
+    with publishing.make_scratch_folder(plan.snapshot) as scratch_folder:
         if plan.month:
             check_month(plan.month)
-        rows = assemble(gather(store, made.parent, plan.cut), plan)
-        month = plan.month or _newest(rows)
-        earlier = read_earlier(plan.previous, month, made.parent) if plan.previous else None
-        rows = follow(earlier, rows, month)
+        rows = assemble_release_rows(gather_rows(store, scratch_folder.parent, plan.cut), plan)
+        month = plan.month or _find_newest_month(rows)
+        earlier = (
+            load_earlier_snapshot(plan.previous, month, scratch_folder.parent)
+            if plan.previous
+            else None
+        )
+        rows = apply_earlier_snapshot(earlier, rows, month)
         parameters = {**plan.parameters, 'licences_accepted': ' '.join(sorted(plan.accepted))}
-        about = manifests.About(
+        about = manifests.SnapshotDetails(
             month=month,
             parameters=parameters,
             unmined=rows.unmined,
             reached=plan.cut.reached if plan.cut else {},
-            news=news(earlier, rows, month),
+            news=count_news(earlier, rows, month),
         )
-        write(made, rows, about)
-        _refuse_unsound(made, plan.snapshot)
-        written = _named(store, made, plan)
+        write_snapshot(scratch_folder, rows, about)
+        _refuse_unsound(scratch_folder, plan.snapshot)
+        written = _publish(store, scratch_folder, plan)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
-    gone = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
-    now = [row.reissued for row in gone]
+    withdrawn_rows = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
+    now = [row.reissued for row in withdrawn_rows]
     return ReleaseReport(
         snapshot=plan.snapshot,
         written=written,
@@ -146,63 +152,66 @@ def release(store: Store, plan: ReleasePlan) -> ReleaseReport:
     )
 
 
-def write(folder: Path, rows: Rows, about: manifests.About) -> None:
+def write_snapshot(folder: Path, rows: Rows, about: manifests.SnapshotDetails) -> None:
     """Everything of a snapshot into a new folder."""
     files = [
         file
         for name in TABLES
         for file in write_table(folder, name, getattr(rows, name), rows.space)
     ]
-    data = manifests.checksums(folder, files)
-    _text(folder / 'croissant.json', croissant.text(about.month, data, _licences(rows)))
-    _text(folder / 'README.md', card.text(rows, about))
+    data = manifests.compute_checksums(folder, files)
+    _write_text(
+        folder / 'croissant.json',
+        croissant.render_croissant(about.month, data, _collect_licences(rows)),
+    )
+    _write_text(folder / 'README.md', card.render_card(rows, about))
     texts = [folder / 'croissant.json', folder / 'README.md']
-    checked = data | manifests.checksums(folder, texts)
-    _text(folder / MANIFEST, manifests.text(rows, about, checked))
+    checked = data | manifests.compute_checksums(folder, texts)
+    _write_text(folder / MANIFEST, manifests.render_manifest(rows, about, checked))
     for path in sorted(folder.rglob('*'), reverse=True):
-        durable.sync(path)
+        durable.sync_to_disk(path)
 
 
-def _licences(rows: Rows) -> set[str]:
+def _collect_licences(rows: Rows) -> set[str]:
     return {task.license for task in rows.tasks if task.license is not None}
 
 
 def _refuse_unsound(made: Path, target: Root) -> None:
     """Nothing has its name before it is what it claims."""
-    findings = check(made, made.parent)
+    findings = check_folder(made, made.parent)
     if findings:
         first = findings[0]
-        raise Unsound(
+        raise UnsoundSnapshot(
             f'the snapshot would not be good ({first.table}: {first.rule}: {first.row} '
             f'{first.detail}) and {target} was not written; tell those who maintain coevo, and mine '
             'what it names again'
         )
 
 
-def _text(path: Path, text: str) -> None:
-    durable.write(path, [text.encode()])
+def _write_text(path: Path, text: str) -> None:
+    durable.write_durably(path, [text.encode()])
 
 
-def _named(store: Store, made: Path, plan: ReleasePlan) -> bool:
+def _publish(store: Store, made: Path, plan: ReleasePlan) -> bool:
     """Give a snapshot its name; from then on its month is made of what it was made of.
 
     The store knows of that first, so that whoever is killed in between gets the same bytes.
     """
     if plan.cut is None or plan.cut.fixed is not None:
-        return publishing.put(made, plan.snapshot)
+        return publishing.publish_folder(made, plan.snapshot)
     plan.cut.add_dates(plan.known_dates())
-    if not months.keep(store.place, plan.cut.record()):
+    if not months.fix_month(store.storage, plan.cut.build_record()):
         raise Fatal(
             f'{plan.cut.month} was released by another process meanwhile: run again to get the same'
         )
     try:
-        return publishing.put(made, plan.snapshot)
+        return publishing.publish_folder(made, plan.snapshot)
     except Fatal:
-        months.forget(store.place, plan.cut.month)
+        months.forget_month(store.storage, plan.cut.month)
         raise
 
 
-def _newest(rows: Rows) -> str:
+def _find_newest_month(rows: Rows) -> str:
     dates = [row.cutoff for row in rows.repositories if row.cutoff is not None]
     if not dates:
         raise Fatal('No commit in the store has a date: say the month of the snapshot by --month')

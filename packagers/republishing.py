@@ -9,37 +9,37 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.snapshots import snapshot
 from coevo.snapshots.local_copy import TIMINGS
-from coevo.snapshots.local_copy import local
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.verification import check
+from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import publishing
 
 
-def publish(place: Path | str, target: Root) -> bool:
+def publish_copy(place: Path | str, target: Root) -> bool:
     """False if it is there already. Damaged if it is not good, Fatal if another one is there."""
-    publishing.check(target)
-    with local(place) as folder, publishing.scratch(target) as made:
-        findings = check(folder)
+    publishing.check_target(target)
+    with open_local_copy(place) as folder, publishing.make_scratch_folder(target) as scratch_folder:
+        findings = check_folder(folder)
         if findings:
             first = findings[0]
-            raise Damaged(
+            raise DamagedSnapshot(
                 f'{place} is not good ({first.table}: {first.rule}: {first.row}) and is not '
                 f'published: `coevo verify {place}` says what else is off'
             )
-        _copy(folder, made)
-        return publishing.put(made, target)
+        _copy_snapshot(folder, scratch_folder)
+        return publishing.publish_folder(scratch_folder, target)
 
 
-def _copy(folder: Path, made: Path) -> None:
+def _copy_snapshot(folder: Path, made: Path) -> None:
     """What belongs to a snapshot, and nothing else that lies beside it."""
-    for name in (MANIFEST, TIMINGS, *snapshot.manifest(folder)['files']):
+    for name in (MANIFEST, TIMINGS, *snapshot.load_manifest(folder)['files']):
         if (folder / name).is_file():
-            shutil.copyfile(folder / name, beneath(made, name).prepare())
+            shutil.copyfile(folder / name, join_beneath(made, name).prepare_for_writing())
     for path in (*sorted(made.rglob('*'), reverse=True), made):
-        durable.sync(path)
+        durable.sync_to_disk(path)

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from coevo.engine.evidence import upper_95
+from coevo.engine.evidence import compute_upper_95
 from coevo.model.drops import Drop
-from coevo.model.labels import deciding_cells
+from coevo.model.labels import list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
@@ -25,42 +25,44 @@ from coevo.model.words import Cell
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
 from coevo.model.words import Walk
-from coevo.storage.reverifications import Reverified
+from coevo.storage.reverifications import ReverificationRecord
 from packagers.rows import Rows
 
 Place = tuple[str, Walk, Cell]  # of a method's runs
 
 
-def reverify(rows: Rows) -> Rows:
+def apply_reverification(rows: Rows) -> Rows:
     """The rows with the runs of `reverified`, and without the labels that these have refuted."""
     if not rows.reverified:
         return rows
-    lost = dict(_lost(rows.reverified))
-    runs = _runs(rows)
+    lost = dict(_find_lost_labels(rows.reverified))
+    runs = _collect_runs(rows)
     added = Counter((row.method_id, row.walk, row.cell) for row in runs)
     passed = Counter(
         (row.method_id, row.walk, row.cell) for row in runs if row.outcome is Outcome.PASS
     )
     drops = [
-        Drop.at(Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id]).of(
-            row, row.change
-        )
+        Drop.make_at_stage(
+            Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id]
+        ).with_method(row, row.change)
         for row in rows.methods
         if row.method_id in lost
     ]
     # A method leaves the funnel once: what has no label any more has no track to lose.
-    kept = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
-    return rows.but(
-        methods=(_counted(row, added, passed) for row in rows.methods if row.method_id not in lost),
+    kept_drops = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
+    return rows.replace_tables(
+        methods=(
+            _add_runs(row, added, passed) for row in rows.methods if row.method_id not in lost
+        ),
         cells=chain(rows.cells, runs),
         dependency_map=(row for row in rows.dependency_map if row.method_id not in lost),
         mutants=(row for row in rows.mutants if row.method_id not in lost),
         reversals=(row for row in rows.reversals if row.method_id not in lost),
-        drops=chain(kept, drops),
+        drops=chain(kept_drops, drops),
     )
 
 
-def _lost(found: Iterable[Reverified]) -> Iterator[tuple[str, str]]:
+def _find_lost_labels(found: Iterable[ReverificationRecord]) -> Iterator[tuple[str, str]]:
     """Methods whose label is refuted, with what was otherwise when it first was."""
     known: set[str] = set()
     for record in found:
@@ -70,7 +72,7 @@ def _lost(found: Iterable[Reverified]) -> Iterator[tuple[str, str]]:
                 yield method.method_id, method.lost
 
 
-def _runs(rows: Rows) -> tuple[CellRow, ...]:
+def _collect_runs(rows: Rows) -> tuple[CellRow, ...]:
     """The runs of segments that still count, numbered on from those that are there."""
     again = {method.method_id for record in rows.reverified for method in record.methods}
     labelled = {(row.method_id, row.walk) for row in rows.methods if row.method_id in again}
@@ -82,34 +84,34 @@ def _runs(rows: Rows) -> tuple[CellRow, ...]:
         for row in (run for method in record.methods for run in method.runs):
             counts = rows.keys.get((row.pair_id, row.walk)) == record.key
             if counts and (row.method_id, row.walk) in labelled:
-                place = row.method_id, row.walk, row.cell
-                runs.append(dataclasses.replace(row, repeat=repeats[place]))
-                repeats[place] += 1
+                run_key = row.method_id, row.walk, row.cell
+                runs.append(dataclasses.replace(row, repeat=repeats[run_key]))
+                repeats[run_key] += 1
     return tuple(runs)
 
 
-def _counted(
+def _add_runs(
     row: MethodRow,
     added: Mapping[Place, int],
     passed: Mapping[Place, int],
 ) -> MethodRow:
     columns: dict[str, Any] = {}
-    for cell in deciding_cells(row.change):
-        place = row.method_id, row.walk, cell
-        if added[place]:
-            columns[f'{cell}_runs'] = getattr(row, f'{cell}_runs') + added[place]
-            columns[f'{cell}_passes'] = getattr(row, f'{cell}_passes') + passed[place]
+    for cell in list_deciding_cells(row.change):
+        run_key = row.method_id, row.walk, cell
+        if added[run_key]:
+            columns[f'{cell}_runs'] = getattr(row, f'{cell}_runs') + added[run_key]
+            columns[f'{cell}_passes'] = getattr(row, f'{cell}_passes') + passed[run_key]
     if not columns:
         return row
     counted = dataclasses.replace(row, **columns)
-    return dataclasses.replace(counted, flake_upper_95=_bound(counted))
+    return dataclasses.replace(counted, flake_upper_95=_compute_flake_bound(counted))
 
 
-def _bound(row: MethodRow) -> float | None:
-    """As `coevo.engine.evidence.flake_upper_95` has it, by the counts of the row."""
+def _compute_flake_bound(row: MethodRow) -> float | None:
+    """As `coevo.engine.evidence.compute_flake_bound` has it, by the counts of the row."""
     runs = [
         getattr(row, f'{cell}_runs')
-        for cell in deciding_cells(row.change)
+        for cell in list_deciding_cells(row.change)
         if getattr(row, cell) is not Outcome.COMPILE_ERROR
     ]
-    return upper_95(min(runs)) if runs else None
+    return compute_upper_95(min(runs)) if runs else None

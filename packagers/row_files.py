@@ -26,7 +26,7 @@ from typing import overload
 
 import pyarrow as pa
 
-from packagers.packing import Packing
+from packagers.packing import RowPacker
 
 Row = TypeVar('Row')
 Key = tuple[Any, ...]
@@ -38,7 +38,7 @@ _CODEC = 'lz4'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
+class _RunPage:
     """A piece of a run: where it lies, its bytes when it is unpacked, and its first key."""
 
     offset: int
@@ -51,7 +51,7 @@ class RowFile(Sequence[Row]):
     """Rows by their keys; those of equal keys in the order in which they came."""
 
     def __init__(
-        self, packing: Packing[Row], file: int, runs: Sequence[Sequence[_Page]], count: int
+        self, packing: RowPacker[Row], file: int, runs: Sequence[Sequence[_RunPage]], count: int
     ) -> None:
         self._packing, self._file, self._runs, self._count = packing, file, runs, count
         weakref.finalize(self, os.close, file)
@@ -60,11 +60,11 @@ class RowFile(Sequence[Row]):
         return self._count
 
     def __iter__(self) -> Iterator[Row]:
-        return (self._packing.unpack(packed) for _, packed in self._merged(self._runs))
+        return (self._packing.unpack(packed) for _, packed in self._merge_runs(self._runs))
 
-    def of(self, section: str) -> Iterator[Row]:
+    def load_section(self, section: str) -> Iterator[Row]:
         """The rows whose keys begin with this text, as all keys of the file have to."""
-        for key, packed in self._merged([_around(run, section) for run in self._runs]):
+        for key, packed in self._merge_runs([_find_pages(run, section) for run in self._runs]):
             if key[0] == section:
                 yield self._packing.unpack(packed)
 
@@ -78,14 +78,14 @@ class RowFile(Sequence[Row]):
         """All rows before it are read, too."""
         if isinstance(at, slice):
             return tuple(self)[at]
-        place = at + self._count if at < 0 else at
-        if not 0 <= place < self._count:
+        index = at + self._count if at < 0 else at
+        if not 0 <= index < self._count:
             raise IndexError(at)
-        return next(islice(self, place, None))
+        return next(islice(self, index, None))
 
-    def _merged(self, runs: Sequence[Sequence[_Page]]) -> Iterator[_Item]:
+    def _merge_runs(self, runs: Sequence[Sequence[_RunPage]]) -> Iterator[_Item]:
         """A run is opened when its first key is due: of those one after another one is open."""
-        readers = {at: self._read(run) for at, run in enumerate(runs) if run}
+        readers = {at: self._load_run(run) for at, run in enumerate(runs) if run}
         due = [(runs[at][0].first, at) for at in readers]
         heapq.heapify(due)
         heads: dict[int, _Item] = {}
@@ -99,7 +99,7 @@ class RowFile(Sequence[Row]):
                 heads[at] = head
                 heapq.heappush(due, (head[0], at))
 
-    def _read(self, run: Sequence[_Page]) -> Iterator[_Item]:
+    def _load_run(self, run: Sequence[_RunPage]) -> Iterator[_Item]:
         for page in run:
             packed = os.pread(self._file, page.length, page.offset)
             items = pa.decompress(packed, decompressed_size=page.size, codec=_CODEC, asbytes=True)
@@ -114,14 +114,14 @@ class Sorter(Generic[Row]):
     """
 
     def __init__(self, record: type[Row], folder: Path | None = None, run: int = _RUN) -> None:
-        self._packing = Packing(record)
+        self._packing = RowPacker(record)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
             self._file = os.dup(file.fileno())
         self._close = weakref.finalize(self, os.close, self._file)
         self._run = run
         self._held: list[_Item] = []
         self._size = self._end = self._count = 0
-        self._runs: list[Sequence[_Page]] = []
+        self._runs: list[Sequence[_RunPage]] = []
 
     def add(self, key: Key, row: Row) -> None:
         packed = self._packing.pack(row)
@@ -139,22 +139,25 @@ class Sorter(Generic[Row]):
 
     def _flush(self) -> None:
         self._held.sort(key=itemgetter(0))
-        run = [self._write(items) for items in _pages(self._held, min(self._run // 4, _PAGE))]
+        run = [
+            self._write_page(items)
+            for items in _split_into_pages(self._held, min(self._run // 4, _PAGE))
+        ]
         if run:
             self._runs.append(run)
         self._held, self._size = [], 0
 
-    def _write(self, items: Sequence[_Item]) -> _Page:
+    def _write_page(self, items: Sequence[_Item]) -> _RunPage:
         plain = marshal.dumps(list(items))
         packed = pa.compress(plain, codec=_CODEC, asbytes=True)
-        page = _Page(offset=self._end, length=len(packed), size=len(plain), first=items[0][0])
+        page = _RunPage(offset=self._end, length=len(packed), size=len(plain), first=items[0][0])
         while packed:
             written = os.pwrite(self._file, packed, self._end)
             self._end, packed = self._end + written, packed[written:]
         return page
 
 
-def _pages(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
+def _split_into_pages(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
     page: list[_Item] = []
     size = 0
     for item in items:
@@ -167,7 +170,7 @@ def _pages(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
         yield page
 
 
-def _around(run: Sequence[_Page], section: str) -> Sequence[_Page]:
+def _find_pages(run: Sequence[_RunPage], section: str) -> Sequence[_RunPage]:
     """The pages that may hold rows of a section."""
     start = bisect_left(run, section, key=lambda page: page.first[0])
     end = bisect_right(run, section, key=lambda page: page.first[0])

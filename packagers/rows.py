@@ -38,8 +38,8 @@ from coevo.model.task_rows import WithdrawnRow
 from coevo.model.words import Walk
 from coevo.storage import reverifications
 from coevo.storage import withdrawals
-from coevo.storage.reverifications import Reverified
-from coevo.storage.store import Mined
+from coevo.storage.reverifications import ReverificationRecord
+from coevo.storage.store import MinedPartition
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
 from coevo.storage.withdrawals import Withdrawal
@@ -92,21 +92,21 @@ class Rows:
     tasks: Sequence[TaskRow] = ()
     withdrawn: Sequence[WithdrawnRow] = ()
     keys: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
-    reverified: tuple[Reverified, ...] = ()
+    reverified: tuple[ReverificationRecord, ...] = ()
     withdrawals: tuple[Withdrawal, ...] = ()
     starts: Sequence[StartRow] = ()
     unmined: Mapping[Partition, int] = field(default_factory=dict)
     space: Path | None = None
 
-    def but(self, **tables: Iterable[Any]) -> Rows:
+    def replace_tables(self, **tables: Iterable[Any]) -> Rows:
         """These rows, with others in some tables."""
         new: dict[str, Any] = {
-            name: ordered(name, rows, self.space) for name, rows in tables.items()
+            name: sort_rows(name, rows, self.space) for name, rows in tables.items()
         }
         return dataclasses.replace(self, **new)
 
 
-class _Gathering:
+class _RowGatherer:
     """The rows of segments by table, each table in its order."""
 
     def __init__(self, space: Path | None) -> None:
@@ -118,77 +118,77 @@ class _Gathering:
             name: Sorter(TABLES[name], space) for name in _OF_SEGMENTS
         }
 
-    def add(self, name: str, rows: Iterable[Any]) -> None:
+    def add_rows(self, name: str, rows: Iterable[Any]) -> None:
         for row in rows:
-            self._tables[name].add(_place(name, row), row)
+            self._tables[name].add(_get_sort_key(name, row), row)
 
     def add_drops(self, language: str, drops: Iterable[Drop]) -> None:
         """With the language of their walk, which those of before schema 2.2 do not say."""
-        self.add('drops', (dataclasses.replace(drop, language=language) for drop in drops))
+        self.add_rows('drops', (dataclasses.replace(drop, language=language) for drop in drops))
 
     def add_segment(self, repo: str, segment: Segment) -> None:
         _refuse_unsafe(segment)
         self.keys[segment.pair.pair_id, segment.pair.walk] = segment.key
-        self.add('pairs', [segment.pair])
+        self.add_rows('pairs', [segment.pair])
         self.add_drops(segment.pair.language, segment.drops)
         for name, part in _OF_SEGMENTS.items():
-            self.add(name, getattr(segment, part) if part else ())
+            self.add_rows(name, getattr(segment, part) if part else ())
         for environment in segment.environments:
             self.environments.add((repo, environment.pair_id, environment.module), environment)
         for start in segment.starts:
-            place = (start.pair_id, str(start.walk), str(start.track), start.test_file)
-            self.starts.add((repo, *place), start)
+            start_key = (start.pair_id, str(start.walk), str(start.track), start.test_file)
+            self.starts.add((repo, *start_key), start)
 
-    def tables(self) -> dict[str, Sequence[Any]]:
+    def finish_tables(self) -> dict[str, Sequence[Any]]:
         return {name: sorter.finish() for name, sorter in self._tables.items()}
 
 
-def gather(store: Store, space: Path | None = None, month: MonthCut | None = None) -> Rows:
+def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None = None) -> Rows:
     """Every partition's rows, sorted; Fatal if there are none or they may not be released.
 
     `month` says what of a partition belongs to it; None takes all.
     Environments and starts are by repository; those of one pair under several walks stand there again.
     """
-    partitions = store.partitions()
+    partitions = store.list_partitions()
     if not partitions:
         raise Fatal(f'{store.root} holds nothing: mine a repository first (coevo mine)')
-    gathering = _Gathering(space)
+    gathering = _RowGatherer(space)
     repositories: list[RepositoryRow] = []
     unmined: dict[Partition, int] = {}
-    reverified: list[Reverified] = []
+    reverified: list[ReverificationRecord] = []
     for partition in partitions:
         # Once: who mines meanwhile adds to what was read, and to what is read after it.
-        mined = month.mined(store, partition) if month else store.mined(partition)
+        mined = month.select_mined(store, partition) if month else store.load_mined(partition)
         if mined is None:
             continue
         gathering.add_drops(partition.language, mined.walk.drops)
-        row, keys = _gathered(gathering, partition.repo, mined)
+        row, keys = _gather_partition(gathering, partition.repo, mined)
         repositories.append(row)
         if mined.unmined:
             unmined[partition] = len(mined.unmined)
-        again = tuple(reverifications.records(store.place, partition))
+        again = tuple(reverifications.load_reverifications(store.storage, partition))
         if month is not None:
-            again = tuple(month.reverified(partition, again))
-            month.add(partition, mined, keys, again)
+            again = tuple(month.filter_reverified(partition, again))
+            month.add_partition(partition, mined, keys, again)
         reverified += again
-    taken_back = withdrawals.withdrawals(store.place)
+    taken_back = withdrawals.list_withdrawals(store.storage)
     if month is not None:
-        month.check(store.root)
+        month.check_complete(store.root)
     return Rows(
-        repositories=ordered('repositories', repositories, space),
-        **gathering.tables(),
+        repositories=sort_rows('repositories', repositories, space),
+        **gathering.finish_tables(),
         environments=gathering.environments.finish(),
         starts=gathering.starts.finish(),
         keys=gathering.keys,
         unmined=unmined,
         reverified=tuple(reverified),
-        withdrawals=month.withdrawals(taken_back) if month else taken_back,
+        withdrawals=month.filter_withdrawals(taken_back) if month else taken_back,
         space=space,
     )
 
 
-def _gathered(
-    gathering: _Gathering, repo: str, mined: Mined
+def _gather_partition(
+    gathering: _RowGatherer, repo: str, mined: MinedPartition
 ) -> tuple[RepositoryRow, Mapping[str, str]]:
     """Its row, and the keys of its segments by pair.
 
@@ -205,24 +205,24 @@ def _gathered(
     return dataclasses.replace(repository, cutoff=repository.cutoff or newest), keys
 
 
-def ordered(table: str, rows: Iterable[Row], space: Path | None = None) -> Sequence[Row]:
+def sort_rows(table: str, rows: Iterable[Row], space: Path | None = None) -> Sequence[Row]:
     """The rows of a table by repository and key, whatever their order."""
     sorter: Sorter[Row] = Sorter(TABLES[table], space)
     for row in rows:
-        sorter.add(_place(table, row), row)
+        sorter.add(_get_sort_key(table, row), row)
     return sorter.finish()
 
 
-def _place(table: str, row: object) -> Key:
+def _get_sort_key(table: str, row: object) -> Key:
     names = KEYS[table]
     values = (getattr(row, 'repo', ''), *(getattr(row, name) for name in names))
     return tuple(str(value) if isinstance(value, str) else value for value in values)
 
 
-def rows_of(rows: Sequence[Row], repo: str) -> Iterable[Row]:
+def list_rows_of_repo(rows: Sequence[Row], repo: str) -> Iterable[Row]:
     """Those of a repository; perhaps all where they say nothing of theirs, and are in no file."""
     if isinstance(rows, RowFile):
-        return rows.of(repo)
+        return rows.load_section(repo)
     return (row for row in rows if getattr(row, 'repo', repo) == repo)
 
 

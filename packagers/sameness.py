@@ -30,7 +30,9 @@ class Identity:
     path: str
 
 
-def groups(items: Iterable[Item], identity: Callable[[Item], Identity]) -> Iterator[list[Item]]:
+def group_same_items(
+    items: Iterable[Item], identity: Callable[[Item], Identity]
+) -> Iterator[list[Item]]:
     """The items of equal content at one path, together with those of forks at another.
 
     Modules of one repository may be copies of each other: then nobody can say which of them a
@@ -38,8 +40,8 @@ def groups(items: Iterable[Item], identity: Callable[[Item], Identity]) -> Itera
     """
     by_content: dict[Hashable, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
-        found = identity(item)
-        by_content[found.content][found.path].append(item)
+        key = identity(item)
+        by_content[key.content][key.path].append(item)
     for paths in by_content.values():
         repos = [{identity(item).repo for item in same} for same in paths.values()]
         if len(set().union(*repos)) == sum(map(len, repos)):
@@ -48,12 +50,12 @@ def groups(items: Iterable[Item], identity: Callable[[Item], Identity]) -> Itera
             yield from paths.values()
 
 
-def path_in_module(row: MethodRow) -> str:
+def get_path_in_module(row: MethodRow) -> str:
     """The test file below its module's folder."""
     return row.test_file if row.module == '.' else row.test_file.removeprefix(f'{row.module}/')
 
 
-def edit(rows: Sequence[MethodRow]) -> tuple[Hashable, ...]:
+def make_edit_key(rows: Sequence[MethodRow]) -> tuple[Hashable, ...]:
     """Of test methods what they are called and how their text changed."""
     return tuple(
         (row.test_class, row.test_method, row.parameters, row.old_source, row.new_source)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from coevo.snapshots.code_free.recipes import Piece
-from coevo.snapshots.code_free.recipes import lines_of
+from coevo.snapshots.code_free.recipes import TextPiece
+from coevo.snapshots.code_free.recipes import split_git_lines
 
 LEAST = 8
 """Characters of the shortest slice that is no whole line."""
@@ -33,7 +33,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Match:
+class _SliceMatch:
     source: int
     start: int
     length: int
@@ -41,68 +41,68 @@ class _Match:
     """How many characters ahead of where it was looked for belong to it, too."""
 
 
-class Shelf:
+class SliceIndex:
     """Files, by their numbers, as texts that slices are cut of."""
 
     def __init__(self, texts: Sequence[tuple[int, str]]) -> None:
         self._texts = dict(texts)
 
     @cached_property
-    def _lines(self) -> dict[str, list[Place]]:
+    def _line_places(self) -> dict[str, list[Place]]:
         """Where lines stand, by their text without white space around it."""
-        found: dict[str, list[Place]] = defaultdict(list)
+        places_by_line: dict[str, list[Place]] = defaultdict(list)
         for number, text in self._texts.items():
             at = 0
-            for line in lines_of(text):
+            for line in split_git_lines(text):
                 bare = line.strip()
-                places = found[bare]
+                places = places_by_line[bare]
                 if bare and len(places) < _MOST_PLACES:
                     places.append((number, at + line.index(bare)))
                 at += len(line)
-        return found
+        return places_by_line
 
     @cached_property
-    def _starts(self) -> dict[str, list[Place]]:
+    def _word_places(self) -> dict[str, list[Place]]:
         """Where words start, by the first characters from there."""
-        found: dict[str, list[Place]] = defaultdict(list)
+        places_by_prefix: dict[str, list[Place]] = defaultdict(list)
         left = _MOST_SEARCHED
         for number, text in self._texts.items():
             for word in _WORD.finditer(text, 0, left):
-                places = found[text[word.start() : word.start() + LEAST]]
+                places = places_by_prefix[text[word.start() : word.start() + LEAST]]
                 if len(places) < _MOST_PLACES:
                     places.append((number, word.start()))
             left = max(left - len(text), 0)
-        return found
+        return places_by_prefix
 
-    def recipe(self, text: str, *, is_patch: bool) -> tuple[Piece, ...]:
+    def make_recipe(self, text: str, *, is_patch: bool) -> tuple[TextPiece, ...]:
         """The pieces of a text; of a patch, runs of lines with the same sign in front are one slice."""
-        pieces = self._patch(text) if is_patch else self._plain(text)
-        return tuple(_joined(pieces))
+        pieces = self._cut_patch(text) if is_patch else self._cut_plain(text)
+        return tuple(_join_words(pieces))
 
-    def _patch(self, text: str) -> Iterator[Piece]:
-        lines = list(lines_of(text))
+    def _cut_patch(self, text: str) -> Iterator[TextPiece]:
+        lines = list(split_git_lines(text))
         at = 0
         while at < len(lines):
             sign = lines[at][:1]
-            run = self._run(lines, at) if sign in _SIGNS else None
+            run = self._find_line_run(lines, at) if sign in _SIGNS else None
             if run is None:
-                yield Piece(words=sign)
-                yield from self._plain(lines[at][1:])
+                yield TextPiece(words=sign)
+                yield from self._cut_plain(lines[at][1:])
                 at += 1
             else:
                 match, count = run
-                yield Piece(
+                yield TextPiece(
                     source=match.source, start=match.start, length=match.length, prefix=sign
                 )
                 at += count
 
-    def _run(self, lines: Sequence[str], at: int) -> tuple[_Match, int] | None:
+    def _find_line_run(self, lines: Sequence[str], at: int) -> tuple[_SliceMatch, int] | None:
         """The longest slice that begins with this line but for its sign, and how many lines it has."""
-        best: tuple[_Match, int] | None = None
+        best: tuple[_SliceMatch, int] | None = None
         first = lines[at][1:]
         bare = first.strip()
         indent = first.index(bare)
-        for number, offset in self._lines.get(bare, ()) if bare else ():
+        for number, offset in self._line_places.get(bare, ()) if bare else ():
             text = self._texts[number]
             start = end = offset - indent
             if start < 0 or text[start - 1 : start] not in ('', '\n'):
@@ -115,48 +115,50 @@ class Shelf:
                 count += 1
             # A line without an end may be cut out of a longer one; an empty slice would have no line.
             if count and (best is None or count > best[1]):
-                best = _Match(source=number, start=start, length=end - start), count
+                best = _SliceMatch(source=number, start=start, length=end - start), count
         return best
 
-    def _plain(self, text: str) -> Iterator[Piece]:
+    def _cut_plain(self, text: str) -> Iterator[TextPiece]:
         """By lines, then by words of what is no line of a file."""
-        at = told = 0
+        at = emitted_end = 0
         while at < len(text):
-            match = self._match(text, at, told)
+            match = self._find_match(text, at, emitted_end)
             if match is None:
-                at = _next_word(text, at)
+                at = _find_next_word(text, at)
                 continue
-            if at - match.before > told:
-                yield Piece(words=text[told : at - match.before])
-            yield Piece(source=match.source, start=match.start, length=match.length)
-            at = told = at - match.before + match.length
-        if told < len(text):
-            yield Piece(words=text[told:])
+            if at - match.before > emitted_end:
+                yield TextPiece(words=text[emitted_end : at - match.before])
+            yield TextPiece(source=match.source, start=match.start, length=match.length)
+            at = emitted_end = at - match.before + match.length
+        if emitted_end < len(text):
+            yield TextPiece(words=text[emitted_end:])
 
-    def _match(self, text: str, at: int, told: int) -> _Match | None:
+    def _find_match(self, text: str, at: int, told: int) -> _SliceMatch | None:
         """The longest slice around a place; of less than a line only one that is long enough."""
         start, end = text.rfind('\n', 0, at) + 1, text.find('\n', at)
         bare = (text[at:] if end < 0 else text[at:end]).rstrip()
-        places = self._lines.get(bare, ()) if bare and not text[start:at].strip() else ()
+        places = self._line_places.get(bare, ()) if bare and not text[start:at].strip() else ()
         least = len(bare) if places else LEAST
-        found = (
-            _longest(text, at, told, number, self._texts[number], offset)
-            for number, offset in places or self._starts.get(text[at : at + LEAST], ())
+        candidates = (
+            _extend_match(text, at, told, number, self._texts[number], offset)
+            for number, offset in places or self._word_places.get(text[at : at + LEAST], ())
         )
-        long = [match for match in found if match.length >= least]
+        long = [match for match in candidates if match.length >= least]
         return max(long, key=lambda match: match.length, default=None)
 
 
-def _longest(text: str, at: int, told: int, number: int, source: str, offset: int) -> _Match:
+def _extend_match(
+    text: str, at: int, told: int, number: int, source: str, offset: int
+) -> _SliceMatch:
     """As far as both are the same, ahead of the place as well."""
-    after = _common(text, at, source, offset)
+    after = _count_common_characters(text, at, source, offset)
     before = 0
     while before < min(at - told, offset) and text[at - before - 1] == source[offset - before - 1]:
         before += 1
-    return _Match(source=number, start=offset - before, length=before + after, before=before)
+    return _SliceMatch(source=number, start=offset - before, length=before + after, before=before)
 
 
-def _common(one: str, at: int, other: str, offset: int) -> int:
+def _count_common_characters(one: str, at: int, other: str, offset: int) -> int:
     """How many characters are the same from there on."""
     length, step = 0, 64
     while step:
@@ -169,13 +171,13 @@ def _common(one: str, at: int, other: str, offset: int) -> int:
     return length
 
 
-def _next_word(text: str, at: int) -> int:
+def _find_next_word(text: str, at: int) -> int:
     word = _WORD.match(text, at)
     after = _WORD.search(text, word.end() if word else at)
     return after.start() if after else len(text)
 
 
-def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def _join_words(pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
     """Words next to each other as one piece."""
     words = ''
     for piece in pieces:
@@ -183,8 +185,8 @@ def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
             words += piece.words
             continue
         if words:
-            yield Piece(words=words)
+            yield TextPiece(words=words)
             words = ''
         yield piece
     if words:
-        yield Piece(words=words)
+        yield TextPiece(words=words)

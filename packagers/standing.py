@@ -16,9 +16,9 @@ from datetime import UTC
 from datetime import datetime
 
 from coevo import prompts
-from coevo.evaluation.judging.application import reverted
-from coevo.git.contents import content
-from coevo.git.patches import file_patch
+from coevo.evaluation.judging.application import undo_patch
+from coevo.git.contents import load_content
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.model.environments import Environment
 from coevo.model.families import SCENARIOS
@@ -28,14 +28,14 @@ from coevo.model.families import FocusKind
 from coevo.model.families import Scenario
 from coevo.model.families import StartBuilder
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.model.words import Walk
 from packagers.task_commands import Environments
-from packagers.task_commands import environment_of_suite
+from packagers.task_commands import find_suite_environment
 
 TRACKS: Mapping[Scenario, Track] = {
     Scenario.CREATE: Track.GENERATION,
@@ -50,58 +50,61 @@ Key = tuple[str, Walk]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suites:
+class SuiteTasks:
     """Tasks, and which of them each row is the gold of, by its id and walk."""
 
     tasks: tuple[TaskRow, ...]
     ids: Mapping[Key, str]
 
 
-def suite_tasks(
+def build_suite_tasks(
     rows: Iterable[StandingRow],
     pairs: Mapping[Key, PairRow],
     repositories: Iterable[RepositoryRow],
     clones: Mapping[str, Repository],
     environments: Environments,
-) -> Suites:
+) -> SuiteTasks:
     """The tasks of all families of suites; arguments as those of `packagers.tasks.build_tasks`."""
     known = {row.repo: row for row in reversed(list(repositories))}
     same: dict[tuple[str, ...], list[StandingRow]] = defaultdict(list)
     for row in rows:
         if row.adequacy is not None:
-            same[_identity(row, known[row.repo], clones[row.repo])].append(row)
+            same[_compute_identity(row, known[row.repo], clones[row.repo])].append(row)
     tasks: list[TaskRow] = []
     ids: dict[Key, str] = {}
     by_age = [
-        sorted(rows, key=lambda row: _age(pairs[row.pair_id, row.walk])) for rows in same.values()
+        sorted(rows, key=lambda row: _get_age_key(pairs[row.pair_id, row.walk]))
+        for rows in same.values()
     ]
-    for found in sorted(by_age, key=lambda rows: rows[0].repo):  # each clone is opened once
-        first, *copies = found
-        task = _task(
+    for same_rows in sorted(by_age, key=lambda rows: rows[0].repo):  # each clone is opened once
+        first, *copies = same_rows
+        task = _build_task(
             first,
             copies,
             pairs[first.pair_id, first.walk],
             known[first.repo],
             clones[first.repo],
-            environment_of_suite(first, environments, clones[first.repo]),
+            find_suite_environment(first, environments, clones[first.repo]),
         )
         tasks.append(task)
-        ids |= {(row.standing_id, row.walk): task.task_id for row in found}
-    return Suites(tasks=tuple(sorted(tasks, key=lambda task: task.task_id)), ids=ids)
+        ids |= {(row.standing_id, row.walk): task.task_id for row in same_rows}
+    return SuiteTasks(tasks=tuple(sorted(tasks, key=lambda task: task.task_id)), ids=ids)
 
 
-def _identity(row: StandingRow, repository: RepositoryRow, clone: Repository) -> tuple[str, ...]:
+def _compute_identity(
+    row: StandingRow, repository: RepositoryRow, clone: Repository
+) -> tuple[str, ...]:
     """The family and the start, the blob of the test file, and the focus, where they stand."""
     tree = clone.tree(row.new_rev)
     blobs = [row.test_file, tree[row.test_file].oid]
-    for one in row.focus:
-        blobs += [one.file, _text(one, clone, tree[one.file].oid)]
-    start = str(row.start_builder or StartBuilder.ABSENT), _patch(row, clone)
+    for focus in row.focus:
+        blobs += [focus.file, _hash_focus_text(focus, clone, tree[focus.file].oid)]
+    start = str(row.start_builder or StartBuilder.ABSENT), _get_gold_patch(row, clone)
     unit = () if row.unit is None else (row.unit,)
-    return (repository.family or row.repo, row.language, _family(row), *start, *blobs, *unit)
+    return (repository.family or row.repo, row.language, _get_family(row), *start, *blobs, *unit)
 
 
-def _text(focus: Focus, clone: Repository, oid: str) -> str:
+def _hash_focus_text(focus: Focus, clone: Repository, oid: str) -> str:
     """The blob; of a function its own lines, whatever else becomes of the file."""
     if focus.kind is not FocusKind.FUNCTION:
         return oid
@@ -109,22 +112,22 @@ def _text(focus: Focus, clone: Repository, oid: str) -> str:
     return hashlib.sha256(b'\n'.join(lines)).hexdigest()
 
 
-def _family(row: StandingRow) -> Family:
+def _get_family(row: StandingRow) -> Family:
     return row.family or Family.CLASS
 
 
-def _age(pair: PairRow) -> tuple[datetime, str, str]:
+def _get_age_key(pair: PairRow) -> tuple[datetime, str, str]:
     return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
 
 
-def task_id(row: StandingRow) -> str:
-    family = _family(row)
+def compute_task_id(row: StandingRow) -> str:
+    family = _get_family(row)
     parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
     more = row.start_builder if family is Family.FILE else row.unit
-    return short_hash(*parts, *((more,) if more else ()))
+    return compute_short_hash(*parts, *((more,) if more else ()))
 
 
-def _task(
+def _build_task(
     row: StandingRow,
     copies: Sequence[StandingRow],
     pair: PairRow,
@@ -132,10 +135,10 @@ def _task(
     clone: Repository,
     environment: Environment | None,
 ) -> TaskRow:
-    start = _start(row, clone)
+    start = _restore_start_file(row, clone)
     builder = row.start_builder or StartBuilder.ABSENT
     return TaskRow(
-        task_id=task_id(row),
+        task_id=compute_task_id(row),
         also_at=tuple(sorted(copy.pair_id for copy in copies)),
         pair_id=row.pair_id,
         repo=row.repo,
@@ -159,15 +162,15 @@ def _task(
         test_methods=(),
         method_ids=(),
         start_file_sha256=None if start is None else hashlib.sha256(start).hexdigest(),
-        test_patch=_patch(row, clone),
+        test_patch=_get_gold_patch(row, clone),
         source_patch='',
         dependencies=(),
         focal_method=None,
         environment=environment,
-        prompt=prompts.suite_prompt(row, environment),
+        prompt=prompts.compose_suite_prompt(row, environment),
         prompt_version=prompts.VERSION,
         reads_sources=row.reads_sources,
-        family=_family(row),
+        family=_get_family(row),
         scenario=SCENARIOS[builder],
         focus=row.focus,
         start_builder=builder,
@@ -180,18 +183,20 @@ def _task(
         executing_tests=None if row.executing_tests is None else len(row.executing_tests),
         executing_files=None
         if row.executing_tests is None
-        else len({one.test_file for one in row.executing_tests}),
+        else len({test.test_file for test in row.executing_tests}),
     )
 
 
-def _start(row: StandingRow, clone: Repository) -> bytes | None:
+def _restore_start_file(row: StandingRow, clone: Repository) -> bytes | None:
     """The test file at the start; None where it is absent."""
-    return reverted(_patch(row, clone), row.test_file, content(clone, row.new_rev, row.test_file))
+    return undo_patch(
+        _get_gold_patch(row, clone), row.test_file, load_content(clone, row.new_rev, row.test_file)
+    )
 
 
-def _patch(row: StandingRow, clone: Repository) -> str:
+def _get_gold_patch(row: StandingRow, clone: Repository) -> str:
     """From the start to gold; what was mined before starts had a patch starts from nothing."""
     if row.start_patch is not None:
         return row.start_patch
     entry = clone.tree(row.new_rev)[row.test_file]
-    return file_patch(row.test_file, None, clone.blob(entry.oid), entry.mode)
+    return make_file_patch(row.test_file, None, clone.blob(entry.oid), entry.mode)

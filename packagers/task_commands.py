@@ -20,7 +20,7 @@ Environments = Mapping[tuple[str, str], Environment]
 """By pair_id and module."""
 
 
-def environment_of(
+def find_environment(
     rows: Sequence[MethodRow], known: Environments, clone: Repository
 ) -> Environment | None:
     """That of the targets of a task, by their names at the new revision."""
@@ -34,32 +34,32 @@ def environment_of(
         )
         for row in rows
     ]
-    return _told(rows[0], methods, known, clone)
+    return _fill_commands(rows[0], methods, known, clone)
 
 
-def environment_of_suite(
+def find_suite_environment(
     row: StandingRow, known: Environments, clone: Repository
 ) -> Environment | None:
     """That of a test file as a whole."""
-    return _told(row, (), known, clone)
+    return _fill_commands(row, (), known, clone)
 
 
-def environment_of_file(
+def find_file_environment(
     task: TaskRow, known: Environments, clone: Repository
 ) -> Environment | None:
     """That of the test file of a task as a whole."""
-    return _told(task, (), known, clone)
+    return _fill_commands(task, (), known, clone)
 
 
-def _told(
+def _fill_commands(
     row: MethodRow | StandingRow | TaskRow,
     methods: Sequence[TestMethod],
     known: Environments,
     clone: Repository,
 ) -> Environment | None:
-    found = known.get((row.pair_id, row.module))
-    if found is None:
+    environment = known.get((row.pair_id, row.module))
+    if environment is None:
         return None
     language = LANGUAGES[row.language]
-    tree = language.READING.tree(clone, row.new_rev)
-    return language.commands(found, row.module, row.test_file, methods, tree)
+    tree = language.READING.open_tree(clone, row.new_rev)
+    return language.add_commands(environment, row.module, row.test_file, methods, tree)

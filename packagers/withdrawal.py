@@ -20,16 +20,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model.drops import Drop
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
 from coevo.model.words import Stage
 from coevo.snapshots import snapshot
-from coevo.snapshots.locations import files_of
+from coevo.snapshots.locations import select_table_files
 from coevo.storage.place import Root
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from packagers.row_files import Sorter
 from packagers.rows import Rows
 
@@ -38,7 +38,7 @@ DATED_EARLIER = 'dated_earlier'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Before:
+class _EarlierTask:
     """A task of an earlier snapshot, as far as a later one has something to say of it."""
 
     task_id: str
@@ -50,78 +50,93 @@ class _Before:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
+class EarlierSnapshot:
     """What an earlier snapshot held; `tasks` stand in the order of their table."""
 
     root: Root
     month: str
-    tasks: Sequence[_Before]
+    tasks: Sequence[_EarlierTask]
     withdrawn: tuple[WithdrawnRow, ...]
 
 
-def read_earlier(path: Root, month: str, space: Path | None = None) -> Earlier:
+def load_earlier_snapshot(path: Root, month: str, space: Path | None = None) -> EarlierSnapshot:
     """An earlier snapshot; Fatal if it is not of an earlier month than `month`."""
-    before = snapshot.manifest(path)['month']
+    before = snapshot.load_manifest(path)['month']
     if before >= month:
         raise Fatal(
             f'{path} is of {before}, which is no earlier month than {month}: name the snapshot '
             'before it as --previous'
         )
-    tasks = Sorter(_Before, space)
-    for row in _read(path, 'tasks', tuple(item.name for item in dataclasses.fields(_Before))):
-        task = _Before(**row | {'method_ids': tuple(row['method_ids'])})
+    tasks = Sorter(_EarlierTask, space)
+    for row in _load_rows(
+        path, 'tasks', tuple(item.name for item in dataclasses.fields(_EarlierTask))
+    ):
+        task = _EarlierTask(**row | {'method_ids': tuple(row['method_ids'])})
         tasks.add((task.repo, task.task_id), task)
-    return Earlier(
+    return EarlierSnapshot(
         root=path,
         month=before,
         tasks=tasks.finish(),
-        withdrawn=tuple(WithdrawnRow(**row) for row in _read(path, 'withdrawn')),
+        withdrawn=tuple(WithdrawnRow(**row) for row in _load_rows(path, 'withdrawn')),
     )
 
 
-def follow(earlier: Earlier | None, rows: Rows, month: str) -> Rows:
+def apply_earlier_snapshot(earlier: EarlierSnapshot | None, rows: Rows, month: str) -> Rows:
     """The rows with the month in which each task first was released, and with what is withdrawn."""
     if earlier is None:
-        return rows.but(tasks=(_released(task, month) for task in rows.tasks))
-    carried, gone = _carried(earlier, rows), _gone(earlier, rows, month)
-    return rows.but(
-        tasks=_since(earlier, rows, month),
-        withdrawn=chain(carried, gone, _changed(earlier, rows, month)),
+        return rows.replace_tables(tasks=(_set_release_month(task, month) for task in rows.tasks))
+    carried, newly_withdrawn = (
+        _carry_withdrawals(earlier, rows),
+        _withdraw_missing(earlier, rows, month),
+    )
+    return rows.replace_tables(
+        tasks=_set_release_months(earlier, rows, month),
+        withdrawn=chain(carried, newly_withdrawn, _withdraw_changed(earlier, rows, month)),
     )
 
 
-def beside(earlier: Earlier | None, rows: Rows) -> Iterator[tuple[_Before | None, TaskRow | None]]:
+def align_tasks(
+    earlier: EarlierSnapshot | None, rows: Rows
+) -> Iterator[tuple[_EarlierTask | None, TaskRow | None]]:
     """Each task of both snapshots, at their places."""
     old, new = iter(earlier.tasks if earlier else ()), iter(rows.tasks)
     before, task = next(old, None), next(new, None)
     while before is not None or task is not None:
-        there = before if task is None or (before and _place(before) <= _place(task)) else None
-        here = task if before is None or (task and _place(task) <= _place(before)) else None
+        there = (
+            before
+            if task is None or (before and _get_sort_key(before) <= _get_sort_key(task))
+            else None
+        )
+        here = (
+            task
+            if before is None or (task and _get_sort_key(task) <= _get_sort_key(before))
+            else None
+        )
         yield there, here
         before = next(old, None) if there else before
         task = next(new, None) if here else task
 
 
-def _place(task: _Before | TaskRow) -> tuple[str, str]:
+def _get_sort_key(task: _EarlierTask | TaskRow) -> tuple[str, str]:
     return task.repo, task.task_id
 
 
-def _since(earlier: Earlier, rows: Rows, month: str) -> Iterator[TaskRow]:
+def _set_release_months(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[TaskRow]:
     """A task that is there again since it was withdrawn counts from then."""
     back: dict[str, str] = {}
     for row in earlier.withdrawn:
         back[row.id] = min(row.month, back.get(row.id, month))
-    for before, task in beside(earlier, rows):
+    for before, task in align_tasks(earlier, rows):
         if task is not None:
             again = back.get(task.task_id, month)
-            yield _released(task, (before.released or earlier.month) if before else again)
+            yield _set_release_month(task, (before.released or earlier.month) if before else again)
 
 
-def _released(task: TaskRow, month: str) -> TaskRow:
+def _set_release_month(task: TaskRow, month: str) -> TaskRow:
     return dataclasses.replace(task, released=month)
 
 
-def _carried(earlier: Earlier, rows: Rows) -> Iterator[WithdrawnRow]:
+def _carry_withdrawals(earlier: EarlierSnapshot, rows: Rows) -> Iterator[WithdrawnRow]:
     """A snapshot is whole by itself: it repeats what earlier ones withdrew."""
     known = {row.id for row in earlier.withdrawn}
     now = {task.task_id for task in rows.tasks if task.task_id in known}
@@ -129,39 +144,43 @@ def _carried(earlier: Earlier, rows: Rows) -> Iterator[WithdrawnRow]:
         yield dataclasses.replace(row, reissued=row.id in now)
 
 
-def _gone(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+def _withdraw_missing(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     """Tasks, and labels that did not come out again, be they part of a task or not."""
-    reasons = {drop.key: _reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
-    taken_back = {one.id: one.reason for one in rows.withdrawals}
+    reasons = {drop.key: _format_reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
+    taken_back = {item.id: item.reason for item in rows.withdrawals}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
-    lost = _lost(rows)
-    for before, task in beside(earlier, rows):
+    lost = _find_lost_labels(rows)
+    for before, task in align_tasks(earlier, rows):
         if before is not None and task is None:
             id_ = before.task_id
-            refuted = next((lost[one] for one in before.method_ids if one in lost), None)
-            told = taken_back.get(before.repo) or taken_back.get(before.pair_id)
-            by_hand = f'{Reason.WITHDRAWN}: {told}' if told else None
+            refuted = next((lost[item] for item in before.method_ids if item in lost), None)
+            withdrawal_reason = taken_back.get(before.repo) or taken_back.get(before.pair_id)
+            by_hand = f'{Reason.WITHDRAWN}: {withdrawal_reason}' if withdrawal_reason else None
             reason = (
                 by_hand or reasons.get(id_) or withheld.get(before.pair_id) or refuted or NO_LONGER
             )
             yield WithdrawnRow(table='tasks', id=id_, reason=reason, month=month)
-    methods = (row['method_id'] for row in _read(earlier.root, 'methods', ('method_id',)))
+    methods = (row['method_id'] for row in _load_rows(earlier.root, 'methods', ('method_id',)))
     for id_ in {id_ for id_ in methods if id_ in lost} if lost else ():
         yield WithdrawnRow(table='methods', id=id_, reason=lost[id_], month=month)
 
 
-def _lost(rows: Rows) -> dict[str, str]:
+def _find_lost_labels(rows: Rows) -> dict[str, str]:
     """Methods whose label did not come out again, with the reason."""
-    return {drop.key: _reason(drop) for drop in rows.drops if drop.reason == Reason.NOT_REPRODUCED}
+    return {
+        drop.key: _format_reason(drop)
+        for drop in rows.drops
+        if drop.reason == Reason.NOT_REPRODUCED
+    }
 
 
-def _changed(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
+def _withdraw_changed(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
     """Tasks that are there again, but were public earlier or have lost some of their tests."""
-    lost = _lost(rows)
-    for before, task in beside(earlier, rows):
+    lost = _find_lost_labels(rows)
+    for before, task in align_tasks(earlier, rows):
         if before is not None and task is not None:
-            refuted = (lost[one] for one in before.method_ids if one in lost)
-            reasons = (_redated(before, task), next(refuted, None))
+            refuted = (lost[method_id] for method_id in before.method_ids if method_id in lost)
+            reasons = (_explain_redating(before, task), next(refuted, None))
             reason = '; '.join(filter(None, reasons))
             if reason:
                 yield WithdrawnRow(
@@ -169,28 +188,28 @@ def _changed(earlier: Earlier, rows: Rows, month: str) -> Iterator[WithdrawnRow]
                 )
 
 
-def _redated(before: _Before, task: TaskRow) -> str | None:
+def _explain_redating(before: _EarlierTask, task: TaskRow) -> str | None:
     dates = before.contamination_date, task.contamination_date
-    if not _leaked(*dates):
+    if not _is_dated_earlier(*dates):
         return None
     was, now = (f'{date:%Y-%m-%d}' if date else 'unknown' for date in dates)
     return f'{DATED_EARLIER}: {now}, not {was}'
 
 
-def _leaked(before: datetime | None, now: datetime | None) -> bool:
+def _is_dated_earlier(before: datetime | None, now: datetime | None) -> bool:
     """Whether some cutoff called clean then what it does not call clean now."""
     return before is not None and (now is None or now < before)
 
 
-def _reason(drop: Drop) -> str:
+def _format_reason(drop: Drop) -> str:
     return f'{drop.reason}: {drop.detail}' if drop.detail else drop.reason
 
 
-def _read(
+def _load_rows(
     root: Root, table: str, columns: Collection[str] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Rows as dicts, without columns that an older schema lacked."""
-    for file in _files(root, table):
+    for file in _open_files(root, table):
         with pq.ParquetFile(file) as parquet:
             there = parquet.schema_arrow.names
             wanted = [name for name in there if columns is None or name in columns]
@@ -198,13 +217,13 @@ def _read(
                 yield from batch.to_pylist()
 
 
-def _files(root: Root, table: str) -> Iterator[Path | pa.BufferReader]:
+def _open_files(root: Root, table: str) -> Iterator[Path | pa.BufferReader]:
     if isinstance(root, Path):
-        yield from snapshot.data_files(root, table)
+        yield from snapshot.list_data_files(root, table)
         return
-    place = place_of(root)
-    for name in files_of(table, snapshot.manifest(root)['files']):
-        found = place.read(name)
-        if found is None:
-            raise Damaged(f'{place.shown(name)} is missing: get the snapshot again')
-        yield pa.BufferReader(found.data)
+    storage = open_place(root)
+    for name in select_table_files(table, snapshot.load_manifest(root)['files']):
+        stored_file = storage.read(name)
+        if stored_file is None:
+            raise DamagedSnapshot(f'{storage.describe(name)} is missing: get the snapshot again')
+        yield pa.BufferReader(stored_file.data)

@@ -12,9 +12,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.languages.java.tools.upstreams import upstreams
-from coevo.storage.building import building
-from coevo.storage.folders import cache_folder
+from coevo.languages.java.tools.upstreams import list_upstreams
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
 
 VERSION = '8.5'
 FORKED = """
@@ -46,9 +46,9 @@ exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Xms256m -Xmx512m -XX:MaxMetaspaceSi
 
 def gradle_home() -> Path:
     """Made once for a machine."""
-    home = cache_folder() / 'tests' / f'gradle-{VERSION}'
+    home = find_cache_folder() / 'tests' / f'gradle-{VERSION}'
     if not home.is_dir():
-        with building(home) as new:
+        with build_folder_once(home) as new:
             if new is not None:
                 _lay_out(new)
     return home
@@ -93,7 +93,7 @@ def _write(jar: Path, name: str, text: str) -> None:
 
 
 def _fetch(path: str, target: Path) -> None:
-    upstream = upstreams()[0]
+    upstream = list_upstreams()[0]
     proxies = {'http': upstream.proxy, 'https': upstream.proxy} if upstream.proxy else None
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
     with opener.open(f'{upstream.url}/{path}', timeout=600) as answer, target.open('wb') as file:

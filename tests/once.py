@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from coevo.engine.builders import Builders
-from coevo.languages.cells import Compiled
+from coevo.engine.builders import BuilderPool
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
 from coevo.languages.engine import BuiltPair
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.profiles import Profile
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -31,7 +31,7 @@ from tests.projects import Mined
 from tests.projects import mined
 
 # By runtime too: what two of them compile may look the same.
-_Run = tuple[str, Compiled, TestMethod, Conditions]
+_Run = tuple[str, CompiledTests, TestMethod, RunConditions]
 
 
 class Once:
@@ -41,15 +41,18 @@ class Once:
         self._built, self._given = built, given
 
     def otherwise(self) -> BuiltPair | None:
-        other = self._built.otherwise()
+        other = self._built.build_with_other_runtime()
         return None if other is None else Once(other, self._given)
 
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
-    ) -> Batch:
+        self,
+        compiled: CompiledTests,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions = PLAIN,
+    ) -> VerdictBatch:
         runtime = self._built.new.runtime
         keys = [(runtime, compiled, method, conditions) for method in methods]
-        batch = Batch(verdicts=(), cpu_seconds=0.0)
+        batch = VerdictBatch(verdicts=(), cpu_seconds=0.0)
         if any(key not in self._given for key in keys):
             batch = self._built.run(compiled, methods, conditions)
             for key, verdict in zip(keys, batch.verdicts, strict=True):
@@ -73,9 +76,9 @@ class OnceBuilder:
         self._builder.close()
 
 
-class OnceForAll(Builders):
-    def open(self) -> Builder:
-        return OnceBuilder(super().open())
+class OnceForAll(BuilderPool):
+    def open_builder(self) -> Builder:
+        return OnceBuilder(super().open_builder())
 
 
 def mined_once(
@@ -83,5 +86,5 @@ def mined_once(
 ) -> Mined:
     """The same as `mined`, in real JVMs, but for runs of what has run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(missing_pairs, 'Builders', OnceForAll)
+        patch.setattr(missing_pairs, 'BuilderPool', OnceForAll)
         return mined(repository, store, walk=walk, profile=profile)

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from flows.batches.contained import end_tree
+from flows.batches.contained import end_process_tree
 
 ROOT = Path(__file__).parent.parent
 PREFECT = Path(sys.executable).with_name('prefect')
@@ -194,7 +194,7 @@ def logged(
     try:
         yield process
     finally:
-        end_tree(process)
+        end_process_tree(process)
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:

@@ -14,35 +14,35 @@ from datetime import timedelta
 from typing import Any
 from typing import TypeVar
 
-from coevo.languages.table import engine_version
+from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.drops import Drop
 from coevo.model.environments import Environment
-from coevo.model.identity import method_id_in
+from coevo.model.identity import compute_method_id
 from coevo.model.labels import TRACKS
-from coevo.model.labels import deciding_cells
-from coevo.model.labels import label
+from coevo.model.labels import decide_label
+from coevo.model.labels import list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.pair_rows import TimingRow
-from coevo.model.quality import End
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import Mutation
+from coevo.model.quality import PairEnd
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.segment import Segment
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Cell
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
 from coevo.model.words import Walk
@@ -86,7 +86,7 @@ def day(number: int) -> datetime:
 
 
 def pair_id(number: int) -> str:
-    return short_hash(REPO, 'java', rev(number - 1), rev(number))
+    return compute_short_hash(REPO, 'java', rev(number - 1), rev(number))
 
 
 def pair(number: int, **changed: Any) -> PairRow:
@@ -129,17 +129,19 @@ class Declared:
     parameters: tuple[str, ...] = ()
 
 
-def method_id(number: int, name: str, change: Change = Change.CHANGED) -> str:
+def method_id(number: int, name: str, change: MethodChange = MethodChange.CHANGED) -> str:
     """The id of the method of that name in a pair."""
-    return method_id_in(pair_id(number), change, Declared(test_method=name))
+    return compute_method_id(pair_id(number), change, Declared(test_method=name))
 
 
-def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]) -> MethodRow:
+def method(
+    number: int, name: str, change: MethodChange, cells: Mapping[Cell, Outcome]
+) -> MethodRow:
     """A labelled method of a pair, with the columns that follow from its cells."""
-    found = label(change, cells)
+    found = decide_label(change, cells)
     assert isinstance(found, Label)
     track = TRACKS.get(found)
-    old, new = change is not Change.INSERTED, change is not Change.DELETED
+    old, new = change is not MethodChange.INSERTED, change is not MethodChange.DELETED
     return MethodRow(
         method_id=method_id(number, name, change),
         repo=REPO,
@@ -167,7 +169,7 @@ def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]
         new_source=f'void {name}() {{ now({number}); }}' if new else None,
         **_cell_columns(cells),
         flake_upper_95=0.631597,
-        cause=Cause.PRODUCTION if track else None,
+        cause=BreakageCause.PRODUCTION if track else None,
         override=None,
         sandbox='bubblewrap',
         focal_method='ferry.Fare#of',
@@ -188,7 +190,7 @@ def method(number: int, name: str, change: Change, cells: Mapping[Cell, Outcome]
 
 def cell_rows(row: MethodRow) -> Iterator[CellRow]:
     """The runs that a method's columns sum up."""
-    for cell in deciding_cells(row.change):
+    for cell in list_deciding_cells(row.change):
         for repeat in range(getattr(row, f'{cell}_runs')):
             yield CellRow(
                 repo=row.repo,
@@ -207,7 +209,7 @@ def cell_rows(row: MethodRow) -> Iterator[CellRow]:
 
 def executed(row: MethodRow) -> Iterator[ExecutedRow]:
     """The one production method that a test runs, at both ends."""
-    for end in End:
+    for end in PairEnd:
         yield ExecutedRow(
             **_of(row),
             end=end,
@@ -227,7 +229,7 @@ def mutants(row: MethodRow) -> Iterator[MutantRow]:
         dead = killed is not None and number < killed
         yield MutantRow(
             **_of(row),
-            mutant_id=short_hash(row.method_id, str(number)),
+            mutant_id=compute_short_hash(row.method_id, str(number)),
             file='src/main/java/ferry/Fare.java',
             line=4,
             original='return zones;',
@@ -294,14 +296,14 @@ def drop(number: int, stage: Stage, key: str, reason: str) -> Drop:
 def segment(number: int, *, key: str = 'engine-1', cpu_seconds: float = 1.5) -> Segment:
     """A pair with an update, a refinement, a generated test, and one drop of sieve and label."""
     methods = (
-        method(number, 'growsWithZones', Change.CHANGED, UPDATE),
-        method(number, 'isNeverNegative', Change.CHANGED, REFINEMENT),
-        method(number, f'number{number}', Change.INSERTED, GENERATION),
+        method(number, 'growsWithZones', MethodChange.CHANGED, UPDATE),
+        method(number, 'isNeverNegative', MethodChange.CHANGED, REFINEMENT),
+        method(number, f'number{number}', MethodChange.INSERTED, GENERATION),
     )
     drops = (
-        drop(number, Stage.SIEVE, short_hash(pair_id(number), 'a'), 'not_sampled'),
-        drop(number, Stage.LABEL, method_id(number, 'flickers'), 'flaky').of(
-            Declared(test_method='flickers'), Change.CHANGED
+        drop(number, Stage.SIEVE, compute_short_hash(pair_id(number), 'a'), 'not_sampled'),
+        drop(number, Stage.LABEL, method_id(number, 'flickers'), 'flaky').with_method(
+            Declared(test_method='flickers'), MethodChange.CHANGED
         ),
     )
     return Segment(
@@ -354,7 +356,7 @@ def repository(**changed: Any) -> RepositoryRow:
         pairs_found=0,
         license='Apache-2.0',
         sandbox='bubblewrap',
-        engine_version=engine_version('java'),
+        engine_version=get_engine_version('java'),
         profile='default',
     )
     return dataclasses.replace(row, **changed)
@@ -371,11 +373,11 @@ def walk(*numbers: int, dropped: tuple[int, ...] = (0,)) -> WalkRecord:
 
 def fill(store: Store, *numbers: int) -> None:
     """Mine these pairs into the store, in this order."""
-    with store.lock(PARTITION):
+    with store.lock_partition(PARTITION):
         store.write_walk(PARTITION, walk(*numbers))
         for number in numbers:
-            store.write(PARTITION, segment(number, key=f'key-{number}'))
-        store.compact(PARTITION)
+            store.write_segment(PARTITION, segment(number, key=f'key-{number}'))
+        store.compact_segments(PARTITION)
 
 
 def _cell_columns(cells: Mapping[Cell, Outcome]) -> dict[str, Any]:
@@ -397,24 +399,25 @@ def fill_elsewhere(store: Store, repo: str, *found: Segment, head: int = 9) -> N
     """Mine these segments into the store as pairs of another repository."""
     partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
     numbers = [next(n for n in range(head) if pair_id(n) == one.pair.pair_id) for one in found]
-    with store.lock(partition):
+    with store.lock_partition(partition):
         store.write_walk(partition, _moved(WalkRecord, walk(*numbers), repo, numbers))
         for one in found:
-            store.write(partition, _moved(Segment, one, repo, numbers))
-        store.compact(partition)
+            store.write_segment(partition, _moved(Segment, one, repo, numbers))
+        store.compact_segments(partition)
 
 
 def _moved(record: type[Moved], found: Moved, repo: str, numbers: Iterable[int]) -> Moved:
     """The same in another repository, whose pairs and methods have other ids."""
-    text = codec.encode(found).decode().replace(f'"{REPO}"', f'"{repo}"')
+    text = codec.encode_record(found).decode().replace(f'"{REPO}"', f'"{repo}"')
     for number in numbers:
-        moved = short_hash(repo, 'java', rev(number - 1), rev(number))
-        for row in found.methods if isinstance(found, Segment) else ():
+        moved = compute_short_hash(repo, 'java', rev(number - 1), rev(number))
+        rows: tuple[MethodRow, ...] = found.methods if isinstance(found, Segment) else ()
+        for row in rows:
             if row.pair_id == pair_id(number):
-                text = text.replace(row.method_id, method_id_in(moved, row.change, row))
+                text = text.replace(row.method_id, compute_method_id(moved, row.change, row))
         text = text.replace(
             method_id(number, 'flickers'),
-            method_id_in(moved, Change.CHANGED, Declared(test_method='flickers')),
+            compute_method_id(moved, MethodChange.CHANGED, Declared(test_method='flickers')),
         )
         text = text.replace(pair_id(number), moved)
-    return codec.decode(record, text.encode())
+    return codec.decode_record(record, text.encode())

@@ -9,21 +9,21 @@ from pathlib import Path
 
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import TaskRow
 from coevo.storage.place import Root
 from coevo.storage.store import Store
-from packagers.assembly import assemble
-from packagers.built import Built
-from packagers.gold import gold
-from packagers.manifests import About
+from packagers.assembly import assemble_release_rows
+from packagers.built import BuiltTasks
+from packagers.gold import compute_gold_measures
+from packagers.manifests import SnapshotDetails
 from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport
-from packagers.release import release
-from packagers.release import write as write_folder
+from packagers.release import release_snapshot
+from packagers.release import write_snapshot as write_folder
 from packagers.rows import Rows
-from packagers.rows import gather
-from packagers.withdrawal import follow
+from packagers.rows import gather_rows
+from packagers.withdrawal import apply_earlier_snapshot
 from tests import segments
 
 
@@ -40,7 +40,7 @@ def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
     plan = ReleasePlan(
         snapshot=target, date=date, build=build, licence=licence, size=size, families=families
     )
-    return release(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
+    return release_snapshot(store, dataclasses.replace(plan, **changed))  # type: ignore[arg-type]
 
 
 def write_unverified(store: Store, target: Path, month: str) -> None:
@@ -48,8 +48,8 @@ def write_unverified(store: Store, target: Path, month: str) -> None:
     plan = ReleasePlan(
         snapshot=target, date=date, build=build, licence=licence, size=size, families=families
     )
-    rows = follow(None, assemble(gather(store), plan), month)
-    about = About(month=month, parameters={'licences_accepted': ''}, unmined=rows.unmined)
+    rows = apply_earlier_snapshot(None, assemble_release_rows(gather_rows(store), plan), month)
+    about = SnapshotDetails(month=month, parameters={'licences_accepted': ''}, unmined=rows.unmined)
     write_folder(target, rows, about)
 
 
@@ -77,7 +77,7 @@ def date(rows: Rows) -> Sequence[MethodRow]:
     ]
 
 
-def build(rows: Rows) -> Built:
+def build(rows: Rows) -> BuiltTasks:
     """A task for each pair, track and file."""
     pairs = {pair.pair_id: pair for pair in rows.pairs}
     groups: dict[tuple[str, str, str], list[MethodRow]] = defaultdict(list)
@@ -86,14 +86,14 @@ def build(rows: Rows) -> Built:
             groups[row.pair_id, row.track, row.test_file].append(row)
     tasks = [_task(members, pairs[pair_id]) for (pair_id, _, _), members in groups.items()]
     ids = {(method_id, task.walk): task.task_id for task in tasks for method_id in task.method_ids}
-    return Built(tasks=tasks, ids=ids)
+    return BuiltTasks(tasks=tasks, ids=ids)
 
 
 def _task(rows: Sequence[MethodRow], pair: PairRow) -> TaskRow:
-    row, adequacy = rows[0], gold(rows, {})
+    row, adequacy = rows[0], compute_gold_measures(rows, {})
     assert row.track is not None
     return TaskRow(
-        task_id=short_hash(
+        task_id=compute_short_hash(
             row.repo, row.language, row.old_rev, row.new_rev, row.track, row.test_file
         ),
         also_at=(),

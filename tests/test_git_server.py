@@ -47,7 +47,7 @@ def test_a_repository_is_cloned_with_and_without_its_suffix(url: str, tmp_path: 
     assert 'not found' in clone(f'{url}/octo/dog', tmp_path / 'dog')
 
 
-def test_requests_with_many_refs_come_compressed_and_in_chunks(
+def test_server_accepts_compressed_and_chunked_requests_with_many_refs(
     backend: GitBackend, url: str, tmp_path: Path
 ) -> None:
     hosted = backend.folder / 'octo/cat.git'
@@ -66,7 +66,7 @@ def test_requests_with_many_refs_come_compressed_and_in_chunks(
 
 
 @pytest.mark.parametrize('status', [403, 404, 503])
-def test_it_refuses_when_told_to(
+def test_server_refuses_with_the_status_of_an_injected_fault(
     backend: GitBackend, url: str, tmp_path: Path, status: int
 ) -> None:
     backend.faults.append(Fault(path='POST', status=status))
@@ -74,7 +74,7 @@ def test_it_refuses_when_told_to(
     assert not clone(f'{url}/octo/cat', tmp_path / 'next')
 
 
-def test_it_breaks_off_and_hangs_after_so_many_bytes(
+def test_server_breaks_off_or_hangs_after_the_bytes_of_an_injected_fault(
     backend: GitBackend, url: str, tmp_path: Path
 ) -> None:
     backend.faults += [Fault(path='POST', after=50_000)]
@@ -86,7 +86,9 @@ def test_it_breaks_off_and_hangs_after_so_many_bytes(
     assert not clone(f'{url}/octo/cat', tmp_path / 'whole')
 
 
-def test_another_server_mounts_it_under_a_prefix(backend: GitBackend, tmp_path: Path) -> None:
+def test_another_server_mounts_the_git_backend_under_a_prefix(
+    backend: GitBackend, tmp_path: Path
+) -> None:
     backend.prefix = '/git'
 
     class Handler(BaseHTTPRequestHandler):

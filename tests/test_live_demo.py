@@ -40,7 +40,7 @@ def wait_for(met: Callable[[], bool], seconds: float) -> None:
 @pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(1500)
-def test_two_months(tmp_path: Path) -> None:
+def test_live_demo_mines_and_releases_two_months(tmp_path: Path) -> None:
     folder = tmp_path / 'live'
     done = subprocess.run((*COMMAND, folder), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -64,7 +64,7 @@ def test_two_months(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize('what', [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_stops_everything(tmp_path: Path, what: int) -> None:
+def test_interrupt_stops_all_processes_of_the_live_demo(tmp_path: Path, what: int) -> None:
     """While its flows are at work."""
     folder = tmp_path / 'live'
     with subprocess.Popen((*COMMAND, folder), stdout=subprocess.PIPE, text=True) as process:

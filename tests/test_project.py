@@ -73,7 +73,7 @@ def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / 'bin'
 
 
-def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
+def test_wheel_contains_only_the_core(wheel: Path) -> None:
     names = run(BIN / 'python', '-m', 'zipfile', '-l', wheel).splitlines()[1:]
     tops = {line.split('/')[0] for line in names}
     assert tops == {'coevo', 'coevo-0.1.0.dist-info'}
@@ -87,7 +87,7 @@ def test_the_wheel_holds_the_core_alone(wheel: Path) -> None:
         assert any(line.startswith(needed) for line in names), needed
 
 
-def test_what_is_said_of_the_package_is_so(wheel: Path) -> None:
+def test_package_has_types_one_version_and_a_ci_that_runs_both_commands(wheel: Path) -> None:
     """One version everywhere; types for who imports it; a public CI that calls the two commands."""
     names = run(BIN / 'python', '-m', 'zipfile', '-l', wheel)
     assert 'coevo/py.typed' in names
@@ -98,7 +98,7 @@ def test_what_is_said_of_the_package_is_so(wheel: Path) -> None:
     assert re.findall(r'- run: (make .*)', steps) == ['make demo', 'make test']
 
 
-def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
+def test_wheel_works_with_only_its_own_dependencies(alone: Path, tmp_path: Path) -> None:
     assert 'query' in run(alone / 'coevo', '--help', cwd=tmp_path)
     assert run(alone / 'coevo', '--version', cwd=tmp_path) == f'coevo {version("coevo")}\n'
     imports = '; '.join(f'import {name}' for name in IMPORTABLE)
@@ -109,7 +109,7 @@ def test_the_wheel_works_alone(alone: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('verb', ['query', 'verify', 'show', 'identification'])
-def test_what_reads_a_snapshot_needs_no_more_than_the_wheel(
+def test_commands_that_read_a_snapshot_need_no_more_than_the_wheel(
     alone: Path, tmp_path: Path, verb: str
 ) -> None:
     arguments = ['x'] if verb == 'show' else []
@@ -133,13 +133,15 @@ def test_a_snapshot_is_read_and_verified_with_the_wheel_alone(alone: Path, tmp_p
     assert 'public since' in shown
 
 
-def test_the_pipelines_verbs_say_how_to_get_them(alone: Path, tmp_path: Path) -> None:
+def test_pipeline_commands_explain_how_to_install_them(alone: Path, tmp_path: Path) -> None:
     done = attempt(alone / 'coevo', 'mine', 'x', cwd=tmp_path)
     assert done.returncode == 2
     assert 'make setup' in done.stderr
 
 
-def test_a_package_of_strangers_is_not_taken_for_the_pipeline(alone: Path, tmp_path: Path) -> None:
+def test_foreign_package_of_the_same_name_is_not_taken_for_the_pipeline(
+    alone: Path, tmp_path: Path
+) -> None:
     (tmp_path / 'flows').mkdir()
     for name in ('__init__', 'cli'):
         (tmp_path / 'flows' / f'{name}.py').write_text('raise SystemExit("it was imported")')
@@ -151,7 +153,7 @@ def test_a_package_of_strangers_is_not_taken_for_the_pipeline(alone: Path, tmp_p
 @pytest.mark.parametrize(
     'words', [('evaluate', 'x', 'y', '--out', 'z'), ('compare', 'x', 'y'), ('regrade', 'x')]
 )
-def test_the_verbs_of_evaluations_say_which_extra_they_need(
+def test_evaluation_commands_name_the_extra_that_they_need(
     alone: Path, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     done = attempt(alone / 'coevo', *words, cwd=tmp_path)
@@ -160,7 +162,7 @@ def test_the_verbs_of_evaluations_say_which_extra_they_need(
 
 
 @pytest.mark.parametrize('name', LOCKS)
-def test_a_lock_has_a_hash_for_everything_and_no_address(name: str) -> None:
+def test_lock_file_has_a_hash_for_every_package_and_no_address(name: str) -> None:
     text = (ROOT / name).read_text()
     assert '://' not in text
     assert '--index' not in text
@@ -169,7 +171,7 @@ def test_a_lock_has_a_hash_for_everything_and_no_address(name: str) -> None:
             assert '--hash=sha256:' in requirement, requirement
 
 
-def test_the_locks_agree() -> None:
+def test_lock_files_pin_the_same_versions() -> None:
     pins = {}
     for name in LOCKS:
         for package, pinned, where in re.findall(
@@ -179,12 +181,12 @@ def test_the_locks_agree() -> None:
     assert len(pins) > 100
 
 
-def test_the_installed_packages_are_the_locked_ones() -> None:
+def test_installed_packages_have_the_locked_versions() -> None:
     for package in ('prefect', 'fastapi', 'duckdb', 'pyarrow', 'tree-sitter-java', 'jpype1'):
         assert f'{package}=={version(package)} ' in (ROOT / 'requirements-dev.lock').read_text()
 
 
-def test_no_layer_imports_what_stands_above_it() -> None:
+def test_no_layer_imports_a_layer_above_it() -> None:
     run(BIN / 'lint-imports')
 
 
@@ -196,7 +198,7 @@ def test_no_committed_file_names_a_registry_host() -> None:
     assert (done.returncode, done.stdout) == (1, ''), done.stdout
 
 
-def test_make_says_what_there_is() -> None:
+def test_make_lists_its_targets() -> None:
     shown = run('make', '--no-print-directory')
     for target in ('setup', 'demo', 'test', 'test-all', 'lint', 'format', 'lock', 'clean'):
         assert f'make {target} ' in shown

@@ -23,11 +23,11 @@ from typing import Any
 from benchmarks.baselines.answers import ANSWERS
 from benchmarks.refusals import refusing
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.clones import repository_of
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.clones import open_task_repository
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from coevo.snapshots.local_copy import local
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.storage import durable
 
@@ -39,7 +39,7 @@ def submissions(
     snapshot: str, out: Path, store: Path | None, names: Collection[str], url: str
 ) -> dict[str, int]:
     """Write them; by name, how many answers are no empty patch."""
-    every = assignments(snapshot, interleaved=True, leaking=True)
+    every = load_assignments(snapshot, interleaved=True, leaking=True)
     wanted = [one for one in every if one.family is Family.COEVOLUTION]
     if not wanted:
         raise Fatal(f'{snapshot} has no co-evolution task to answer')
@@ -61,14 +61,14 @@ def _answers(
     """Baseline, task and patch."""
     for _, group in groupby(wanted, key=lambda one: one.task.repo):
         theirs = list(group)
-        with repository_of([one.task for one in theirs], store) as repository:
+        with open_task_repository([one.task for one in theirs], store) as repository:
             for one in theirs:
                 for name in names:
                     yield name, one.task_id, ANSWERS[name].make(repository, one)
 
 
 def _metadata(snapshot: str, url: str) -> dict[str, Any]:
-    with local(snapshot) as folder:
+    with open_local_copy(snapshot) as folder:
         digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
     return {
         'submission_version': 1,
@@ -88,12 +88,14 @@ def _write(folder: Path, name: str, patches: dict[str, str], metadata: dict[str,
         json.dumps({'task_id': task_id, 'patch': patch, **who}, sort_keys=True)
         for task_id, patch in sorted(patches.items())
     ]
-    durable.write(folder / 'predictions.jsonl', [''.join(f'{line}\n' for line in lines).encode()])
+    durable.write_durably(
+        folder / 'predictions.jsonl', [''.join(f'{line}\n' for line in lines).encode()]
+    )
     about = json.dumps({**metadata, **who}, indent=1, sort_keys=True)
-    durable.write(folder / 'submission.json', [f'{about}\n'.encode()])
+    durable.write_durably(folder / 'submission.json', [f'{about}\n'.encode()])
     told = json.dumps({'program': 'benchmarks.baselines', 'answer': ANSWERS[name].clause})
     for task_id in patches:
-        durable.write(folder / 'logs' / f'{task_id}.jsonl', [f'{told}\n'.encode()])
+        durable.write_durably(folder / 'logs' / f'{task_id}.jsonl', [f'{told}\n'.encode()])
 
 
 def main(words: Sequence[str]) -> int:

@@ -12,14 +12,14 @@ from benchmarks.copying import models_of
 from benchmarks.copying import nearest
 from benchmarks.copying import put
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.start_states import start_file
-from coevo.git.contents import content
-from coevo.git.patches import file_patch
+from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.git.contents import load_content
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
 
 
@@ -41,17 +41,17 @@ def nothing(repository: Repository, assignment: Assignment) -> str:
 
 def unchanged(repository: Repository, assignment: Assignment) -> str:
     """A blank line at the end, so that there is something to judge."""
-    start = start_file(repository, assignment.task)
-    return '' if start is None else file_patch(assignment.task.test_file, start, start + b'\n')
+    start = restore_start_file(repository, assignment.task)
+    return '' if start is None else make_file_patch(assignment.task.test_file, start, start + b'\n')
 
 
 def only_targets(repository: Repository, assignment: Assignment) -> str:
     """Gold, and every other test of the file deleted, with what they alone use."""
     task = assignment.task
-    new = content(repository, task.new_rev, task.test_file)
+    new = load_content(repository, task.new_rev, task.test_file)
     if new is None:
         return task.test_patch
-    of = reading(task.language)
+    of = get_reading(task.language)
     targets = {
         (target.method.test_class, target.method.test_method, target.method.parameters)
         for target in assignment.targets
@@ -69,10 +69,10 @@ def only_targets(repository: Repository, assignment: Assignment) -> str:
     ]
     gone = [StartTarget(method=one) for one in others]
     try:
-        cut = surgery(task.language).start_file(new, new, gone) if gone else new
+        cut = get_surgery(task.language).make_start_file(new, new, gone) if gone else new
     except StartStateInvalid:
         return task.test_patch  # they cannot go
-    return file_patch(task.test_file, start_file(repository, task), cut)
+    return make_file_patch(task.test_file, restore_start_file(repository, task), cut)
 
 
 def calling(repository: Repository, assignment: Assignment) -> str:
@@ -82,13 +82,13 @@ def calling(repository: Repository, assignment: Assignment) -> str:
     named = [one for one in task.dependencies if one.is_method]
     if written is None or not named:
         return ''
-    start = made = start_file(repository, task)
+    start = made = restore_start_file(repository, task)
     models = models_of(repository, assignment, start)
     for target in assignment.targets:
         model = nearest(target, made, models)
         if model is not None:
             made = put(made, target, model, written(target.method.test_method, named, model))
-    return file_patch(task.test_file, start, made)
+    return make_file_patch(task.test_file, start, made)
 
 
 ANSWERS: Mapping[str, BaselineAnswer] = {

@@ -13,7 +13,7 @@ from typing import Any
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.identification import IdentificationStudy
-from coevo.snapshots.identification import labelled
+from coevo.snapshots.identification import build_identification_table
 
 _SQL = """\
 SELECT method_id, family, language, old_source AS test, dependencies, static, dynamic, weight
@@ -46,8 +46,10 @@ class LabelledTest:
 
 def read_rows(path: Path, walk: Walk = Walk.PARENTS) -> tuple[LabelledTest, ...]:
     """Those of a snapshot, of all languages. Where the weight is unknown it is 1."""
-    with snapshot.reading((path,)):
-        connection = labelled(snapshot.attach((path,)), IdentificationStudy(walk=walk))
+    with snapshot.translate_read_errors((path,)):
+        connection = build_identification_table(
+            snapshot.attach_snapshots((path,)), IdentificationStudy(walk=walk)
+        )
     found = connection.execute(_SQL)
     names = [column[0] for column in found.description or ()]
     return tuple(_row(dict(zip(names, row, strict=True))) for row in found.fetchall())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.identification.classifier import predicted
 from benchmarks.identification.rows import LabelledTest
 from benchmarks.tables import Row
-from coevo.evaluation.reporting.bootstrap import interval_of
+from coevo.evaluation.reporting.bootstrap import compute_interval
 
 LABELLINGS = ('dynamic', 'static')
 
@@ -54,7 +54,7 @@ def _figures(rows: Sequence[LabelledTest], answers: Mapping[str, bool], tested: 
     twice = [2 * one.hits for one in counts]
     wholes = [2 * one.hits + one.false + one.missed for one in counts]
     hits, false, missed = (sum(getattr(one, name) for one in counts) for name in Counts.__slots__)
-    low, high = interval_of(twice, wholes)
+    low, high = compute_interval(twice, wholes)
     return {
         'f1': _share(sum(twice), sum(wholes)),
         'f1_low': '' if low is None else f'{low:.3f}',

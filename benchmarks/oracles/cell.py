@@ -26,12 +26,12 @@ from benchmarks.oracles.levels import level_properties
 from benchmarks.oracles.levels import raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.git.repository import Repository
-from coevo.languages.java.revisions.shared_builds import foreign_jdk
+from coevo.languages.java.revisions.shared_builds import mount_foreign_jdk
 from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.artifacts import list_upstreams
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -39,8 +39,8 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
-from coevo.storage.folders import cache_folder
+from coevo.sandboxes.workspace import open_workspace
+from coevo.storage.folders import find_cache_folder
 
 _PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1'
 _CONSOLE = 'org.junit.platform:junit-platform-console-standalone'
@@ -138,15 +138,15 @@ class Bench:
         self, stack: ExitStack, mounts: Sequence[Mount] = (), jdk: Jdk | None = None
     ) -> None:
         """`mounts` are there beside its own; `jdk` is the machine's own choice if None."""
-        self._tools: Toolchain = toolchain(chosen=jdk)
-        self._mounts = (*mounts, *foreign_jdk(self._tools.java_home))
+        self._tools: Toolchain = prepare_toolchain(chosen=jdk)
+        self._mounts = (*mounts, *mount_foreign_jdk(self._tools.java_home))
         self._sandbox: Sandbox = open_sandbox('bubblewrap')
         stack.callback(self._sandbox.close)
-        self._consoles = fetch_consoles(cache_folder() / 'consoles')
-        self._root = stack.enter_context(workspace())
-        self._shared = cache_folder() / 'maven'
+        self._consoles = fetch_consoles(find_cache_folder() / 'consoles')
+        self._root = stack.enter_context(open_workspace())
+        self._shared = find_cache_folder() / 'maven'
         self._proxy = stack.enter_context(
-            ArtifactProxy(upstreams(), self._shared, self._root / 'artifacts')
+            ArtifactProxy(list_upstreams(), self._shared, self._root / 'artifacts')
         )
 
     @property
@@ -155,7 +155,7 @@ class Bench:
 
     def library(self, artifact: str) -> str:
         """Where a test's JVM sees one of the engine's pinned libraries."""
-        return f'/tools/libraries/{self._tools.library(artifact).name}'
+        return f'/tools/libraries/{self._tools.locate_library(artifact).name}'
 
     def run(
         self,
@@ -229,7 +229,7 @@ class Bench:
                 Mount(source=tree, target='/in/tree'),
                 Mount(source=self._shared, target='/repo'),
                 Mount(source=self._tools.libraries, target='/tools/libraries'),
-                Mount(source=cache_folder() / 'consoles', target='/tools/consoles'),
+                Mount(source=find_cache_folder() / 'consoles', target='/tools/consoles'),
                 Mount(source=readable_programs(self._root), target='/tools/inside'),
                 *self._mounts,
             ),

@@ -63,6 +63,6 @@ def ask(sandbox: Sandbox, job: Job, request: Mapping[str, Any]) -> dict[str, Any
         text = process.stdout.read(_ANSWER_BYTES)
         process.wait()
         if not text:
-            raise Transient(f'the oracle said nothing: {process.noise()[-2000:]}')
+            raise Transient(f'the oracle said nothing: {process.get_noise()[-2000:]}')
     found: dict[str, Any] = json.loads(text)
     return found

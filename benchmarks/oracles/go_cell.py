@@ -18,15 +18,15 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang import language
 from coevo.languages.golang.built_pair import GoBuiltPair
-from coevo.languages.golang.launch import variables
+from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.golang.toolchains import locate_module_cache
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 Known = tuple[GoToolchain, GoProject]
 
@@ -51,7 +51,7 @@ class GoBench:
                 (tree / path).write_bytes(content)
             names = [method.test_method for method in methods]
             request = {'path': project.path, 'module': place.module, 'names': names}
-            return self._plain.ask(tree, _mounts(toolchain), variables(toolchain), request)
+            return self._plain.ask(tree, _mounts(toolchain), make_variables(toolchain), request)
 
     def _asked(self, repository: Repository, pair: Pair, place: Place) -> Known | None:
         """What the language says that the code's revision is compiled with; None where it cannot be."""
@@ -59,16 +59,16 @@ class GoBench:
         if key not in self._known:
             settings = RunSettings(repository=repository, sandbox='bubblewrap')
             with ExitStack() as stack:
-                builder = language.engine(settings, stack).builder()
+                builder = language.make_engine(settings, stack).make_builder()
                 stack.callback(builder.close)
                 self._known[key] = _of(builder.build(pair), place)
         return self._known[key]
 
 
 def _mounts(toolchain: GoToolchain) -> list[Mount]:
-    standard = sorted((cache_folder() / 'go').glob(f'std-{toolchain.version}-*/'))
+    standard = sorted((find_cache_folder() / 'go').glob(f'std-{toolchain.version}-*/'))
     mounts = [
-        Mount(source=module_cache(), target=MODULES),
+        Mount(source=locate_module_cache(), target=MODULES),
         Mount(source=standard[0], target='/in/cache'),
     ]
     if not toolchain.inside.startswith('/usr/'):
@@ -78,6 +78,6 @@ def _mounts(toolchain: GoToolchain) -> list[Mount]:
 
 def _of(built: GoBuiltPair, place: Place) -> Known | None:
     end = next(one for one in built.ends if one.build.rev == place.code_rev)
-    if end.project is None or built.runs is None or end.build.trouble(place.module):
+    if end.project is None or built.runs is None or end.build.find_trouble(place.module):
         return None
-    return built.runs.cells.all.compiler.made.toolchain, end.project
+    return built.runs.cells.all.compiler.prepared.toolchain, end.project

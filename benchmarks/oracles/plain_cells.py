@@ -19,13 +19,13 @@ from benchmarks.oracles.driver import place_of_tree
 from benchmarks.oracles.driver import readable_programs
 from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
-from coevo.languages.reading import Reading
+from coevo.languages.reading import LanguageReading
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 
 
 class PlainCells:
@@ -37,13 +37,15 @@ class PlainCells:
     def __init__(self, stack: ExitStack, program: str) -> None:
         self._sandbox: Sandbox = open_sandbox('bubblewrap')
         stack.callback(self._sandbox.close)
-        self.root = stack.enter_context(workspace())
+        self.root = stack.enter_context(open_workspace())
         self._start = (
             f'import sys; sys.path.insert(0, "/in"); from inside.{program} import main; main()'
         )
 
     @contextmanager
-    def tree(self, reading: Reading, repository: Repository, place: Place) -> Iterator[Path]:
+    def tree(
+        self, reading: LanguageReading, repository: Repository, place: Place
+    ) -> Iterator[Path]:
         """The files of a cell, written anew."""
         with place_of_tree(self.root) as tree:
             write_cell_of(reading, repository, place.tests_rev, place.code_rev, tree)

@@ -24,19 +24,19 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
 from coevo.languages.python import uv
 from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import ensure_open_prefix
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.interpreters import standing
-from coevo.languages.python.layout import metadata
-from coevo.languages.python.layout import written_modules
-from coevo.languages.python.names import pytest_id
+from coevo.languages.python.layout import list_generated_modules
+from coevo.languages.python.layout import make_metadata
+from coevo.languages.python.names import make_pytest_id
 from coevo.languages.python.options import SETTINGS
-from coevo.languages.python.requirements.reading import needs
+from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.environments import Environment
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _SYSTEM = Path('/usr')
 _SETTINGS_NAME = ('coverage',)
@@ -76,13 +76,13 @@ class PytestBench:
         """What the language says that the code's revision is run with; None where it cannot be."""
         key = pair.pair_id, f'{place.code_rev} {place.module}'
         if key not in self._environments:
-            known = language.runtimes()
+            known = language.make_runtimes()
             settings = RunSettings(repository=repository, sandbox='bubblewrap', runtimes=known)
             with ExitStack() as stack:
-                builder = language.engine(settings, stack).builder()
+                builder = language.make_engine(settings, stack).make_builder()
                 stack.callback(builder.close)
                 built = builder.build(pair)
-                self._environments[key] = built.environment(place.code_rev, place.module)
+                self._environments[key] = built.describe_environment(place.code_rev, place.module)
         return self._environments[key]
 
     def _installed(self, interpreter: Interpreter, names: tuple[str, ...]) -> Path:
@@ -92,8 +92,8 @@ class PytestBench:
             folder.mkdir(mode=0o755, exist_ok=True)  # what could not be installed before left it
             words = ('pip', 'install', '--target', str(folder), '--no-deps', '--no-build', '-q')
             done = subprocess.run(
-                [uv.program(), *words, '--python', str(interpreter.program), *names],
-                env={**uv.TRUST, **os.environ, 'UV_CACHE_DIR': str(cache_folder() / 'uv')},
+                [uv.find_program(), *words, '--python', str(interpreter.program), *names],
+                env={**uv.TRUST, **os.environ, 'UV_CACHE_DIR': str(find_cache_folder() / 'uv')},
                 capture_output=True,
                 text=True,
                 check=False,
@@ -115,12 +115,12 @@ class PytestBench:
         home = '/usr' if is_system else '/python'
         mounts = [Mount(source=packages, target='/in/packages')]
         if not is_system:
-            mounts.append(Mount(source=standing(interpreter), target=home))
+            mounts.append(Mount(source=ensure_open_prefix(interpreter), target=home))
         request = {
             'python': f'{home}/{interpreter.name}',
             'libraries': None if is_system else f'{home}/lib',
             'module': place.module,
-            'ids': [pytest_id(method) for method in methods],
+            'ids': [make_pytest_id(method) for method in methods],
         }
         return self._plain.ask(tree, mounts, {'PATH': '/usr/bin:/bin'}, request)
 
@@ -128,14 +128,16 @@ class PytestBench:
 def _write_versions(tree: Path, folder: str) -> None:
     files = [tree / folder / name for name in (*SETTINGS, 'setup.py')]
     texts = [file.read_bytes() for file in files if file.is_file()]
-    for path, content in written_modules(texts, folder):
+    for path, content in list_generated_modules(texts, folder):
         if not (tree / path).exists() and (tree / path).parent.is_dir():
             (tree / path).write_bytes(content)
 
 
 def _write_metadata(tree: Path, repository: Repository, place: Place) -> None:
     """As `pip install --editable` would leave it: plugins and versions of the project itself are found by it."""
-    for path, content in metadata(needs(repository, place.code_rev, place.module)).items():
+    for path, content in make_metadata(
+        load_needs(repository, place.code_rev, place.module)
+    ).items():
         file = tree / place.module / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from coevo.git.repository import Repository
-from coevo.languages.reading import Reading
+from coevo.languages.reading import LanguageReading
 
 _DEFAULT = 'src/test'
 
@@ -38,7 +38,7 @@ def write_cell(repository: Repository, tests_rev: str, code_rev: str, folder: Pa
 
 
 def write_cell_of(
-    reading: Reading, repository: Repository, tests_rev: str, code_rev: str, folder: Path
+    reading: LanguageReading, repository: Repository, tests_rev: str, code_rev: str, folder: Path
 ) -> None:
     """The same for a language of which single files, not folders, belong to the tests."""
     repository.materialise(code_rev, folder)
@@ -55,8 +55,8 @@ def write_cell_of(
     _open_to_all(folder)
 
 
-def _tests(reading: Reading, repository: Repository, rev: str) -> Iterator[str]:
-    tree = reading.tree(repository, rev)
+def _tests(reading: LanguageReading, repository: Repository, rev: str) -> Iterator[str]:
+    tree = reading.open_tree(repository, rev)
     return (path for path in repository.tree(rev) if not tree.is_source(path))
 
 
@@ -65,7 +65,7 @@ def _test_folders(repository: Repository, rev: str) -> Iterator[str]:
     for path in sorted(repository.tree(rev)):
         module, _, name = path.rpartition('/')
         if name == 'pom.xml' and _DEFAULT not in module:
-            named = _NAMED.findall(repository.text(rev, path) or '')
+            named = _NAMED.findall(repository.load_text(rev, path) or '')
             for place in dict.fromkeys([_DEFAULT, *(a or b for a, b in named)]):
                 if '..' not in place and not place.startswith('/'):
                     yield f'{module}/{place}' if module else place

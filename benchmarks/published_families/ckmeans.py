@@ -63,7 +63,7 @@ def _told(summary: dict[str, dict[str, dict[str, float]]]) -> str:
 
 def install(data: Repository, folder: Path) -> None:
     folder.mkdir(mode=0o755)
-    tree = data.tree(data.commit('HEAD').rev)
+    tree = data.tree(data.get_commit('HEAD').rev)
     for name in FILES:
         (folder / name).write_bytes(data.blob(tree[FOLDER + name].oid))
     npm = shutil.which('npm') or 'npm'

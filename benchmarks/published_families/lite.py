@@ -58,7 +58,7 @@ class Function:
 
 
 def functions(data: Repository) -> tuple[Function, ...]:
-    tree = data.tree(data.commit('HEAD').rev)
+    tree = data.tree(data.get_commit('HEAD').rev)
     raw = json.loads(data.blob(tree[PATH].oid))
     return tuple(
         Function(name=one['func_name'], code=one['code'], asserts=tuple(one['test_list']))

@@ -27,7 +27,7 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.libraries import run_java_tool
 from coevo.languages.python.uv import TRUST
-from coevo.languages.python.uv import program
+from coevo.languages.python.uv import find_program
 from coevo.sandboxes.host_tools import run_tool
 from coevo.sandboxes.sandbox import Mount
 
@@ -72,7 +72,7 @@ def _python(data: Repository) -> Iterator[tuple[str, str]]:
         folder = Path(name)
         _write(folder / 'projects', known)
         (folder / 'paths.json').write_text(json.dumps(paths))
-        command = [program(), 'pip', 'install', '-q', '--no-deps', '--only-binary=:all:']
+        command = [find_program(), 'pip', 'install', '-q', '--no-deps', '--only-binary=:all:']
         command += [f'--target={folder}/packages', '--python=/usr/bin/python3', *_PACKAGES]
         failed = 'uv could not bring the packages; check its network and settings'
         run_tool(command, failed, environment={**os.environ, **TRUST})

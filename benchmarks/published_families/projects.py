@@ -13,7 +13,7 @@ EXPECTED |= {'javascript': '20 projects, 80 files'}
 def projects(data: Repository, language: str) -> dict[str, dict[str, bytes]]:
     """The files of each project, by their path from the folder of all of them."""
     top = _DATASET[language]
-    tree = data.tree(data.commit('HEAD').rev)
+    tree = data.tree(data.get_commit('HEAD').rev)
     found: dict[str, dict[str, bytes]] = {}
     for path in sorted(tree):
         if path.startswith(top):

@@ -33,7 +33,7 @@ class Start:
 
 
 def starts(data: Repository) -> Iterator[Start]:
-    tree = data.tree(data.commit('HEAD').rev)
+    tree = data.tree(data.get_commit('HEAD').rev)
     for path in sorted(tree):
         if path.startswith(FOLDER) and path.endswith('.toml'):
             raw = tomllib.loads(data.blob(tree[path].oid).decode())

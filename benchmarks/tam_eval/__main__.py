@@ -27,7 +27,7 @@ from benchmarks.tam_eval.suites import Covered
 from benchmarks.tam_eval.suites import TestText
 from benchmarks.tam_eval.suites import covered
 from benchmarks.tam_eval.suites import standing_pair
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.engine import RunSettings
@@ -75,8 +75,10 @@ def _of_project(clone: Repository, todo: list[Sample]) -> Iterator[tuple[Sample,
         return
     language = LANGUAGES[todo[0].language]
     with ExitStack() as stack:
-        settings = RunSettings(repository=clone, sandbox='bubblewrap', runtimes=language.runtimes())
-        builder = language.engine(settings, stack).builder()
+        settings = RunSettings(
+            repository=clone, sandbox='bubblewrap', runtimes=language.make_runtimes()
+        )
+        builder = language.make_engine(settings, stack).make_builder()
         stack.callback(builder.close)
         for one in todo:
             try:
@@ -86,8 +88,8 @@ def _of_project(clone: Repository, todo: list[Sample]) -> Iterator[tuple[Sample,
 
 
 def _rows(clone: Repository, builder: Builder, one: Sample) -> Iterator[Row]:
-    own = content(clone, one.rev, one.test_file)
-    focal = content(clone, one.rev, one.focal_file) or b''
+    own = load_content(clone, one.rev, one.test_file)
+    focal = load_content(clone, one.rev, one.focal_file) or b''
     built = builder.build(standing_pair(clone, one.repo, one.rev, one.language))
     first: Covered | None = None
     for text, source in (('start', one.start), ('original', own)):

@@ -27,7 +27,7 @@ from benchmarks.tam_eval.suites import Covered
 from benchmarks.tam_eval.suites import TestText
 from benchmarks.tam_eval.suites import covered
 from benchmarks.tam_eval.suites import standing_pair
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
@@ -77,14 +77,16 @@ def published(data: Repository) -> list[Published]:
 def _of_project(clone: Repository, todo: list[Published]) -> Iterator[list[Row]]:
     language = LANGUAGES[_NAME]
     with ExitStack() as stack:
-        settings = RunSettings(repository=clone, sandbox='bubblewrap', runtimes=language.runtimes())
-        builder = language.engine(settings, stack).builder()
+        settings = RunSettings(
+            repository=clone, sandbox='bubblewrap', runtimes=language.make_runtimes()
+        )
+        builder = language.make_engine(settings, stack).make_builder()
         stack.callback(builder.close)
         for one in todo:
             sample = one.first
             try:
                 built = builder.build(standing_pair(clone, sample.repo, sample.rev, _NAME))
-                own = content(clone, sample.rev, sample.test_file) or b''
+                own = load_content(clone, sample.rev, sample.test_file) or b''
                 rows = []
                 for text, source in (('start', sample.start), ('original', own)):
                     test = TestText(path=sample.test_file, text=source, is_own=source == own)

@@ -44,7 +44,7 @@ class Sample:
 def samples(data: Repository, rev: str = 'HEAD', version: str = 'v2') -> Iterator[Sample]:
     """All that are published in a version, by name; ValueError where one is of another format."""
     folder = f'{FOLDER}/{version}/'
-    tree = data.tree(data.commit(rev).rev)
+    tree = data.tree(data.get_commit(rev).rev)
     for path in sorted(tree):
         if path.startswith(folder) and path.endswith('.toml'):
             name = path.removeprefix(folder).removesuffix('.toml')

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.git.repository import Repository
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
 from coevo.languages.traces import CoveredLine
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
@@ -66,7 +66,7 @@ class TestText:
 
 def standing_pair(repository: Repository, repo: str, rev: str, language: str) -> Pair:
     """A revision with itself."""
-    commit = repository.commit(rev)
+    commit = repository.get_commit(rev)
     return Pair(
         repo=repo,
         language=language,
@@ -79,9 +79,9 @@ def standing_pair(repository: Repository, repo: str, rev: str, language: str) ->
 
 def covered(repository: Repository, built: BuiltPair, test: TestText, focal: str) -> Covered:
     """What a text covers of a focal file; Transient."""
-    tree = reading(built.pair.language).tree(repository, built.pair.new.rev)
-    module = tree.module(test.path)
-    trouble = built.new.failure or built.new.trouble(module)
+    tree = get_reading(built.pair.language).open_tree(repository, built.pair.new.rev)
+    module = tree.find_module(test.path)
+    trouble = built.new.failure or built.new.find_trouble(module)
     if trouble is not None:
         return Covered(outcomes={}, trouble=trouble)
     methods = tests_of(built.pair.language, tree, test, module)
@@ -94,7 +94,7 @@ def covered(repository: Repository, built: BuiltPair, test: TestText, focal: str
     passing = [one for one, verdict in zip(methods, verdicts, strict=True) if _passes(verdict)]
     if not passing:
         return Covered(outcomes=outcomes, trouble=trouble)
-    traced = built.trace(compiled, passing, [focal], Conditions(), shared=True, together=True)
+    traced = built.trace(compiled, passing, [focal], RunConditions(), shared=True, together=True)
     whole = traced.together
     return Covered(
         outcomes=outcomes, lines=whole.lines.get(focal, ()) if whole else (), trouble=trouble
@@ -105,12 +105,12 @@ def _passes(verdict: Verdict | None) -> bool:
     return verdict is not None and verdict.outcome is Outcome.PASS
 
 
-def _compiled(built: BuiltPair, module: str, test: TestText) -> Compiled:
+def _compiled(built: BuiltPair, module: str, test: TestText) -> CompiledTests:
     """Which other files of the tree load is not asked, but of languages that compile."""
-    rev, edits = built.pair.new.rev, Edits(tests=((test.path, test.text),))
+    rev, edits = built.pair.new.rev, CellEdits(tests=((test.path, test.text),))
     if built.pair.language != 'python':
         return built.compile(rev, rev, module, edits=None if test.is_own else edits)
-    return Compiled(
+    return CompiledTests(
         tests_rev=rev,
         code_rev=rev,
         module=module,
@@ -124,16 +124,18 @@ def _told(verdicts: Sequence[Verdict | None]) -> tuple[dict[str, int], str]:
     said = Counter(
         f'{one.outcome} {one.signature} {one.environment or ""}'.strip()
         for one in verdicts
-        if one is not None and one.outcome.broken
+        if one is not None and one.outcome.is_broken
     )
     return dict(outcomes), '; '.join(name for name, _ in said.most_common(3))
 
 
-def tests_of(language: str, tree: Tree, test: TestText, module: str) -> tuple[TestMethod, ...]:
-    read = reading(language)
+def tests_of(
+    language: str, tree: RevisionTree, test: TestText, module: str
+) -> tuple[TestMethod, ...]:
+    read = get_reading(language)
     found = read.find_tests(
         read.parse(test.text, test.path),
-        lambda simple: [one.type for one in tree.resolve(test.path, simple)],
+        lambda simple: [one.type for one in tree.resolve_type(test.path, simple)],
     )
     return tuple(
         TestMethod(

@@ -24,48 +24,48 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from coevo.agents.difference import difference
+from coevo.agents.difference import make_patch
 from coevo.agents.endings import Ending
-from coevo.agents.keeping import Keeping
+from coevo.agents.keeping import RunFolder
 from coevo.agents.meter import Meter
-from coevo.agents.prices import Prices
+from coevo.agents.prices import PriceTable
 from coevo.agents.records import Attempt
+from coevo.agents.run import AgentRun
 from coevo.agents.run import AgentSettings
-from coevo.agents.run import Ran
-from coevo.agents.run import run
-from coevo.agents.summary import Summary
-from coevo.agents.summary import line
-from coevo.agents.summary import network
-from coevo.agents.summary import report
-from coevo.agents.templates import Template
-from coevo.agents.turns import Beginning
-from coevo.agents.turns import Series
-from coevo.agents.turns import Turn
-from coevo.agents.turns import beginning
-from coevo.agents.turns import from_start
-from coevo.agents.turns import told_of
-from coevo.agents.turns import waiting
-from coevo.agents.usage import totals
+from coevo.agents.run import run_agent
+from coevo.agents.summary import RunSummary
+from coevo.agents.summary import build_report
+from coevo.agents.summary import describe_network
+from coevo.agents.summary import format_attempt_line
+from coevo.agents.templates import PromptTemplate
+from coevo.agents.turns import AttemptSeries
+from coevo.agents.turns import AttemptStart
+from coevo.agents.turns import AttemptTurn
+from coevo.agents.turns import collect_feedback
+from coevo.agents.turns import list_waiting_turns
+from coevo.agents.turns import make_attempt_start
+from coevo.agents.turns import rebase_on_start
+from coevo.agents.usage import sum_by_model
 from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import repository_of
+from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import fresh_repository
-from coevo.evaluation.judging.start_states import start_file
-from coevo.evaluation.options import Options
+from coevo.evaluation.judging.start_states import create_fresh_repository
+from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.git.repository import Repository
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
-from coevo.model.containment import contained
+from coevo.model.containment import run_contained
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.names import CONFINING
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 
 Say = Callable[[str], None]
 
@@ -91,34 +91,36 @@ class AttemptPlan:
     harness: str
     model: str | None = None
     store: Path | None = None
-    prices: Prices | None = None
+    prices: PriceTable | None = None
     jobs: int = 1
     sandbox: str = 'bubblewrap'
     kit: bool = True
-    series: Series = field(default_factory=Series)
-    template: Template | None = None
-    asked: Mapping[str, object] = field(default_factory=dict)
+    series: AttemptSeries = field(default_factory=AttemptSeries)
+    template: PromptTemplate | None = None
+    run_inputs: Mapping[str, object] = field(default_factory=dict)
 
 
-def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> Summary:
+def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
     """Attempt what is not done yet; `say` hears a line for each task.
 
     Fatal for bad input, Transient (after all others were attempted) for trouble of ours.
     """
-    _check(plan)
-    keeping = Keeping(plan.out)
-    with keeping.opened(plan.asked), workspace() as root:
-        tour, kept = _Tour(plan, keeping, root, say), 0
+    _check_plan(plan)
+    keeping = RunFolder(plan.out)
+    with keeping.lock_folder(plan.run_inputs), open_workspace() as root:
+        tour, attempts_before = _AttemptRunner(plan, keeping, root, say), 0
         for number in range(1, plan.series.attempts + 1):
-            done = keeping.done()
-            kept += sum((task.task_id, number) in done for task in plan.tasks)
-            tour.go(tour.told(waiting(plan.series, plan.tasks, done, number)))
-        summary = _summary(plan, keeping, tour, kept)
-        keeping.write_report(report(summary))
+            done = keeping.load_attempts()
+            attempts_before += sum((task.task_id, number) in done for task in plan.tasks)
+            tour.run_turns(
+                tour.add_feedback(list_waiting_turns(plan.series, plan.tasks, done, number))
+            )
+        summary = _summarise(plan, keeping, tour, attempts_before)
+        keeping.write_report(build_report(summary))
     return summary
 
 
-def _check(plan: AttemptPlan) -> None:
+def _check_plan(plan: AttemptPlan) -> None:
     if plan.sandbox not in CONFINING:
         raise Fatal(
             f'an agent runs commands of its own, so the sandbox is one of {", ".join(CONFINING)}'
@@ -134,7 +136,7 @@ def _check(plan: AttemptPlan) -> None:
         raise Fatal(f'task {silent[0]} has no prompt; release the snapshot anew with this coevo')
 
 
-def _finished(waiting: Sequence[Future[None]]) -> set[Future[None]]:
+def _wait_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
     """All of them, or those until the first that failed.
 
     Waits in short turns: a signal that another thread was given is heard when this one wakes.
@@ -145,10 +147,10 @@ def _finished(waiting: Sequence[Future[None]]) -> set[Future[None]]:
             return finished
 
 
-class _Tour:
+class _AttemptRunner:
     """The attempts of one call."""
 
-    def __init__(self, plan: AttemptPlan, keeping: Keeping, root: Path, say: Say) -> None:
+    def __init__(self, plan: AttemptPlan, keeping: RunFolder, root: Path, say: Say) -> None:
         self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
         self._kits: Mapping[str, Kits] = {}  # by language; none where agents go without
         self._over = threading.Event()
@@ -158,7 +160,7 @@ class _Tour:
         self.troubled: list[str] = []
         self.bugs: list[str] = []
 
-    def told(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+    def add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
         """Those of attempts that are to be made, each told what became of the one before."""
         plan = self._plan
         snapshot = plan.series.snapshot
@@ -166,7 +168,7 @@ class _Tour:
             return turns
         if not turns[0].earlier:
             return turns
-        options = Options(
+        options = EvaluationOptions(
             snapshot=snapshot,
             predictions=(),
             store=plan.store,
@@ -174,18 +176,18 @@ class _Tour:
             sandbox=plan.sandbox,
             adequacy=False,
         )
-        found = told_of(plan.series, turns, options)
-        for task_id, one in found.items():
-            if one.trouble is not None:
-                self._say(f'{task_id} could not be judged: {one.trouble}')
-                self.troubled.append(f'{task_id}: {one.trouble}')
+        feedback_by_task = collect_feedback(plan.series, turns, options)
+        for task_id, feedback in feedback_by_task.items():
+            if feedback.trouble is not None:
+                self._say(f'{task_id} could not be judged: {feedback.trouble}')
+                self.troubled.append(f'{task_id}: {feedback.trouble}')
         return [
-            replace(turn, told=found[turn.task.task_id].told)
+            replace(turn, feedback=feedback_by_task[turn.task.task_id].message)
             for turn in turns
-            if found[turn.task.task_id].told
+            if feedback_by_task[turn.task.task_id].message
         ]
 
-    def go(self, turns: Sequence[Turn]) -> None:
+    def run_turns(self, turns: Sequence[AttemptTurn]) -> None:
         if not turns:
             return
         with (
@@ -194,10 +196,12 @@ class _Tour:
         ):
             if self._plan.kit:
                 languages = sorted({turn.task.language for turn in turns})
-                self._kits = {name: self._kits_of(name, sandbox) for name in languages}
-            waiting: list[Future[None]] = [pool.submit(self._one, sandbox, t) for t in turns]
+                self._kits = {name: self._make_kits(name, sandbox) for name in languages}
+            waiting: list[Future[None]] = [
+                pool.submit(self._attempt_safely, sandbox, t) for t in turns
+            ]
             try:
-                for each in _finished(waiting):
+                for each in _wait_until_failure(waiting):
                     each.result()
             except BaseException:
                 self._over.set()
@@ -206,16 +210,16 @@ class _Tour:
                 sandbox.close()
                 raise
 
-    def _kits_of(self, language: str, sandbox: Sandbox) -> Kits:
+    def _make_kits(self, language: str, sandbox: Sandbox) -> Kits:
         folder = self._root / f'kit-{language}'  # own name: checked by the table of languages
         folder.mkdir()
         folder.chmod(0o755)
-        return LANGUAGES[language].kits(sandbox, folder, self._say)
+        return LANGUAGES[language].make_kits(sandbox, folder, self._say)
 
-    def _one(self, sandbox: Sandbox, turn: Turn) -> None:
+    def _attempt_safely(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
         task = turn.task
         try:
-            bug = contained(partial(self._make, sandbox, turn))
+            bug = run_contained(partial(self._attempt_and_save, sandbox, turn))
         except Transient as error:
             self._say(f'{task.task_id} could not be attempted: {error}')
             self.troubled.append(f'{task.task_id}: {error}')
@@ -225,66 +229,66 @@ class _Tour:
             self._say(f'{task.task_id} ended in a bug of coevo: {record}')
             self.bugs.append(record)
 
-    def _make(self, sandbox: Sandbox, turn: Turn) -> None:
+    def _attempt_and_save(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
         """One attempt, kept; Transient."""
         task = turn.task
         try:
-            found, said = self._attempt(sandbox, turn)
+            attempt, output_tail = self._run_attempt(sandbox, turn)
         except StartStateLost as error:
             self._say(f'{task.task_id} has no start state: {error}')
             self.without.append(f'{task.task_id}: {error}')
             return
         with self._guard:
-            self._keeping.save(found, said)
+            self._keeping.save_attempt(attempt, output_tail)
             self._keeping.write_predictions(self._plan.harness, self._plan.model)
             self.made += 1
-        self._say(line(found))
+        self._say(format_attempt_line(attempt))
 
-    def _equipped(self, turn: Turn, place: Path) -> AgentSettings:
+    def _equip_settings(self, turn: AttemptTurn, place: Path) -> AgentSettings:
         task, plain = turn.task, self._plan.settings
-        told = {'COEVO_ATTEMPT': str(turn.number), 'COEVO_TEST_FILE': task.test_file}
-        seed = self._plan.series.seed_of(turn.number)
-        told |= {} if seed is None else {'COEVO_SEED': str(seed)}
-        plain = replace(plain, environment={**plain.environment, **told})
+        variables = {'COEVO_ATTEMPT': str(turn.number), 'COEVO_TEST_FILE': task.test_file}
+        seed = self._plan.series.compute_seed(turn.number)
+        variables |= {} if seed is None else {'COEVO_SEED': str(seed)}
+        plain = replace(plain, environment={**plain.environment, **variables})
         if not self._plan.kit:
             return plain
-        kit = self._kits[task.language].kit(task, place)
+        kit = self._kits[task.language].make_kit(task, place)
         return replace(
             plain,
             mounts=(*plain.mounts, *kit.mounts),
             environment={**kit.environment, **plain.environment},
         )
 
-    def _attempt(self, sandbox: Sandbox, turn: Turn) -> tuple[Attempt, str]:
+    def _run_attempt(self, sandbox: Sandbox, turn: AttemptTurn) -> tuple[Attempt, str]:
         plan, task = self._plan, turn.task
-        rounds = self._keeping.rounds((task.task_id, turn.number))
+        rounds = self._keeping.locate_rounds_file((task.task_id, turn.number))
         meter = Meter(rounds, plan.prices, plan.settings.caps.cost_usd)
-        with _folder(self._root) as folder:
-            place = folder / 'in'
-            start, begun = _prepared(plan, turn, folder, place)
-            settings = self._equipped(turn, place)
-            ran = run(sandbox, settings, place, task.test_file, meter)
+        with _open_attempt_folder(self._root) as folder:
+            input_folder = folder / 'in'
+            start, begun = _prepare_input(plan, turn, folder, input_folder)
+            settings = self._equip_settings(turn, input_folder)
+            ran = run_agent(sandbox, settings, input_folder, task.test_file, meter)
         if ran.files is not None:
-            files = from_start(ran.files, task.test_file, start, begun.file)
+            files = rebase_on_start(ran.files, task.test_file, start, begun.file)
             ran = replace(ran, files=files)
         if self._over.is_set():
             raise Transient('the run was interrupted')
         if ran.cut_off:
             raise Transient(f'the endpoint ended it ({ran.trouble[-1]})')
         if plan.settings.endpoint and ran.ending in _BY_ITSELF and not meter.rounds:
-            raise _never_asked(ran)
-        found = _record(task, ran, meter)
+            raise _make_no_answer_error(ran)
+        attempt = _build_attempt(task, ran, meter)
         series = plan.series
         return replace(
-            found,
+            attempt,
             attempt=turn.number,
-            seed=series.seed_of(turn.number),
+            seed=series.compute_seed(turn.number),
             protocol=series.protocol,
-        ), ran.said
+        ), ran.output_tail
 
 
 @contextmanager
-def _folder(root: Path) -> Iterator[Path]:
+def _open_attempt_folder(root: Path) -> Iterator[Path]:
     """A folder under a name of ours, whatever the task is called; it is removed in the end."""
     folder = Path(tempfile.mkdtemp(prefix='attempt-', dir=root))
     try:
@@ -294,9 +298,9 @@ def _folder(root: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prepared(
-    plan: AttemptPlan, turn: Turn, folder: Path, place: Path
-) -> tuple[bytes | None, Beginning]:
+def _prepare_input(
+    plan: AttemptPlan, turn: AttemptTurn, folder: Path, place: Path
+) -> tuple[bytes | None, AttemptStart]:
     """Write what the agent is given into a folder of its own, `start` and `prompt.txt`; the test file
     of the start state, and what the attempt begins with."""
     task = turn.task
@@ -305,14 +309,14 @@ def _prepared(
     place.chmod(0o755)
     try:
         with ExitStack() as stack:
-            repository = stack.enter_context(repository_of((task,), plan.store))
+            repository = stack.enter_context(open_task_repository((task,), plan.store))
             states = StartStates(repository, folder / 'states')
             stack.enter_context(closing(states.repository))
-            start = start_file(repository, task)
-            begun = beginning(plan.series, turn, start)
+            start = restore_start_file(repository, task)
+            begun = make_attempt_start(plan.series, turn, start)
             rev = states.commit(task, begun.file)
-            fresh_repository(states.repository, rev, place / 'start')
-            prompt = _asked(plan, begun, repository, task)
+            create_fresh_repository(states.repository, rev, place / 'start')
+            prompt = _compose_prompt(plan, begun, repository, task)
     except NoRepository as error:
         raise Fatal(str(error)) from None
     (place / 'prompt.txt').write_bytes(prompt.encode())
@@ -321,48 +325,54 @@ def _prepared(
     return start, begun
 
 
-def _asked(plan: AttemptPlan, begun: Beginning, repository: Repository, task: TaskRow) -> str:
+def _compose_prompt(
+    plan: AttemptPlan, begun: AttemptStart, repository: Repository, task: TaskRow
+) -> str:
     """The prompt; of a template the whole conversation, as `coevo.agents.one_shot` reads it."""
     if plan.template is None:
         return begun.prompt
-    messages = plan.template.filled(repository, task)
-    return json.dumps([dataclasses.asdict(one) for one in messages])
+    messages = plan.template.fill(repository, task)
+    return json.dumps([dataclasses.asdict(message) for message in messages])
 
 
-def _record(task: TaskRow, ran: Ran, meter: Meter) -> Attempt:
+def _build_attempt(task: TaskRow, ran: AgentRun, meter: Meter) -> Attempt:
     rounds = meter.rounds
     return Attempt(
         task_id=task.task_id,
         ending=ran.ending,
-        patch=None if ran.files is None else difference(ran.files),
+        patch=None if ran.files is None else make_patch(ran.files),
         status=ran.status,
         seconds=ran.seconds,
         cost_usd=meter.cost,
         rounds=len(rounds),
         unmetered=meter.unmetered,
-        usage=totals(rounds),
+        usage=sum_by_model(rounds),
         refused=tuple(sorted(set(ran.refused))),
         trouble=tuple(sorted(set(ran.trouble))),
     )
 
 
-def _never_asked(ran: Ran) -> Fatal:
-    last = [line for line in ran.said.splitlines() if line.strip()][-1:] or ['it said nothing']
+def _make_no_answer_error(ran: AgentRun) -> Fatal:
+    last = [line for line in ran.output_tail.splitlines() if line.strip()][-1:] or [
+        'it said nothing'
+    ]
     return Fatal(
         f'the agent ended with status {ran.status} before a model had answered ({last[0][:500]}); '
         'mend its command, software or model, then run the same command again'
     )
 
 
-def _summary(plan: AttemptPlan, keeping: Keeping, tour: _Tour, kept: int) -> Summary:
-    return Summary(
+def _summarise(
+    plan: AttemptPlan, keeping: RunFolder, tour: _AttemptRunner, kept: int
+) -> RunSummary:
+    return RunSummary(
         predictions=keeping.write_predictions(plan.harness, plan.model),
-        attempts=tuple(keeping.done().values()),
-        made=tour.made,
-        kept=kept,
+        attempts=tuple(keeping.load_attempts().values()),
+        attempts_now=tour.made,
+        attempts_before=kept,
         without=tuple(sorted(tour.without)),
         troubled=tuple(sorted(tour.troubled)),
         bugs=tuple(sorted(tour.bugs)),
-        billed_usd=None if plan.prices is None else round(keeping.billed(), 6),
-        network=network(plan.settings),
+        billed_usd=None if plan.prices is None else round(keeping.sum_billed_usd(), 6),
+        network=describe_network(plan.settings),
     )

@@ -13,24 +13,24 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git.patches import quoted
-from coevo.git.patches import tree_patch
+from coevo.git.patches import make_tree_patch
+from coevo.git.patches import quote_path
 from coevo.git.repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class File:
+class GitFile:
     """A file as Git knows it: mode 100644, 100755 or 120000, whose content is where it leads."""
 
     mode: str
     content: bytes
 
 
-Ends = tuple[File | None, File | None]
+Ends = tuple[GitFile | None, GitFile | None]
 """A file at the start and in the end, None where it is absent."""
 
 
-def difference(files: Mapping[str, Ends]) -> str:
+def make_patch(files: Mapping[str, Ends]) -> str:
     """A patch that `git apply` takes, files by path; empty if nothing differs."""
     changed = {path: ends for path, ends in sorted(files.items()) if ends[0] != ends[1]}
     if not changed:
@@ -39,17 +39,17 @@ def difference(files: Mapping[str, Ends]) -> str:
         tempfile.TemporaryDirectory(prefix='coevo-') as folder,
         closing(Repository(Path(folder))) as scratch,
     ):
-        scratch.git('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
-        scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(changed)))
-        return tree_patch(scratch, 'refs/heads/0', 'refs/heads/1', changed.keys())
+        scratch.run_command('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
+        scratch.run_command('fast-import', '--quiet', stdin=b''.join(_format_commits(changed)))
+        return make_tree_patch(scratch, 'refs/heads/0', 'refs/heads/1', changed.keys())
 
 
-def _commits(files: Mapping[str, Ends]) -> Iterator[bytes]:
+def _format_commits(files: Mapping[str, Ends]) -> Iterator[bytes]:
     """Input for fast-import: a branch for each end."""
     for branch in (0, 1):
         yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
         for path, ends in files.items():
             end = ends[branch]
             if end is not None:
-                yield f'M {end.mode} inline {quoted(path, always=True)}\n'.encode()
+                yield f'M {end.mode} inline {quote_path(path, always=True)}\n'.encode()
                 yield b'data %d\n%b\n' % (len(end.content), end.content)

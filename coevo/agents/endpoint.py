@@ -21,16 +21,16 @@ class Endpoint:
     key: str = field(repr=False)
 
     @property
-    def speaks(self) -> ModelApi:
+    def model_api(self) -> ModelApi:
         return APIS[self.api]
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """What a report says of it."""
         return f'{self.url} ({self.api})'
 
 
-def endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:
+def make_endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:
     """An endpoint with the key of an environment variable; Fatal if something is missing.
 
     What is not named is where the API's maker has it.
@@ -52,9 +52,9 @@ def endpoint(api: str, url: str | None = None, key_variable: str | None = None) 
             f'${key_variable} is not set; put the key of {url} there, or name another variable '
             'with --key-env'
         )
-    return Endpoint(url=_without_version(url.rstrip('/')), api=api, key=key)
+    return Endpoint(url=_strip_version(url.rstrip('/')), api=api, key=key)
 
 
-def _without_version(url: str) -> str:
+def _strip_version(url: str) -> str:
     """As clients are given it, a base may end with the version, which calls have in their path."""
     return url.removesuffix('/v1').removesuffix('/v1beta')

@@ -19,16 +19,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.agents.records import Attempt
-from coevo.agents.records import attempt
-from coevo.agents.records import prediction_line
+from coevo.agents.records import format_prediction_line
+from coevo.agents.records import parse_attempt
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
 from coevo.storage import bug_records
 from coevo.storage import durable
-from coevo.storage.beneath import beneath
-from coevo.storage.builds import build
-from coevo.storage.place import folder_name
-from coevo.storage.places import place_of
+from coevo.storage.beneath import join_beneath
+from coevo.storage.builds import identify_build
+from coevo.storage.place import encode_folder_name
+from coevo.storage.places import open_place
 
 REPORT_VERSION = 1
 
@@ -37,14 +37,14 @@ REPORT_VERSION = 1
 AttemptKey = tuple[str, int]
 
 
-class Keeping:
+class RunFolder:
     """One process at a time; its threads may save at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextmanager
-    def opened(self, asked: Mapping[str, object]) -> Iterator[None]:
+    def lock_folder(self, asked: Mapping[str, object]) -> Iterator[None]:
         """Lock the folder; Fatal if it belongs to another run, or another process works there.
 
         asked  what decides the answers: plain JSON values
@@ -58,51 +58,60 @@ class Keeping:
                 raise Fatal(
                     f'another `coevo attempt` works in {self.folder}; wait for it'
                 ) from None
-            self._claim(asked)
-            self.billed()  # what cannot be read is told before anything more is spent
+            self._claim_folder(asked)
+            self.sum_billed_usd()  # what cannot be read is told before anything more is spent
             yield
 
-    def done(self) -> dict[AttemptKey, Attempt]:
+    def load_attempts(self) -> dict[AttemptKey, Attempt]:
         """Finished attempts by task and number, in this order."""
         files = (self.folder / 'attempts').glob('*.json')
-        found = {one.key: one for one in map(_read, sorted(files))}
-        return dict(sorted(found.items()))
+        attempts = {record.key: record for record in map(_load_attempt, sorted(files))}
+        return dict(sorted(attempts.items()))
 
-    def rounds(self, key: AttemptKey) -> Path:
-        return beneath(self.folder, 'rounds', f'{_name(key)}.jsonl').path
+    def locate_rounds_file(self, key: AttemptKey) -> Path:
+        return join_beneath(self.folder, 'rounds', f'{_format_key(key)}.jsonl').path
 
-    def save(self, found: Attempt, said: str) -> None:
+    def save_attempt(self, found: Attempt, said: str) -> None:
         """The attempt last: once it is there, the task is done."""
-        name = _name(found.key)
-        beneath(self.folder, 'logs', f'{name}.log').write(said.encode())
-        beneath(self.folder, 'attempts', f'{name}.json').write(found.text().encode())
+        name = _format_key(found.key)
+        join_beneath(self.folder, 'logs', f'{name}.log').replace_file(said.encode())
+        join_beneath(self.folder, 'attempts', f'{name}.json').replace_file(found.to_json().encode())
 
     def save_bug(self, key: AttemptKey, bug: Bug) -> str:
         """What ended an attempt, and where it is kept; it is as if never made."""
-        place, name = place_of(self.folder / 'failures'), f'{folder_name(_name(key))}.json'
-        return bug_records.keep(place, name, bug, build(), {'task_id': key[0]})
+        failures_place, name = (
+            open_place(self.folder / 'failures'),
+            f'{encode_folder_name(_format_key(key))}.json',
+        )
+        return bug_records.write_bug_record(
+            failures_place, name, bug, identify_build(), {'task_id': key[0]}
+        )
 
     def write_predictions(self, harness: str, model: str | None) -> Path:
         """All finished attempts as predictions, by task."""
         path = self.folder / 'predictions.jsonl'
-        done = self.done().values()
-        durable.write(path, [prediction_line(one, harness, model).encode() for one in done])
+        done = self.load_attempts().values()
+        durable.write_durably(
+            path, [format_prediction_line(record, harness, model).encode() for record in done]
+        )
         return path
 
     def write_report(self, report: Mapping[str, object]) -> None:
         text = json.dumps({'version': REPORT_VERSION, **report}, indent=1, sort_keys=True)
-        durable.write(self.folder / 'report.json', [text.encode(), b'\n'])
+        durable.write_durably(self.folder / 'report.json', [text.encode(), b'\n'])
 
-    def billed(self) -> float:
+    def sum_billed_usd(self) -> float:
         """US dollars of all rounds, those of interrupted attempts too; Fatal for a damaged file."""
-        return sum(map(_billed, sorted((self.folder / 'rounds').glob('*.jsonl'))))
+        return sum(map(_sum_rounds_usd, sorted((self.folder / 'rounds').glob('*.jsonl'))))
 
-    def _claim(self, asked: Mapping[str, object]) -> None:
+    def _claim_folder(self, asked: Mapping[str, object]) -> None:
         path = self.folder / 'run.json'
         if not path.exists():
-            durable.write(path, [json.dumps(asked, indent=1, sort_keys=True).encode(), b'\n'])
+            durable.write_durably(
+                path, [json.dumps(asked, indent=1, sort_keys=True).encode(), b'\n']
+            )
             return
-        before = _question(path)
+        before = _load_run_inputs(path)
         for name in sorted(before.keys() | asked.keys()):
             if before.get(name) != asked.get(name):
                 raise Fatal(
@@ -111,22 +120,22 @@ class Keeping:
                 )
 
 
-def _name(key: AttemptKey) -> str:
+def _format_key(key: AttemptKey) -> str:
     task_id, number = key
     return task_id if number == 1 else f'{task_id}.{number}'
 
 
-def _question(file: Path) -> dict[str, object]:
+def _load_run_inputs(file: Path) -> dict[str, object]:
     try:
-        found = json.loads(file.read_text('utf-8'))
+        inputs = json.loads(file.read_text('utf-8'))
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        inputs = None
+    if not isinstance(inputs, dict):
         raise Fatal(f'{file} cannot be read; choose another folder with --out')
-    return found
+    return inputs
 
 
-def _billed(file: Path) -> float:
+def _sum_rounds_usd(file: Path) -> float:
     """US dollars of the rounds of one task; a kill may have cut the last line."""
     try:
         lines = file.read_text('utf-8').splitlines()
@@ -135,8 +144,8 @@ def _billed(file: Path) -> float:
         raise Fatal(f'{file} cannot be read; take out the line that is no round') from None
 
 
-def _read(file: Path) -> Attempt:
+def _load_attempt(file: Path) -> Attempt:
     try:
-        return attempt(file.read_text('utf-8'))
+        return parse_attempt(file.read_text('utf-8'))
     except (ValueError, TypeError, KeyError, RecursionError):
         raise Fatal(f'{file} cannot be read; delete it, and its task is attempted again') from None

@@ -12,7 +12,7 @@ import os
 import threading
 from pathlib import Path
 
-from coevo.agents.prices import Prices
+from coevo.agents.prices import PriceTable
 from coevo.agents.usage import Usage
 
 
@@ -22,7 +22,7 @@ class Meter:
     unmetered  rounds whose answer did not say what it used, such as streams that broke off
     """
 
-    def __init__(self, file: Path, prices: Prices | None, cap: float | None) -> None:
+    def __init__(self, file: Path, prices: PriceTable | None, cap: float | None) -> None:
         """`file` gets a line for each round; `cap`: US dollars, which takes prices."""
         self._prices, self._cap = prices, cap
         self._guard = threading.Lock()
@@ -47,18 +47,18 @@ class Meter:
         with self._guard:
             return self._cap is not None and self._cost >= self._cap
 
-    def note(self, usage: Usage | None) -> None:
+    def count_round(self, usage: Usage | None) -> None:
         """Count a round; Fatal if nobody knows its price."""
         with self._guard:
             if usage is None:
                 self.unmetered += 1
                 return
             self._rounds.append(usage)
-            cost = 0.0 if self._prices is None else self._prices.cost(usage)
+            cost = 0.0 if self._prices is None else self._prices.compute_cost(usage)
             self._cost += cost
-            self._keep(usage, None if self._prices is None else cost)
+            self._append_round(usage, None if self._prices is None else cost)
 
-    def _keep(self, usage: Usage, cost: float | None) -> None:
+    def _append_round(self, usage: Usage, cost: float | None) -> None:
         """On disk at once: it is billed even if this attempt is killed the next moment."""
         line = json.dumps({**dataclasses.asdict(usage), 'cost_usd': cost}, sort_keys=True)
         with self._file.open('a') as file:

@@ -43,14 +43,14 @@ Read = Callable[[str], 'str | None']
 """The text of a file of the start state; None where it is absent."""
 
 
-def question(prompt: str, test_file: str, read: Read) -> str:
+def compose_question(prompt: str, test_file: str, read: Read) -> str:
     """The prompt of a task, and the files that it is about."""
     named = (name for name in _NAMED.findall(prompt) if '/' in name or '.' in name)
-    files = '\n\n'.join(_shown(dict.fromkeys((test_file, *named)), test_file, read))
+    files = '\n\n'.join(_format_files(dict.fromkeys((test_file, *named)), test_file, read))
     return prompt + _ASKED.format(files=files, test_file=test_file)
 
 
-def _shown(paths: dict[str, None], test_file: str, read: Read) -> Iterator[str]:
+def _format_files(paths: dict[str, None], test_file: str, read: Read) -> Iterator[str]:
     left = MOST_SHOWN
     for path in paths:
         text = read(path)
@@ -63,19 +63,19 @@ def _shown(paths: dict[str, None], test_file: str, read: Read) -> Iterator[str]:
         yield f'{path}:\n```\n{shown}\n```{rest}'
 
 
-def answered(answer: str) -> str | None:
+def extract_code_block(answer: str) -> str | None:
     """The longest code block of an answer; None if there is none."""
     return max(_FENCED.findall(answer), key=len, default=None)
 
 
-def answered_plainly(answer: str) -> str | None:
+def extract_code_or_text(answer: str) -> str | None:
     """The same of a model that may have been asked for code alone: an answer without a fence is a file."""
     if '```' in answer or not answer.strip():
-        return answered(answer)
+        return extract_code_block(answer)
     return f'{answer.strip()}\n'
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """A rule of thumb."""
     return math.ceil(len(text) / _CHARACTERS_OF_A_TOKEN)
 
@@ -88,16 +88,20 @@ def main() -> int:
     test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo attempt's, inside the sandbox
     prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')
     is_whole = 'COEVO_MESSAGES' in os.environ
-    asked = json.loads(prompt) if is_whole else _as_user(question(prompt, str(test_file), _read))
+    messages = (
+        json.loads(prompt)
+        if is_whole
+        else _make_user_message(compose_question(prompt, str(test_file), _load_text))
+    )
     try:
-        answer = _ask(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], asked)
+        answer = _ask_model(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], messages)
     except urllib.error.HTTPError as error:
         print(error.read(1000).decode('utf-8', 'replace') or error)
         return 1
     except (OSError, ValueError, LookupError, TypeError) as error:
         print(f'the endpoint gave no answer that can be read: {error!r}')
         return 1
-    text = (answered_plainly if is_whole else answered)(answer)
+    text = (extract_code_or_text if is_whole else extract_code_block)(answer)
     if text is None:
         print('the answer holds no code block')
         return 1
@@ -106,47 +110,49 @@ def main() -> int:
     return 0
 
 
-def _read(path: str) -> str | None:
+def _load_text(path: str) -> str | None:
     try:
         return Path(path).read_text('utf-8', 'replace')
     except (OSError, ValueError):
         return None
 
 
-def _as_user(text: str) -> Messages:
+def _make_user_message(text: str) -> Messages:
     return [{'role': 'user', 'content': text}]
 
 
-def _ask(api: str, model: str, messages: Messages) -> str:
+def _ask_model(api: str, model: str, messages: Messages) -> str:
     settings = json.loads(os.environ.get('COEVO_SETTINGS', '{}'))
-    path, body = request(api, model, messages, settings)
+    path, body = build_request(api, model, messages, settings)
     call = urllib.request.Request(
         os.environ['COEVO_ENDPOINT'] + path,
         data=json.dumps(body).encode(),
         headers={'Content-Type': 'application/json', 'anthropic-version': '2023-06-01'},
     )
     with urllib.request.urlopen(call) as answer:
-        return _text(api, json.loads(answer.read(_MOST_BYTES)))
+        return _extract_text(api, json.loads(answer.read(_MOST_BYTES)))
 
 
-def request(
+def build_request(
     api: str, model: str, messages: Messages, settings: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The path of a call and its body.
 
     settings  `temperature` and `max_tokens`, where the endpoint's own are not wanted
     """
-    system = '\n\n'.join(one['content'] for one in messages if one['role'] == 'system')
-    others = [one for one in messages if one['role'] != 'system']
+    system = '\n\n'.join(message['content'] for message in messages if message['role'] == 'system')
+    others = [message for message in messages if message['role'] != 'system']
     if api == 'gemini':
-        return f'/v1beta/models/{model}:generateContent', _for_gemini(system, others, settings)
+        return f'/v1beta/models/{model}:generateContent', _build_gemini_body(
+            system, others, settings
+        )
     if api == 'anthropic':
         body = {'model': model, 'messages': others, 'max_tokens': _MOST_TOKENS, **settings}
         return '/v1/messages', {**body, **({'system': system} if system else {})}
     return '/v1/chat/completions', {'model': model, 'messages': messages, **settings}
 
 
-def _for_gemini(system: str, messages: Messages, settings: dict[str, Any]) -> dict[str, Any]:
+def _build_gemini_body(system: str, messages: Messages, settings: dict[str, Any]) -> dict[str, Any]:
     roles = {'user': 'user', 'assistant': 'model'}
     contents = [{'role': roles[m['role']], 'parts': [{'text': m['content']}]} for m in messages]
     names = {'temperature': 'temperature', 'max_tokens': 'maxOutputTokens'}
@@ -158,7 +164,7 @@ def _for_gemini(system: str, messages: Messages, settings: dict[str, Any]) -> di
     }
 
 
-def _text(api: str, answer: Any) -> str:
+def _extract_text(api: str, answer: Any) -> str:
     """LookupError or TypeError for an answer of another shape."""
     if api == 'openai':
         return str(answer['choices'][0]['message']['content'])

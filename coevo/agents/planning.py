@@ -12,85 +12,87 @@ from coevo.agents.adapters import ADAPTERS
 from coevo.agents.adapters.base import Adapter
 from coevo.agents.attempts import AttemptPlan
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.endpoint import endpoint
-from coevo.agents.estimate import Estimate
-from coevo.agents.estimate import estimate
-from coevo.agents.prices import Prices
-from coevo.agents.prices import read_prices
+from coevo.agents.endpoint import make_endpoint
+from coevo.agents.estimate import CostEstimate
+from coevo.agents.estimate import estimate_attempts
+from coevo.agents.prices import PriceTable
+from coevo.agents.prices import load_prices
 from coevo.agents.run import SOFTWARE
 from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
-from coevo.agents.summary import network
-from coevo.agents.turns import Series
-from coevo.evaluation.assignments import assignments
+from coevo.agents.summary import describe_network
+from coevo.agents.turns import AttemptSeries
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
-from coevo.evaluation.folders import check
-from coevo.evaluation.options import Options
+from coevo.evaluation.folders import check_writable
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.verbs import existing_store
-from coevo.evaluation.verbs import more_than_zero
-from coevo.evaluation.verbs import named_tasks
-from coevo.evaluation.verified import verified
+from coevo.evaluation.verbs import check_positive
+from coevo.evaluation.verbs import check_store
+from coevo.evaluation.verbs import parse_task_ids
+from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
-from coevo.options.parser import cutoff_of
+from coevo.options.parser import parse_cutoff
 from coevo.prompts import VERSION
 from coevo.sandboxes.sandbox import Mount
 
 GIB = 1 << 30
 
 
-def plan(arguments: argparse.Namespace) -> AttemptPlan:
-    adapter = _adapter(arguments.agent)
-    settings, series = _settings(arguments, adapter), _series(arguments)
-    tasks = tasks_of(arguments)
-    check(arguments.out, '--out')
+def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
+    adapter = _find_adapter(arguments.agent)
+    settings, series = _build_settings(arguments, adapter), _build_series(arguments)
+    tasks = select_tasks(arguments)
+    check_writable(arguments.out, '--out')
     return AttemptPlan(
         tasks=tasks,
         out=arguments.out,
         settings=settings,
-        harness=arguments.harness or _harness(arguments.agent),
+        harness=arguments.harness or _derive_harness(arguments.agent),
         model=arguments.agent_model,
-        store=existing_store(arguments.store),
-        prices=prices_of(arguments),
+        store=check_store(arguments.store),
+        prices=load_requested_prices(arguments),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         kit=_has_kit(arguments, adapter),
         series=series,
-        asked=_asked(arguments, settings, adapter),
+        run_inputs=_collect_run_inputs(arguments, settings, adapter),
     )
 
 
-def estimate_of(arguments: argparse.Namespace) -> Estimate:
+def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
     """Of all attempts that are asked for; Fatal for an agent that decides by itself how often it asks."""
     if not is_estimable(arguments.agent):
         raise Fatal('what one-shot costs can be told beforehand alone; leave out --estimate')
-    return estimate(
-        tasks_of(arguments),
+    return estimate_attempts(
+        select_tasks(arguments),
         attempts=arguments.attempts,
         model=arguments.agent_model or '',
-        store=existing_store(arguments.store),
-        prices=prices_of(arguments),
+        store=check_store(arguments.store),
+        prices=load_requested_prices(arguments),
     )
 
 
 def is_estimable(agent: str) -> bool:
-    adapter = _adapter(agent)
+    adapter = _find_adapter(agent)
     return adapter is not None and not adapter.HAS_TOOLS
 
 
-def prices_of(arguments: argparse.Namespace) -> Prices | None:
-    return read_prices(arguments.prices) if arguments.prices else None
+def load_requested_prices(arguments: argparse.Namespace) -> PriceTable | None:
+    return load_prices(arguments.prices) if arguments.prices else None
 
 
-def results_of(arguments: argparse.Namespace, predictions: Path | Literal['gold']) -> Options:
+def build_evaluation_options(
+    arguments: argparse.Namespace, predictions: Path | Literal['gold']
+) -> EvaluationOptions:
     """How the predictions of attempts are scored."""
-    return Options(
+    return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=predictions,
-        store=existing_store(arguments.store),
-        tasks=named_tasks(arguments.tasks),
-        cutoff=cutoff_of(arguments),
+        store=check_store(arguments.store),
+        tasks=parse_task_ids(arguments.tasks),
+        cutoff=parse_cutoff(arguments),
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
         jobs=arguments.jobs,
@@ -98,27 +100,27 @@ def results_of(arguments: argparse.Namespace, predictions: Path | Literal['gold'
     )
 
 
-def tasks_of(arguments: argparse.Namespace) -> Sequence[TaskRow]:
-    found = assignments(
+def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
+    task_assignments = load_assignments(
         arguments.snapshot,
-        named_tasks(arguments.tasks),
-        cutoff_of(arguments),
+        parse_task_ids(arguments.tasks),
+        parse_cutoff(arguments),
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
     )
-    if not found:
+    if not task_assignments:
         raise Fatal(
             'no task is left to attempt; name others, or an earlier cutoff, or add --leaking'
         )
-    return [one.task for one in found]
+    return [assignment.task for assignment in task_assignments]
 
 
-def _series(arguments: argparse.Namespace) -> Series:
+def _build_series(arguments: argparse.Namespace) -> AttemptSeries:
     if arguments.attempts > MOST_ATTEMPTS:
         raise Fatal(f'--attempts is at most {MOST_ATTEMPTS}, and not {arguments.attempts}')
     if arguments.attempts == 1 and arguments.protocol != AttemptProtocol.ONCE:
         raise Fatal(f'--protocol {arguments.protocol} takes several --attempts')
-    return Series(
+    return AttemptSeries(
         attempts=arguments.attempts,
         protocol=AttemptProtocol(arguments.protocol),
         snapshot=arguments.snapshot,
@@ -126,34 +128,34 @@ def _series(arguments: argparse.Namespace) -> Series:
     )
 
 
-def _adapter(agent: str) -> Adapter | None:
+def _find_adapter(agent: str) -> Adapter | None:
     return ADAPTERS.get(agent)
 
 
-def _harness(agent: str) -> str:
+def _derive_harness(agent: str) -> str:
     return Path(agent.split()[0]).name if agent.split() else agent
 
 
-def _settings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSettings:
+def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSettings:
     if adapter is not None and arguments.agent_model is None:
         raise Fatal(f'{arguments.agent} has to be told which model to use: --agent-model NAME')
     for name in ('max_seconds', 'max_cost', 'memory'):
-        more_than_zero(getattr(arguments, name), f'--{name.replace("_", "-")}')
+        check_positive(getattr(arguments, name), f'--{name.replace("_", "-")}')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
-    asked = _endpoint(arguments, adapter)
-    if asked is not None:
-        environment['COEVO_API'] = asked.api
+    agent_endpoint = _choose_endpoint(arguments, adapter)
+    if agent_endpoint is not None:
+        environment['COEVO_API'] = agent_endpoint.api
     return AgentSettings(
         command=adapter.COMMAND if adapter else arguments.agent,
         caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
-        endpoint=asked,
+        endpoint=agent_endpoint,
         memory_bytes=arguments.memory * GIB,
-        mounts=tuple(_mounts(arguments, adapter)),
+        mounts=tuple(_list_mounts(arguments, adapter)),
         environment={**environment, 'COEVO_MODEL': arguments.agent_model or ''},
     )
 
 
-def _endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
+def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
     api = arguments.api or (adapter.APIS[0] if adapter else None)
     if api is None:
         if arguments.endpoint or arguments.key_env:
@@ -161,10 +163,10 @@ def _endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoin
         return None
     if adapter is not None and api not in adapter.APIS:
         raise Fatal(f'{arguments.agent} speaks {", ".join(adapter.APIS)}; choose --api from these')
-    return endpoint(api, arguments.endpoint, arguments.key_env)
+    return make_endpoint(api, arguments.endpoint, arguments.key_env)
 
 
-def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
+def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
     if adapter is not None and adapter.SOFTWARE is not None:
         if arguments.software is not None:
             raise Fatal(f'{arguments.agent} is a part of coevo; leave out --software')
@@ -178,22 +180,22 @@ def _mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Moun
     return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
 
 
-def _asked(
+def _collect_run_inputs(
     arguments: argparse.Namespace, settings: AgentSettings, adapter: Adapter | None
 ) -> dict[str, object]:
     """What decides answers; which tasks, and how many at once, does not."""
     return {
-        'snapshot_sha256': verified(arguments.snapshot),
+        'snapshot_sha256': require_verified(arguments.snapshot),
         'prompt_version': VERSION,
         'agent': arguments.agent,
         'command': settings.command,
         'model': arguments.agent_model,
-        'harness': arguments.harness or _harness(arguments.agent),
-        'software': _software(arguments, adapter),
-        'network': network(settings),
+        'harness': arguments.harness or _derive_harness(arguments.agent),
+        'software': _identify_software(arguments, adapter),
+        'network': describe_network(settings),
         'max_seconds': settings.caps.seconds,
         'max_cost_usd': settings.caps.cost_usd,
-        'prices_sha256': _digest(arguments.prices) if arguments.prices else None,
+        'prices_sha256': _hash_file(arguments.prices) if arguments.prices else None,
         'memory_gib': arguments.memory,
         'sandbox': arguments.sandbox,
         'kit': _has_kit(arguments, adapter),
@@ -207,12 +209,12 @@ def _has_kit(arguments: argparse.Namespace, adapter: Adapter | None) -> bool:
     return not arguments.no_kit and (adapter is None or adapter.HAS_TOOLS)
 
 
-def _software(arguments: argparse.Namespace, adapter: Adapter | None) -> str | None:
+def _identify_software(arguments: argparse.Namespace, adapter: Adapter | None) -> str | None:
     if adapter is not None and adapter.SOFTWARE is not None:
-        return _digest(adapter.SOFTWARE)
+        return _hash_file(adapter.SOFTWARE)
     return str(arguments.software.resolve()) if arguments.software else None
 
 
-def _digest(file: Path) -> str:
+def _hash_file(file: Path) -> str:
     """SHA-256 of a file that decides answers."""
     return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -26,7 +26,7 @@ _KNOWN = _NEEDED | {'read', 'written', 'written_long'}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class ModelPrice:
     """US dollars for a million tokens."""
 
     input: float
@@ -35,7 +35,7 @@ class Price:
     written: float
     written_long: float
 
-    def cost(self, usage: Usage) -> float:
+    def compute_cost(self, usage: Usage) -> float:
         """US dollars."""
         dollars = (
             usage.input * self.input
@@ -48,13 +48,13 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class PriceTable:
     """Prices by model, and the file that says so."""
 
-    models: Mapping[str, Price]
+    models: Mapping[str, ModelPrice]
     file: Path
 
-    def cost(self, usage: Usage) -> float:
+    def compute_cost(self, usage: Usage) -> float:
         """US dollars; Fatal for a model that the table does not have.
 
         An answer names its model more precisely than a table may: the longest name counts that its
@@ -66,19 +66,21 @@ class Prices:
                 f'the endpoint answered as {usage.model!r}, which {self.file} has no price for; '
                 'add it there and run the same command again'
             )
-        return self.models[max(names, key=len)].cost(usage)
+        return self.models[max(names, key=len)].compute_cost(usage)
 
 
-def read_prices(file: Path) -> Prices:
+def load_prices(file: Path) -> PriceTable:
     """The table of a file; Fatal if it cannot be read, or lacks a price."""
     try:
         tables = tomllib.loads(file.read_text('utf-8'))
     except (OSError, ValueError) as error:
         raise Fatal(f'{file} is no table of prices: {error}') from None
-    return Prices({model: _price(model, table, file) for model, table in tables.items()}, file)
+    return PriceTable(
+        {model: _parse_price(model, table, file) for model, table in tables.items()}, file
+    )
 
 
-def _price(model: str, table: object, file: Path) -> Price:
+def _parse_price(model: str, table: object, file: Path) -> ModelPrice:
     if (
         not isinstance(table, dict)
         or not _NEEDED <= table.keys() <= _KNOWN
@@ -89,7 +91,7 @@ def _price(model: str, table: object, file: Path) -> Price:
             '`written_long`, each in US dollars for a million tokens'
         )
     given: dict[str, float] = {'read': table['input'], 'written': table['input'], **table}
-    return Price(**{'written_long': given['written'], **given})
+    return ModelPrice(**{'written_long': given['written'], **given})
 
 
 def _is_price(value: object) -> bool:

@@ -55,13 +55,13 @@ class Attempt:
     @property
     def tokens(self) -> int:
         """All that went in, cached or not, and all that came out."""
-        return sum(one.tokens for one in self.usage)
+        return sum(usage.tokens for usage in self.usage)
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), indent=1, sort_keys=True) + '\n'
 
 
-def attempt(text: str) -> Attempt:
+def parse_attempt(text: str) -> Attempt:
     """What `Attempt.text` wrote; ValueError, TypeError or KeyError for anything else."""
     row: dict[str, Any] = json.loads(text)
     return Attempt(
@@ -69,14 +69,14 @@ def attempt(text: str) -> Attempt:
             **row,
             'ending': Ending(row['ending']),
             'protocol': AttemptProtocol(row.get('protocol', AttemptProtocol.ONCE)),
-            'usage': tuple(Usage(**one) for one in row['usage']),
+            'usage': tuple(Usage(**counts) for counts in row['usage']),
             'refused': tuple(row['refused']),
             'trouble': tuple(row['trouble']),
         }
     )
 
 
-def prediction_line(found: Attempt, harness: str, model: str | None) -> str:
+def format_prediction_line(found: Attempt, harness: str, model: str | None) -> str:
     """A line of `predictions.jsonl`, as `coevo evaluate` reads it."""
     row: Mapping[str, object] = {
         'task_id': found.task_id,
@@ -88,10 +88,10 @@ def prediction_line(found: Attempt, harness: str, model: str | None) -> str:
         'tokens': found.tokens if found.rounds else None,
         'seconds': round(found.seconds, 3),
     }
-    return json.dumps({**row, **_numbered(found)}) + '\n'
+    return json.dumps({**row, **_make_series_fields(found)}) + '\n'
 
 
-def _numbered(found: Attempt) -> Mapping[str, object]:
+def _make_series_fields(found: Attempt) -> Mapping[str, object]:
     """Nothing of an attempt that is the only one."""
     if (found.attempt, found.seed, found.protocol) == (1, None, AttemptProtocol.ONCE):
         return {}

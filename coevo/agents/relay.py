@@ -26,7 +26,7 @@ from coevo.agents.relay_limits import ANSWERS_BYTES
 from coevo.agents.relay_limits import REQUESTS_BYTES
 from coevo.agents.relay_limits import Allowance
 from coevo.agents.relayed_calls import IDLE_SECONDS
-from coevo.agents.relayed_calls import Server
+from coevo.agents.relayed_calls import RelayServer
 from coevo.model.errors import Fatal
 
 _CONNECT_SECONDS = 30.0
@@ -56,24 +56,24 @@ class Relay:
         self.requests, self.answers = Allowance(REQUESTS_BYTES), Allowance(ANSWERS_BYTES)
         self._settled = threading.Condition()
         self._calls = 0
-        self._pool = _connections(endpoint.url)
+        self._pool = _make_pool(endpoint.url)
 
     @contextmanager
-    def serving(self, listening: socket.socket) -> Iterator[None]:
+    def serve(self, listening: socket.socket) -> Iterator[None]:
         """Serve on a socket, which is closed in the end."""
-        server = Server(self, listening)
+        server = RelayServer(self, listening)
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         try:
             yield
         finally:
             server.shutdown()
             server.server_close()
-            self._settle()
+            self._await_calls()
             self._pool.clear()
 
     @contextmanager
-    def under_way(self) -> Iterator[None]:
-        """A call that is passed on: `serving` waits for what it cost."""
+    def track_call(self) -> Iterator[None]:
+        """A call that is passed on: `serve` waits for what it cost."""
         with self._settled:
             self._calls += 1
         try:
@@ -83,20 +83,26 @@ class Relay:
                 self._calls -= 1
                 self._settled.notify_all()
 
-    def _settle(self) -> None:
+    def _await_calls(self) -> None:
         with self._settled:
             if not self._settled.wait_for(lambda: not self._calls, _SETTLE_SECONDS):
                 self.meter.unmetered += self._calls
 
-    def open(self, target: str, body: bytes, headers: Message) -> urllib3.BaseHTTPResponse:
+    def forward_request(
+        self, target: str, body: bytes, headers: Message
+    ) -> urllib3.BaseHTTPResponse:
         """Pass a request on; urllib3.exceptions.HTTPError if the endpoint cannot be reached."""
         return self._pool.request(
             'POST',
             self.endpoint.url + target,
             body=body,
             headers={
-                **{name: text for name in _PASSED_ON if _is_plain(text := headers.get(name, ''))},
-                **self.endpoint.speaks.credentials(self.endpoint.key),
+                **{
+                    name: text
+                    for name in _PASSED_ON
+                    if _is_plain_header(text := headers.get(name, ''))
+                },
+                **self.endpoint.model_api.build_auth_headers(self.endpoint.key),
                 'Content-Type': 'application/json',
                 'Accept-Encoding': 'identity',  # what is metered is read
             },
@@ -118,14 +124,14 @@ class Relay:
         self.stop()
 
 
-def _connections(url: str) -> urllib3.PoolManager:
-    proxy = _proxy(urlsplit(url))
+def _make_pool(url: str) -> urllib3.PoolManager:
+    proxy = _find_proxy(urlsplit(url))
     make = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
     timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=IDLE_SECONDS)
     return make(retries=False, timeout=timeout)
 
 
-def _proxy(parts: SplitResult) -> str | None:
+def _find_proxy(parts: SplitResult) -> str | None:
     """The one that the environment names for an address; never for one of this machine."""
     host = parts.hostname or ''
     named = getproxies().get(parts.scheme)
@@ -137,6 +143,6 @@ def _proxy(parts: SplitResult) -> str | None:
     return proxy
 
 
-def _is_plain(text: str) -> bool:
+def _is_plain_header(text: str) -> bool:
     """Whether it is a header that may be sent on."""
     return bool(text) and text.isascii() and text.isprintable()

@@ -42,12 +42,12 @@ class Allowance:
         self._guard = threading.Lock()
 
     @property
-    def left(self) -> int:
+    def remaining_bytes(self) -> int:
         """How many may still be taken."""
         with self._guard:
             return self._left
 
-    def take(self, count: int) -> bool:
+    def try_take(self, count: int) -> bool:
         """Whether so many are left; they are taken then, until they are given back."""
         with self._guard:
             if count > self._left:
@@ -60,9 +60,9 @@ class Allowance:
             self._left += count
 
     @contextmanager
-    def taking(self, count: int) -> Iterator[bool]:
+    def borrow(self, count: int) -> Iterator[bool]:
         """Whether so many are left; they are given back in the end."""
-        is_taken = self.take(count)
+        is_taken = self.try_take(count)
         try:
             yield is_taken
         finally:
@@ -81,7 +81,7 @@ class HeadReader:
         self.stream = stream
         self.close = stream.close
 
-    def begin(self) -> None:
+    def begin_request(self) -> None:
         """Another request follows. Its first line is the server's to judge, which reads one byte too many of it."""
         self._left = HEAD_BYTES + _LINE_BYTES
 

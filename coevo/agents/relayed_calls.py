@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from coevo.agents.apis.base import documents
+from coevo.agents.apis.base import parse_documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.relay_limits import ANSWER_BYTES
@@ -36,9 +36,9 @@ from coevo.agents.relay_limits import Allowance
 from coevo.agents.relay_limits import HeadReader
 from coevo.model.errors import Fatal
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import TooSlow
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import ContentTooSlow
+from coevo.storage.bounded_reading import UnreadableContent
 from coevo.storage.bounded_reading import read_exactly
 
 _LENGTH = '[0-9]{1,12}'
@@ -68,9 +68,11 @@ class RelayedAttempt(Protocol):
     requests: Allowance
     answers: Allowance
 
-    def under_way(self) -> AbstractContextManager[None]: ...
+    def track_call(self) -> AbstractContextManager[None]: ...
 
-    def open(self, target: str, body: bytes, headers: Message) -> urllib3.BaseHTTPResponse: ...
+    def forward_request(
+        self, target: str, body: bytes, headers: Message
+    ) -> urllib3.BaseHTTPResponse: ...
 
     def note_refusal(self, why: str) -> None: ...
 
@@ -79,16 +81,16 @@ class RelayedAttempt(Protocol):
     def give_up(self, error: Exception) -> None: ...
 
 
-class _Unbounded(Exception):
+class _AnswerCutOff(Exception):
     """An answer of the endpoint is broken off; says why."""
 
 
-class Server(ThreadingHTTPServer):
+class RelayServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, relay: RelayedAttempt, listening: socket.socket) -> None:
         self.relay = relay
-        super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
+        super().__init__(('127.0.0.1', 0), _RelayHandler, bind_and_activate=False)
         self.socket.close()
         self.socket = listening
         self._slots = threading.BoundedSemaphore(CONNECTIONS)
@@ -120,12 +122,12 @@ class Server(ThreadingHTTPServer):
             self.relay.give_up(error)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _RelayHandler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     server_version = 'coevo'
     sys_version = ''
     timeout = IDLE_SECONDS
-    server: Server
+    server: RelayServer
 
     def setup(self) -> None:
         super().setup()
@@ -133,14 +135,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile = self._head  # type: ignore[assignment]
 
     def handle_one_request(self) -> None:
-        self._head.begin()
+        self._head.begin_request()
         super().handle_one_request()
 
     def do_POST(self) -> None:
         """Pass a call on. What can be refused by its head is, before a byte of its body is read."""
-        relay, api = self.server.relay, self.server.relay.endpoint.speaks
+        relay, api = self.server.relay, self.server.relay.endpoint.model_api
         path = self.path.partition('?')[0]
-        if not api.serves(self.command, path):
+        if not api.accepts_call(self.command, path):
             return self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
         length = self.headers.get('Content-Length', '')
         if not re.fullmatch(_LENGTH, length):
@@ -148,15 +150,15 @@ class _Handler(BaseHTTPRequestHandler):
         if int(length) > REQUEST_BYTES:
             why = f'a request has at most {REQUEST_BYTES} bytes'
             return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
-        if api.is_round(path) and relay.meter.is_spent:
+        if api.is_model_call(path) and relay.meter.is_spent:
             relay.stop()
             return self._refuse(HTTPStatus.FORBIDDEN, 'the cost cap is reached')
-        with relay.under_way(), contextlib.ExitStack() as held:
-            if not held.enter_context(relay.requests.taking(int(length))):
+        with relay.track_call(), contextlib.ExitStack() as stack:
+            if not stack.enter_context(relay.requests.borrow(int(length))):
                 return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY)
-            answer = self._ask(path, int(length))
-            held.close()
-            return None if answer is None else self._relay(path, answer)
+            answer = self._ask_endpoint(path, int(length))
+            stack.close()
+            return None if answer is None else self._relay_answer(path, answer)
 
     def do_GET(self) -> None:
         path = self.path.partition('?')[0]
@@ -164,39 +166,39 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = do_GET
 
-    def _ask(self, path: str, length: int) -> urllib3.BaseHTTPResponse | None:
+    def _ask_endpoint(self, path: str, length: int) -> urllib3.BaseHTTPResponse | None:
         """What the endpoint begins to answer; None if the agent was answered instead."""
         relay = self.server.relay
-        content = self._checked(path, length)
+        content = self._check_request(path, length)
         if content is None:
             return None
         try:
-            return relay.open(path + self._query(), content, self.headers)
+            return relay.forward_request(path + self._filter_query(), content, self.headers)
         except urllib3.exceptions.HTTPError as error:
             relay.note_trouble(type(error).__name__)
-            self._answer(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
+            self._send_error(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
             return None
 
-    def _checked(self, path: str, length: int) -> bytes | None:
+    def _check_request(self, path: str, length: int) -> bytes | None:
         """The request as it is sent on; None if it was answered why it is not.
 
         It is written anew, so that what was checked is what is sent.
         """
-        api = self.server.relay.endpoint.speaks
+        api = self.server.relay.endpoint.model_api
         try:
             content = read_exactly(self._head.stream, length, seconds=REQUEST_SECONDS)
             with _PARSING:
                 body = parse_json(content, most_values=REQUEST_VALUES)
                 if not isinstance(body, dict):
-                    raise Unreadable('is no object')
-                objection = api.objection(path, body)
+                    raise UnreadableContent('is no object')
+                objection = api.find_objection(path, body)
                 if objection is None:
                     return json.dumps(body).encode()
-        except TooLarge as error:
+        except ContentTooLarge as error:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f'the request {error}')
-        except TooSlow as error:
+        except ContentTooSlow as error:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, f'the request {error}')
-        except Unreadable:
+        except UnreadableContent:
             self._refuse(HTTPStatus.BAD_REQUEST, 'a request is one JSON object')
         except RecursionError:
             self._refuse(HTTPStatus.FORBIDDEN, 'it is nested too deeply to be checked')
@@ -204,35 +206,35 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, objection)
         return None
 
-    def _relay(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
+    def _relay_answer(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
         relay = self.server.relay
         try:
             if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                 # Its words are not passed on: some repeat the key.
-                relay.give_up(_denied(relay.endpoint, answer.status))
-                return self._answer(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
+                relay.give_up(_make_denial_error(relay.endpoint, answer.status))
+                return self._send_error(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
             if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
                 relay.note_trouble(f'status {answer.status}')
             else:
                 relay.cut_off = False
-            return self._pass_back(path, answer)
+            return self._stream_answer(path, answer)
         finally:
             answer.close()
 
-    def _query(self) -> str:
+    def _filter_query(self) -> str:
         """What of the query an endpoint needs: no key of the agent's own, and no more than that."""
         pairs = parse_qsl(self.path.partition('?')[2], keep_blank_values=True)
-        kept = [pair for pair in pairs if pair in _QUERIES]
-        return f'?{urlencode(kept)}' if kept else ''
+        allowed_pairs = [pair for pair in pairs if pair in _QUERIES]
+        return f'?{urlencode(allowed_pairs)}' if allowed_pairs else ''
 
-    def _pass_back(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
+    def _stream_answer(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
         """Pass an answer back as it comes, and count it when it is whole or broken off.
 
         It is read to its end even if nobody wants it any more: that is where it says what it cost.
         """
         relay = self.server.relay
-        counts = answer.status == HTTPStatus.OK and relay.endpoint.speaks.is_round(path)
-        kept: list[bytes] = []
+        counts = answer.status == HTTPStatus.OK and relay.endpoint.model_api.is_model_call(path)
+        blocks: list[bytes] = []
         size, whole = 0, True
         self.send_response(answer.status)
         for name in _PASSED_BACK:
@@ -244,26 +246,26 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             for block in answer.stream(_BLOCK, decode_content=False):
                 if size + len(block) > ANSWER_BYTES or time.monotonic() > end:
-                    raise _Unbounded('an answer without end')
-                if not relay.answers.take(len(block)):
-                    raise _Unbounded('too many answers at once')
+                    raise _AnswerCutOff('an answer without end')
+                if not relay.answers.try_take(len(block)):
+                    raise _AnswerCutOff('too many answers at once')
                 size += len(block)
-                kept.append(block)
-                whole = whole and self._send(b'%x\r\n%b\r\n' % (len(block), block))
-        except (urllib3.exceptions.HTTPError, _Unbounded) as error:
+                blocks.append(block)
+                whole = whole and self._try_send(b'%x\r\n%b\r\n' % (len(block), block))
+        except (urllib3.exceptions.HTTPError, _AnswerCutOff) as error:
             relay.note_trouble(
-                str(error) if isinstance(error, _Unbounded) else type(error).__name__
+                str(error) if isinstance(error, _AnswerCutOff) else type(error).__name__
             )
             whole = False
             self.close_connection = True
         finally:
             if counts:
-                self._count(path, answer.headers.get('content-type', ''), kept)
+                self._count_usage(path, answer.headers.get('content-type', ''), blocks)
             relay.answers.give_back(size)
         if whole:
-            self._send(b'0\r\n\r\n')
+            self._try_send(b'0\r\n\r\n')
 
-    def _send(self, data: bytes) -> bool:
+    def _try_send(self, data: bytes) -> bool:
         """Whether the agent is still there to be sent something."""
         try:
             self.wfile.write(data)
@@ -273,25 +275,25 @@ class _Handler(BaseHTTPRequestHandler):
             return False
         return True
 
-    def _count(self, path: str, kind: str, blocks: Sequence[bytes]) -> None:
+    def _count_usage(self, path: str, kind: str, blocks: Sequence[bytes]) -> None:
         relay = self.server.relay
         try:
             with _PARSING:
-                found = documents(kind, b''.join(blocks))
-                usage = relay.endpoint.speaks.usage(path, found)
-            relay.meter.note(usage)
+                usage_documents = parse_documents(kind, b''.join(blocks))
+                usage = relay.endpoint.model_api.extract_usage(path, usage_documents)
+            relay.meter.count_round(usage)
         except Fatal as error:
             relay.give_up(error)
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
         self.server.relay.note_refusal(why)
         self.close_connection = True  # what is left of the request is not read
-        self._answer(status, why)
+        self._send_error(status, why)
 
-    def _answer(self, status: HTTPStatus, why: str) -> None:
+    def _send_error(self, status: HTTPStatus, why: str) -> None:
         """An error in the words that all three APIs use."""
-        told = {'type': 'coevo_relay', 'code': int(status), 'message': f'coevo: {why}'}
-        content = json.dumps({'type': 'error', 'error': told}).encode()
+        error = {'type': 'coevo_relay', 'code': int(status), 'message': f'coevo: {why}'}
+        content = json.dumps({'type': 'error', 'error': error}).encode()
         self.send_response(status)
         self.send_header('Content-Type', 'application/json')
         self.send_header('Content-Length', str(len(content)))
@@ -305,7 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: rounds are counted, and what is refused is kept."""
 
 
-def _denied(endpoint: Endpoint, status: int) -> Fatal:
+def _make_denial_error(endpoint: Endpoint, status: int) -> Fatal:
     return Fatal(
         f'{endpoint.url} denies access (status {status}): check the key, then run the same '
         'command again'

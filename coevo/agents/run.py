@@ -28,9 +28,9 @@ from typing import BinaryIO
 from coevo.agents.difference import Ends
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.handover import TooLarge
-from coevo.agents.handover import left
-from coevo.agents.handover import names
+from coevo.agents.handover import HandoverTooLarge
+from coevo.agents.handover import collect_changed_files
+from coevo.agents.handover import list_start_files
 from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
 from coevo.model.errors import Transient
@@ -109,7 +109,7 @@ class AgentSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class AgentRun:
     """What became of a run.
 
     files    those of the project that differ from the start; None where nothing could be taken over
@@ -122,31 +122,31 @@ class Ran:
     files: Mapping[str, Ends] | None
     seconds: float
     status: int | None
-    said: str
+    output_tail: str
     refused: tuple[str, ...] = ()
     trouble: tuple[str, ...] = ()
     cut_off: bool = False
 
 
-def run(
+def run_agent(
     sandbox: Sandbox, settings: AgentSettings, place: Path, test_file: str, meter: Meter
-) -> Ran:
+) -> AgentRun:
     """Run the agent on what lies in `place`: the start state in `start`, and `prompt.txt`.
 
     Transient if a sandbox cannot be had, or is closed meanwhile; Fatal if the endpoint denies access.
     """
-    wanted = sorted({*names(place / 'start'), test_file})
+    wanted = sorted({*list_start_files(place / 'start'), test_file})
     listed = ''.join(f'{name}\0' for name in (*wanted, END))
     (place / 'files').write_bytes(listed.encode('utf-8', 'surrogateescape'))
-    with sandbox.start(_job(settings, place)) as process:
-        watch = _Watch(process, place / 'start', wanted)
+    with sandbox.start(_build_job(settings, place)) as process:
+        watch = _AgentSupervisor(process, place / 'start', wanted)
         if settings.endpoint is None:
-            return watch.ran(0, settings.caps)
+            return watch.supervise(0, settings.caps)
         relay = Relay(settings.endpoint, meter, watch.stop)
         listening = process.listen()
         port = listening.getsockname()[1]
-        with relay.serving(listening):
-            ran = watch.ran(port, settings.caps)
+        with relay.serve(listening):
+            ran = watch.supervise(port, settings.caps)
         if relay.bug is not None:
             raise relay.bug
         return replace(
@@ -157,7 +157,7 @@ def run(
         )
 
 
-def _job(settings: AgentSettings, place: Path) -> Job:
+def _build_job(settings: AgentSettings, place: Path) -> Job:
     seconds = settings.caps.seconds + _START_SECONDS + _HAND_OVER_SECONDS
     return Job(
         argv=('/bin/sh', '-c', _SUPERVISOR),
@@ -179,7 +179,7 @@ def _job(settings: AgentSettings, place: Path) -> Job:
     )
 
 
-class _Watch:
+class _AgentSupervisor:
     """Speaks with the first process, and reads what it hands over."""
 
     def __init__(self, process: Process, start: Path, wanted: Sequence[str]) -> None:
@@ -190,36 +190,36 @@ class _Watch:
         self._files: dict[str, Ends] | None = None
         self._too_large = False
         self._bug: Exception | None = None
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader = threading.Thread(target=self._follow_output, daemon=True)
 
     def stop(self) -> None:
         """Let the agent end; may be called from any thread, and when it has ended."""
         self._events.put(_Event.STOP)
 
-    def ran(self, port: int, caps: Caps) -> Ran:
+    def supervise(self, port: int, caps: Caps) -> AgentRun:
         self._reader.start()
-        self._say(str(port))
-        if self._next(_START_SECONDS) is not _Event.STARTED:
+        self._send_line(str(port))
+        if self._await_event(_START_SECONDS) is not _Event.STARTED:
             self._process.kill()
-            raise Transient(f'an agent could not be started: {self._process.noise().strip()}')
-        event = self._next(caps.seconds)
+            raise Transient(f'an agent could not be started: {self._process.get_noise().strip()}')
+        event = self._await_event(caps.seconds)
         if event is not _Event.ENDED:
-            self._say(_STOP)
+            self._send_line(_STOP)
         self._reader.join(_HAND_OVER_SECONDS)
         self._process.kill()
         self._reader.join()
         if self._bug is not None:
             raise self._bug
         stopped = Ending.COST_CAP if event is _Event.STOP else Ending.TIME_CAP
-        return Ran(
-            ending=self._ending(stopped),
+        return AgentRun(
+            ending=self._decide_ending(stopped),
             files=self._files,
             seconds=self._ended - self._began,
             status=int(self._word) if _STATUS.fullmatch(self._word) else None,
-            said=self._process.noise(),
+            output_tail=self._process.get_noise(),
         )
 
-    def _ending(self, stopped: Ending) -> Ending:
+    def _decide_ending(self, stopped: Ending) -> Ending:
         if self._process.exceeded == 'memory':
             return Ending.MEMORY
         if self._too_large:
@@ -232,29 +232,29 @@ class _Watch:
             return stopped
         return Ending.COMPLETED if self._word == '0' else Ending.FAILED
 
-    def _say(self, word: str) -> None:
+    def _send_line(self, word: str) -> None:
         with suppress(BrokenPipeError):  # it has ended, which is seen where it is read
             self._process.stdin.write(f'{word}\n'.encode())
             self._process.stdin.flush()
 
-    def _next(self, seconds: float) -> _Event | None:
+    def _await_event(self, seconds: float) -> _Event | None:
         try:
             return self._events.get(timeout=seconds)
         except queue.Empty:
             return None
 
-    def _read(self) -> None:
+    def _follow_output(self) -> None:
         stream = self._process.stdout
         try:
-            if _line(stream) != _STARTED:
+            if _receive_line(stream) != _STARTED:
                 return
             self._began = time.monotonic()
             self._events.put(_Event.STARTED)
-            self._word = _line(stream)
+            self._word = _receive_line(stream)
             self._ended = time.monotonic()
             self._events.put(_Event.ENDED)
-            self._files = left(stream, self._start, self._wanted)
-        except TooLarge:
+            self._files = collect_changed_files(stream, self._start, self._wanted)
+        except HandoverTooLarge:
             self._too_large = True
         except (tarfile.TarError, OSError):
             return  # an end without a hand-over
@@ -264,7 +264,7 @@ class _Watch:
             self._events.put(_Event.ENDED)
 
 
-def _line(stream: BinaryIO) -> str:
+def _receive_line(stream: BinaryIO) -> str:
     """A short line; empty at the end of the stream."""
     line = bytearray()
     while (byte := stream.read(1)) not in (b'', b'\n') and len(line) < _LINE_BYTES:

@@ -12,7 +12,7 @@ from coevo.agents.run import AgentSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class RunSummary:
     """What a run has now, of all that was ever finished in its folder.
 
     made     attempts of this call; `kept` those of earlier ones
@@ -23,8 +23,8 @@ class Summary:
 
     predictions: Path
     attempts: tuple[Attempt, ...]
-    made: int
-    kept: int
+    attempts_now: int
+    attempts_before: int
     without: tuple[str, ...]
     troubled: tuple[str, ...]
     bugs: tuple[str, ...]
@@ -32,7 +32,7 @@ class Summary:
     network: str
 
 
-def line(found: Attempt) -> str:
+def format_attempt_line(found: Attempt) -> str:
     cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
     answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
     rounds = '1 round' if found.rounds == 1 else f'{found.rounds} rounds'
@@ -40,47 +40,47 @@ def line(found: Attempt) -> str:
     return f'{name} {found.ending}: {answer}, {rounds}{cost}, {found.seconds:.0f} s'
 
 
-def network(settings: AgentSettings) -> str:
+def describe_network(settings: AgentSettings) -> str:
     """What an agent reached, as a report says it."""
     if settings.endpoint is None:
         return 'none'
-    return f'{settings.endpoint.shown} alone, by a relay outside of the sandbox'
+    return f'{settings.endpoint.description} alone, by a relay outside of the sandbox'
 
 
-def report(summary: Summary) -> Mapping[str, object]:
-    found = summary.attempts
-    costs = [one.cost_usd for one in found if one.cost_usd is not None]
+def build_report(summary: RunSummary) -> Mapping[str, object]:
+    attempts = summary.attempts
+    costs = [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
     return {
-        'attempts': len(found),
-        'endings': dict(sorted(Counter(str(one.ending) for one in found).items())),
-        'models': sorted({usage.model for one in found for usage in one.usage}),
+        'attempts': len(attempts),
+        'endings': dict(sorted(Counter(str(attempt.ending) for attempt in attempts).items())),
+        'models': sorted({usage.model for attempt in attempts for usage in attempt.usage}),
         'network': summary.network,
-        'rounds': sum(one.rounds for one in found),
-        'unmetered': sum(one.unmetered for one in found),
-        'tokens': sum(one.tokens for one in found),
+        'rounds': sum(attempt.rounds for attempt in attempts),
+        'unmetered': sum(attempt.unmetered for attempt in attempts),
+        'tokens': sum(attempt.tokens for attempt in attempts),
         'cost_usd': round(sum(costs), 6) if costs else None,
         'billed_usd': summary.billed_usd,
-        'refused': sorted({why for one in found for why in one.refused}),
+        'refused': sorted({why for attempt in attempts for why in attempt.refused}),
         'without_start_state': summary.without,
         'troubled': summary.troubled,
         'bugs': len(summary.bugs),
     }
 
 
-def told(summary: Summary) -> list[str]:
+def format_closing_lines(summary: RunSummary) -> list[str]:
     """The closing lines."""
-    endings = Counter(str(one.ending) for one in summary.attempts)
-    tokens = sum(one.tokens for one in summary.attempts)
-    rounds = sum(one.rounds for one in summary.attempts)
-    seconds = sum(one.seconds for one in summary.attempts)
+    endings = Counter(str(attempt.ending) for attempt in summary.attempts)
+    tokens = sum(attempt.tokens for attempt in summary.attempts)
+    rounds = sum(attempt.rounds for attempt in summary.attempts)
+    seconds = sum(attempt.seconds for attempt in summary.attempts)
     lines = [
-        f'{len(summary.attempts)} attempts: {summary.made} now, {summary.kept} before; '
+        f'{len(summary.attempts)} attempts: {summary.attempts_now} now, {summary.attempts_before} before; '
         + ', '.join(f'{count} {ending}' for ending, count in sorted(endings.items())),
         f'{rounds} rounds, {tokens} tokens, {seconds:.0f} s of the agent'
         + ('' if summary.billed_usd is None else f', ${summary.billed_usd:.2f} billed in all'),
         f'network: {summary.network}',
     ]
-    lines += [f'without a start state: {one}' for one in summary.without]
+    lines += [f'without a start state: {attempt}' for attempt in summary.without]
     if summary.bugs:
         lines.append(
             f'{len(summary.bugs)} attempts ended in a bug of coevo and are made again next time; '

@@ -15,14 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.agents.difference import Ends
-from coevo.agents.difference import File
-from coevo.agents.feedback import Judged
-from coevo.agents.feedback import judged
+from coevo.agents.difference import GitFile
+from coevo.agents.feedback import AttemptFeedback
+from coevo.agents.feedback import make_feedback
 from coevo.agents.records import Attempt
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.judging.application import Applied
-from coevo.evaluation.judging.application import apply
-from coevo.evaluation.options import Options
+from coevo.evaluation.judging.application import AppliedFile
+from coevo.evaluation.judging.application import apply_patch
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.task_rows import TaskRow
@@ -49,7 +49,7 @@ Done = Mapping[tuple[str, int], Attempt]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class AttemptSeries:
     """How often each task is attempted.
 
     snapshot  where tasks and answers are judged by, of `feedback` alone
@@ -61,12 +61,12 @@ class Series:
     snapshot: Path | str | None = None
     seed: int | None = None
 
-    def seed_of(self, number: int) -> int | None:
+    def compute_seed(self, number: int) -> int | None:
         return None if self.seed is None else self.seed + number - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class AttemptTurn:
     """An attempt that is to be made.
 
     earlier  the attempts before it that it knows of
@@ -76,59 +76,67 @@ class Turn:
     task: TaskRow
     number: int = 1
     earlier: tuple[Attempt, ...] = ()
-    told: str = ''
+    feedback: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class AttemptStart:
     """The test file that an attempt begins with, None if it is absent, and its whole prompt."""
 
     file: bytes | None
     prompt: str
 
 
-def waiting(series: Series, tasks: Sequence[TaskRow], done: Done, number: int) -> tuple[Turn, ...]:
+def list_waiting_turns(
+    series: AttemptSeries, tasks: Sequence[TaskRow], done: Done, number: int
+) -> tuple[AttemptTurn, ...]:
     """The attempts of a number that are to be made: of tasks of which the one before is done."""
-    found = []
+    turns = []
     for task in tasks:
-        before = [done.get((task.task_id, one)) for one in range(1, number)]
-        earlier = tuple(one for one in before if one is not None)
+        before = [done.get((task.task_id, previous)) for previous in range(1, number)]
+        earlier = tuple(previous for previous in before if previous is not None)
         if (task.task_id, number) in done or len(earlier) < number - 1:
             continue
         knows = series.protocol is not AttemptProtocol.ONCE
-        found.append(Turn(task=task, number=number, earlier=earlier if knows else ()))
-    return tuple(found)
+        turns.append(AttemptTurn(task=task, number=number, earlier=earlier if knows else ()))
+    return tuple(turns)
 
 
-def told_of(series: Series, turns: Sequence[Turn], options: Options) -> Mapping[str, Judged]:
+def collect_feedback(
+    series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
+) -> Mapping[str, AttemptFeedback]:
     """What became of the attempts before, by task."""
     last = [turn.earlier[-1] for turn in turns]
-    answers = [Prediction(task_id=one.task_id, patch=_encoded(one.patch)) for one in last]
-    tasks = frozenset(one.task_id for one in last)
-    found = evaluate(replace(options, predictions=answers, tasks=tasks))
+    answers = [
+        Prediction(task_id=attempt.task_id, patch=_encode_patch(attempt.patch)) for attempt in last
+    ]
+    tasks = frozenset(attempt.task_id for attempt in last)
+    evaluation = evaluate(replace(options, predictions=answers, tasks=tasks))
     return {
-        task_id: judged(
-            [row for row in found.rows if row.task_id == task_id],
-            [row for row in found.suites if row.task_id == task_id],
+        task_id: make_feedback(
+            [row for row in evaluation.rows if row.task_id == task_id],
+            [row for row in evaluation.suites if row.task_id == task_id],
         )
         for task_id in sorted(tasks)
     }
 
 
-def beginning(series: Series, turn: Turn, start: bytes | None) -> Beginning:
+def make_attempt_start(
+    series: AttemptSeries, turn: AttemptTurn, start: bytes | None
+) -> AttemptStart:
     """start  the test file of the start state"""
     prompt = turn.task.prompt or ''
     if not turn.earlier:
-        return Beginning(file=start, prompt=prompt)
-    files = [_file(turn.task, one, start) for one in turn.earlier]
+        return AttemptStart(file=start, prompt=prompt)
+    files = [_apply_earlier_patch(turn.task, attempt, start) for attempt in turn.earlier]
     if series.protocol is AttemptProtocol.FEEDBACK:
-        words = _FEEDBACK.format(number=turn.number, told=turn.told)
-        return Beginning(file=files[-1], prompt=prompt + words)
-    words = _EARLIER.format(number=turn.number, files=_shown(files))
-    return Beginning(file=start, prompt=prompt + words)
+        words = _FEEDBACK.format(number=turn.number, told=turn.feedback)
+        return AttemptStart(file=files[-1], prompt=prompt + words)
+    words = _EARLIER.format(number=turn.number, files=_format_files(files))
+    return AttemptStart(file=start, prompt=prompt + words)
 
 
-def from_start(
+def rebase_on_start(
     files: Mapping[str, Ends], path: str, start: bytes | None, begun: bytes | None
 ) -> Mapping[str, Ends]:
     """What differs from the start state, of files that differ from what an attempt began with.
@@ -137,26 +145,26 @@ def from_start(
     """
     if start == begun:
         return files
-    end = files[path][1] if path in files else _plain(begun)
+    end = files[path][1] if path in files else _make_plain_file(begun)
     mode = end.mode if end is not None else '100644'
-    return {**files, path: (None if start is None else File(mode=mode, content=start), end)}
+    return {**files, path: (None if start is None else GitFile(mode=mode, content=start), end)}
 
 
-def _plain(content: bytes | None) -> File | None:
-    return None if content is None else File(mode='100644', content=content)
+def _make_plain_file(content: bytes | None) -> GitFile | None:
+    return None if content is None else GitFile(mode='100644', content=content)
 
 
-def _file(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:
+def _apply_earlier_patch(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:
     """The test file that an attempt left; that of the start where its patch cannot be judged."""
-    made = apply(_encoded(earlier.patch), task.test_file, start)
-    return made.content if isinstance(made, Applied) else start
+    result = apply_patch(_encode_patch(earlier.patch), task.test_file, start)
+    return result.content if isinstance(result, AppliedFile) else start
 
 
-def _encoded(patch: str | None) -> bytes | None:
+def _encode_patch(patch: str | None) -> bytes | None:
     return None if patch is None else patch.encode('utf-8', 'surrogateescape')
 
 
-def _shown(files: Sequence[bytes | None]) -> str:
+def _format_files(files: Sequence[bytes | None]) -> str:
     left, parts = MOST_EARLIER, []
     for number, file in enumerate(files, 1):
         text = (file or b'').decode('utf-8', 'replace')[:left]

@@ -31,20 +31,20 @@ class Usage:
         return self.input + self.read + self.written + self.written_long + self.output
 
 
-def totals(rounds: Iterable[Usage]) -> tuple[Usage, ...]:
+def sum_by_model(rounds: Iterable[Usage]) -> tuple[Usage, ...]:
     """One sum for each model, by name."""
     models: dict[str, list[Usage]] = defaultdict(list)
-    for one in rounds:
-        models[one.model].append(one)
-    return tuple(_sum(model, of_it) for model, of_it in sorted(models.items()))
+    for usage in rounds:
+        models[usage.model].append(usage)
+    return tuple(_sum_usage(model, of_it) for model, of_it in sorted(models.items()))
 
 
-def _sum(model: str, rounds: list[Usage]) -> Usage:
+def _sum_usage(model: str, rounds: list[Usage]) -> Usage:
     return Usage(
         model=model,
-        input=sum(one.input for one in rounds),
-        read=sum(one.read for one in rounds),
-        written=sum(one.written for one in rounds),
-        written_long=sum(one.written_long for one in rounds),
-        output=sum(one.output for one in rounds),
+        input=sum(usage.input for usage in rounds),
+        read=sum(usage.read for usage in rounds),
+        written=sum(usage.written for usage in rounds),
+        written_long=sum(usage.written_long for usage in rounds),
+        output=sum(usage.output for usage in rounds),
     )

@@ -6,14 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from coevo.evaluation.verbs import add_store_of_clones
-from coevo.evaluation.verbs import add_tasks
-from coevo.evaluation.verbs import score
-from coevo.evaluation.verbs import with_extra
+from coevo.evaluation.verbs import add_store_option
+from coevo.evaluation.verbs import add_task_options
+from coevo.evaluation.verbs import evaluate_and_show
+from coevo.evaluation.verbs import require_extra
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.options.arguments import add_sandbox
-from coevo.options.arguments import positive
+from coevo.options.arguments import parse_positive
 from coevo.options.parser import Parser
 from coevo.options.parser import add_cutoff
 from coevo.options.parser import add_snapshot
@@ -49,13 +49,15 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     attempt.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where attempts and predictions go'
     )
-    add_tasks(attempt)
+    add_task_options(attempt)
     add_cutoff(attempt)
-    add_store_of_clones(attempt)
-    attempt.add_argument('--jobs', type=positive, default=1, metavar='N', help='attempts at once')
-    _add_model(attempt)
-    _add_limits(attempt)
-    _add_repeats(attempt)
+    add_store_option(attempt)
+    attempt.add_argument(
+        '--jobs', type=parse_positive, default=1, metavar='N', help='attempts at once'
+    )
+    _add_model_options(attempt)
+    _add_limit_options(attempt)
+    _add_repeat_options(attempt)
     attempt.add_argument(
         '--no-kit',
         action='store_true',
@@ -73,10 +75,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='then score them, as `coevo evaluate` does, and put the results there',
     )
     add_sandbox(attempt, CONFINING)
-    attempt.set_defaults(run=with_extra(_attempt))
+    attempt.set_defaults(run=require_extra(_run_attempt))
 
 
-def _add_model(attempt: argparse.ArgumentParser) -> None:
+def _add_model_options(attempt: argparse.ArgumentParser) -> None:
     attempt.add_argument('--agent-model', metavar='NAME', help='the model that the agent uses')
     attempt.add_argument('--harness', metavar='NAME', help='what predictions call the agent')
     attempt.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
@@ -92,7 +94,7 @@ def _add_model(attempt: argparse.ArgumentParser) -> None:
     attempt.add_argument('--prices', type=Path, metavar='FILE', help='TOML, see coevo/agents')
 
 
-def _add_limits(attempt: argparse.ArgumentParser) -> None:
+def _add_limit_options(attempt: argparse.ArgumentParser) -> None:
     attempt.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
     attempt.add_argument(
         '--max-seconds', type=float, default=3600, metavar='S', help='wall seconds of a task'
@@ -100,8 +102,10 @@ def _add_limits(attempt: argparse.ArgumentParser) -> None:
     attempt.add_argument('--memory', type=int, default=8, metavar='GIB', help='of a task')
 
 
-def _add_repeats(attempt: argparse.ArgumentParser) -> None:
-    attempt.add_argument('--attempts', type=positive, default=1, metavar='K', help='at each task')
+def _add_repeat_options(attempt: argparse.ArgumentParser) -> None:
+    attempt.add_argument(
+        '--attempts', type=parse_positive, default=1, metavar='K', help='at each task'
+    )
     attempt.add_argument(
         '--protocol',
         choices=('once', 'feedback', 'diversify'),
@@ -117,7 +121,7 @@ def _add_repeats(attempt: argparse.ArgumentParser) -> None:
     )
 
 
-def _attempt(arguments: argparse.Namespace) -> int:
+def _run_attempt(arguments: argparse.Namespace) -> int:
     """Status 0 if every task was attempted; Transient, hence 3, for trouble of ours."""
     if (arguments.agent is None) == (arguments.grid is None):
         raise Fatal('name what attempts the tasks: either --agent or --grid')
@@ -127,26 +131,28 @@ def _attempt(arguments: argparse.Namespace) -> int:
         return attempt_grid(arguments)
 
     from coevo.agents.attempts import attempt_all
-    from coevo.agents.planning import estimate_of
+    from coevo.agents.planning import build_evaluation_options
+    from coevo.agents.planning import estimate_cost
     from coevo.agents.planning import is_estimable
-    from coevo.agents.planning import plan
-    from coevo.agents.planning import results_of
-    from coevo.agents.summary import told
-    from coevo.evaluation.folders import check
+    from coevo.agents.planning import make_plan
+    from coevo.agents.summary import format_closing_lines
+    from coevo.evaluation.folders import check_writable
 
     if arguments.estimate:
-        print(estimate_of(arguments).sentence)
+        print(estimate_cost(arguments).sentence)
         return 0
     if arguments.evaluate is not None:
-        check(arguments.evaluate, '--evaluate')
-    wanted = plan(arguments)
+        check_writable(arguments.evaluate, '--evaluate')
+    wanted = make_plan(arguments)
     if is_estimable(arguments.agent):
-        print(estimate_of(arguments).sentence, file=sys.stderr)
+        print(estimate_cost(arguments).sentence, file=sys.stderr)
     summary = attempt_all(wanted, lambda line: print(line, file=sys.stderr))
-    print('\n'.join(told(summary)))
+    print('\n'.join(format_closing_lines(summary)))
     if summary.troubled:
         raise Transient(f'{len(summary.troubled)} tasks could not be attempted')
     scored = 0
     if arguments.evaluate is not None:
-        scored = score(results_of(arguments, summary.predictions), arguments.evaluate)
+        scored = evaluate_and_show(
+            build_evaluation_options(arguments, summary.predictions), arguments.evaluate
+        )
     return 1 if summary.bugs else scored

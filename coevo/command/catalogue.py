@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.options.parser import Parser
 
 
@@ -24,35 +24,35 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         '--format', choices=('table', 'json'), default='table', help='how the list is written'
     )
-    verb.set_defaults(run=_run)
+    verb.set_defaults(run=_list_snapshots)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _list_snapshots(arguments: argparse.Namespace) -> int:
     """1 for a catalogue that is damaged."""
-    from coevo.display.presentation import columns
+    from coevo.display.presentation import align_columns
     from coevo.snapshots.catalogue import COUNTED
-    from coevo.snapshots.catalogue import catalogue
-    from coevo.snapshots.catalogue import default_place
-    from coevo.snapshots.catalogue import text
+    from coevo.snapshots.catalogue import encode_catalogue
+    from coevo.snapshots.catalogue import find_default_place
+    from coevo.snapshots.catalogue import load_catalogue
 
     try:
-        found = catalogue(arguments.place or default_place())
-    except Damaged as error:
+        snapshots = load_catalogue(arguments.place or find_default_place())
+    except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     if arguments.format == 'json':
-        sys.stdout.write(text(found).decode())
+        sys.stdout.write(encode_catalogue(snapshots).decode())
         return 0
     heads = ('snapshot', 'month', 'schema', *COUNTED, 'MB')
     rows = [
         (
-            one.name,
-            one.month,
-            one.schema,
-            *(str(one.rows.get(table, 0)) for table in COUNTED),
-            f'{one.size / 1e6:.1f}',
+            snapshot.name,
+            snapshot.month,
+            snapshot.schema,
+            *(str(snapshot.rows.get(table, 0)) for table in COUNTED),
+            f'{snapshot.size / 1e6:.1f}',
         )
-        for one in found
+        for snapshot in snapshots
     ]
-    sys.stdout.write(columns([heads, *rows], [False] * 3 + [True] * (len(heads) - 3)))
+    sys.stdout.write(align_columns([heads, *rows], [False] * 3 + [True] * (len(heads) - 3)))
     return 0

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.languages.findings import DoctorFinding
-from coevo.languages.findings import first_line
-from coevo.sandboxes.libfaketime import libraries
-from coevo.storage.folders import cache_folder
-from coevo.storage.folders import work_root
+from coevo.languages.findings import read_first_output_line
+from coevo.sandboxes.libfaketime import find_libraries
+from coevo.storage.folders import find_cache_folder
+from coevo.storage.folders import find_work_root
 
 GIB = 1 << 30
 ENOUGH_DISK = 5 * GIB  # clones, builds and the libraries of a few hundred revisions
@@ -21,30 +21,30 @@ ENOUGH_MEMORY = 4 * GIB  # Maven and two test processes beside it
 BUBBLEWRAP = ('--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc')
 
 
-def examine() -> tuple[DoctorFinding, ...]:
+def examine_machine() -> tuple[DoctorFinding, ...]:
     """Every finding, in a fixed order; each is looked at even if one before it is missing."""
-    return tuple(_findings())
+    return tuple(_list_findings())
 
 
-def _findings() -> Iterator[DoctorFinding]:
-    yield _git()
-    yield from _languages()
-    yield _bubblewrap()
-    yield _docker()
-    yield _libfaketime()
-    yield _disk('disk for the tool cache', cache_folder())
-    yield _disk('disk for the work', work_root())
-    yield _memory()
+def _list_findings() -> Iterator[DoctorFinding]:
+    yield _check_git()
+    yield from _check_languages()
+    yield _check_bubblewrap()
+    yield _check_docker()
+    yield _check_libfaketime()
+    yield _check_disk('disk for the tool cache', find_cache_folder())
+    yield _check_disk('disk for the work', find_work_root())
+    yield _check_memory()
 
 
-def _git() -> DoctorFinding:
-    version = first_line('git', '--version')
+def _check_git() -> DoctorFinding:
+    version = read_first_output_line('git', '--version')
     if version is None:
         return DoctorFinding(name='git', good=False, state='not found', advice='install git')
     return DoctorFinding(name='git', good=True, state=version.removeprefix('git version '))
 
 
-def _languages() -> Iterator[DoctorFinding]:
+def _check_languages() -> Iterator[DoctorFinding]:
     """What each language needs; the wheel alone, with which snapshots are read, knows none."""
     try:
         from coevo.languages.table import LANGUAGES
@@ -57,15 +57,15 @@ def _languages() -> Iterator[DoctorFinding]:
         )
         return
     for language in LANGUAGES.values():
-        yield from language.findings()
+        yield from language.inspect_machine()
 
 
-def _bubblewrap() -> DoctorFinding:
-    version = first_line('bwrap', '--version')
+def _check_bubblewrap() -> DoctorFinding:
+    version = read_first_output_line('bwrap', '--version')
     advice = 'install bubblewrap, or use Docker (--sandbox docker)'
     if version is None:
         return DoctorFinding(name='bubblewrap', good=False, state='not found', advice=advice)
-    if first_line('bwrap', *BUBBLEWRAP, 'true') is None:
+    if read_first_output_line('bwrap', *BUBBLEWRAP, 'true') is None:
         return DoctorFinding(
             name='bubblewrap',
             good=False,
@@ -78,8 +78,8 @@ def _bubblewrap() -> DoctorFinding:
     )
 
 
-def _docker() -> DoctorFinding:
-    version = first_line('docker', 'version', '--format', '{{.Server.Version}}')
+def _check_docker() -> DoctorFinding:
+    version = read_first_output_line('docker', 'version', '--format', '{{.Server.Version}}')
     if not version:
         return DoctorFinding(
             name='Docker',
@@ -91,10 +91,12 @@ def _docker() -> DoctorFinding:
     return DoctorFinding(name='Docker', good=True, state=f'daemon {version}', needed=False)
 
 
-def _libfaketime() -> DoctorFinding:
-    found = libraries()
-    if found:
-        return DoctorFinding(name='libfaketime', good=True, state=str(found[0]), needed=False)
+def _check_libfaketime() -> DoctorFinding:
+    library_paths = find_libraries()
+    if library_paths:
+        return DoctorFinding(
+            name='libfaketime', good=True, state=str(library_paths[0]), needed=False
+        )
     return DoctorFinding(
         name='libfaketime',
         good=False,
@@ -104,13 +106,13 @@ def _libfaketime() -> DoctorFinding:
     )
 
 
-def _disk(name: str, folder: Path) -> DoctorFinding:
-    there = next(one for one in (folder, *folder.parents) if one.is_dir())
+def _check_disk(name: str, folder: Path) -> DoctorFinding:
+    there = next(candidate for candidate in (folder, *folder.parents) if candidate.is_dir())
     free = shutil.disk_usage(there).free
     state = f'{free / GIB:.1f} GiB free for {folder}'
     if free >= ENOUGH_DISK:
         return DoctorFinding(name=name, good=True, state=state)
-    variable = 'COEVO_CACHE' if folder == cache_folder() else 'COEVO_WORK'
+    variable = 'COEVO_CACHE' if folder == find_cache_folder() else 'COEVO_WORK'
     return DoctorFinding(
         name=name,
         good=False,
@@ -119,7 +121,7 @@ def _disk(name: str, folder: Path) -> DoctorFinding:
     )
 
 
-def _memory() -> DoctorFinding:
+def _check_memory() -> DoctorFinding:
     size = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
     state = f'{size / GIB:.1f} GiB'
     if size >= ENOUGH_MEMORY:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.options.parser import Parser
 from coevo.options.parser import add_snapshot
@@ -37,22 +37,22 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DIR',
         help='a store whose clones are used; what neither has is fetched from its address',
     )
-    verb.set_defaults(run=_run)
+    verb.set_defaults(run=_hydrate_edition)
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.code_free.blobs import Clones
-    from coevo.snapshots.code_free.hydration import hydrate
+def _hydrate_edition(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.code_free.blobs import CloneLocations
+    from coevo.snapshots.code_free.hydration import hydrate_edition
 
     for option, folder in (('--clones', arguments.clones), ('--store', arguments.store)):
         if folder is not None and not folder.is_dir():
             raise Fatal(f'{folder} is no folder; {option} names one with clones')
-    clones = Clones(folder=arguments.clones, store=arguments.store)
+    clones = CloneLocations(folder=arguments.clones, store=arguments.store)
     try:
-        found = hydrate(arguments.snapshot, arguments.out, clones)
-    except Damaged as error:
+        result = hydrate_edition(arguments.snapshot, arguments.out, clones)
+    except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
-    for sentence in found.sentences:
-        print(sentence, file=sys.stdout if found.is_whole else sys.stderr)
-    return 0 if found.is_whole else 1
+    for sentence in result.sentences:
+        print(sentence, file=sys.stdout if result.is_whole else sys.stderr)
+    return 0 if result.is_whole else 1

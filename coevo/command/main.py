@@ -20,27 +20,27 @@ from coevo.command import hydration as hydration_verb
 from coevo.command import runtimes as runtime_verbs
 from coevo.command.start_up import leave_out_pandas
 from coevo.display import terminal
-from coevo.display.credentials import hidden
+from coevo.display.credentials import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.options.arguments import in_unicode
+from coevo.options.arguments import to_unicode
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
 from coevo.options.parser import TopParser
 from coevo.options.parser import Verb
 from coevo.options.parser import add_cutoff
 from coevo.options.parser import add_snapshot
-from coevo.options.parser import cutoff_of
+from coevo.options.parser import parse_cutoff
 from coevo.storage import disk
 
 
-class Terminated(KeyboardInterrupt):
+class TerminationInterrupt(KeyboardInterrupt):
     """SIGTERM: the same as Ctrl-C but for the status."""
 
 
-def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The whole command line; the pipeline's verbs get their options from `flows.verbs`."""
     top = TopParser(
         prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
@@ -59,14 +59,14 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     statistics.add_argument(
         '--results', type=Path, metavar='DIR', help='an evaluation, for run and attempt times'
     )
-    statistics.set_defaults(run=_statistics)
+    statistics.set_defaults(run=_print_statistics)
     verify = verbs.add_parser(
         'verify',
         help='check a snapshot; status 1 if anything is off',
         example='coevo verify snapshots/2026-05',
     )
     add_snapshot(verify)
-    verify.set_defaults(run=_verify)
+    verify.set_defaults(run=_verify_snapshot)
     hydration_verb.add(verbs)
     show = verbs.add_parser(
         'show',
@@ -75,9 +75,9 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     )
     add_snapshot(show)
     show.add_argument(
-        'id', type=in_unicode, help='a task_id, method_id, pair_id, repository, or key of a drop'
+        'id', type=to_unicode, help='a task_id, method_id, pair_id, repository, or key of a drop'
     )
-    show.set_defaults(run=_show)
+    show.set_defaults(run=_show_row)
     _add_prompt(verbs)
     evaluation_verbs.add(verbs)
     agent_verbs.add(verbs)
@@ -88,7 +88,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         help='say what is installed and what to do about the rest',
         example='coevo doctor',
     )
-    doctor.set_defaults(run=_doctor)
+    doctor.set_defaults(run=_run_doctor)
     return top
 
 
@@ -100,7 +100,7 @@ def _add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_snapshot(query)
     query.add_argument(
-        'sql', nargs='?', type=in_unicode, help='a question (default: counts by track and label)'
+        'sql', nargs='?', type=to_unicode, help='a question (default: counts by track and label)'
     )
     query.add_argument(
         '--and',
@@ -121,7 +121,7 @@ def _add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='how the answer is written',
     )
     query.add_argument('--out', type=Path, metavar='FILE', help='write the answer there')
-    query.set_defaults(run=_query)
+    query.set_defaults(run=_run_query)
     query.late = 'sql'
 
 
@@ -135,8 +135,8 @@ def _add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
         'The column tasks.prompt_version says which version it is.',
     )
     add_snapshot(prompt)
-    prompt.add_argument('task', type=in_unicode, help='a task_id')
-    prompt.set_defaults(run=_prompt)
+    prompt.add_argument('task', type=to_unicode, help='a task_id')
+    prompt.set_defaults(run=_print_prompt)
 
 
 def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -165,89 +165,89 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
     study.add_argument(
         '--seed', type=int, default=0, metavar='N', help='decides which repository goes where'
     )
-    study.set_defaults(run=_identification)
+    study.set_defaults(run=_run_identification)
 
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
     """Only the verb that is asked for is imported: each costs what it needs, and the others nothing."""
-    asked = argv[0] if argv and _has_pipeline() else None
+    requested = argv[0] if argv and _has_pipeline() else None
     for verb, text in PIPELINE_VERBS.items():
-        if verb == asked:
+        if verb == requested:
             importlib.import_module(f'flows.verbs.{verb}').add(verbs)
             continue
         sub = verbs.add_parser(verb, help=text, add_help=False)
         sub.add_argument('rest', nargs=argparse.REMAINDER)
-        sub.set_defaults(run=_no_pipeline)
+        sub.set_defaults(run=_fail_without_pipeline)
 
 
 def _has_pipeline() -> bool:
     """Whether the `flows` that Python would import is ours: others may have a package of that name."""
-    found = importlib.util.find_spec('flows')
+    spec = importlib.util.find_spec('flows')
     ours = Path(__file__).resolve().parents[2] / 'flows'
     return (
-        found is not None
-        and found.origin is not None
-        and Path(found.origin).resolve().parent == ours
+        spec is not None
+        and spec.origin is not None
+        and Path(spec.origin).resolve().parent == ours
         and (ours / 'verbs' / 'mine.py').is_file()
     )
 
 
-def _no_pipeline(arguments: argparse.Namespace) -> int:
+def _fail_without_pipeline(arguments: argparse.Namespace) -> int:
     raise Fatal(
         f'`coevo {arguments.verb}` is part of the pipeline, which is not in the wheel; clone the '
         'repository of coevo and run `make setup` there'
     )
 
 
-def _query(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.query import Question
-    from coevo.snapshots.query import query
+def _run_query(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.query import SnapshotQuery
+    from coevo.snapshots.query import run_query
 
-    question = Question(
+    question = SnapshotQuery(
         sql=arguments.sql,
-        cutoff=cutoff_of(arguments),
+        cutoff=parse_cutoff(arguments),
         track=arguments.track,
         format=arguments.format,
         out=arguments.out,
     )
-    query((arguments.snapshot, *arguments.others), question)
+    run_query((arguments.snapshot, *arguments.others), question)
     return 0
 
 
-def _identification(arguments: argparse.Namespace) -> int:
+def _run_identification(arguments: argparse.Namespace) -> int:
     from coevo.model.words import Walk
     from coevo.snapshots.identification import IdentificationStudy
-    from coevo.snapshots.identification import identify
     from coevo.snapshots.identification import parse_split
+    from coevo.snapshots.identification import print_identification
 
     study = IdentificationStudy(
-        cutoff=cutoff_of(arguments),
+        cutoff=parse_cutoff(arguments),
         walk=Walk(arguments.walk or Walk.PARENTS),
         export=arguments.export,
         format=arguments.format,
         split=parse_split(arguments.split),
         seed=arguments.seed,
     )
-    identify(arguments.snapshot, study)
+    print_identification(arguments.snapshot, study)
     return 0
 
 
-def _statistics(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.statistics_text import text
+def _print_statistics(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.statistics_text import render_statistics
 
-    terminal.write_data(text(arguments.snapshot, arguments.results).encode())
+    terminal.write_data(render_statistics(arguments.snapshot, arguments.results).encode())
     return 0
 
 
-def _verify(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.snapshot import manifest
-    from coevo.snapshots.verification import not_asked
-    from coevo.snapshots.verification import verify
+def _verify_snapshot(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.snapshot import load_manifest
+    from coevo.snapshots.verification import list_skipped_rules
+    from coevo.snapshots.verification import verify_snapshot
 
     try:
-        findings = verify(arguments.snapshot)
-        skipped = not_asked(manifest(arguments.snapshot))
-    except Damaged as error:
+        findings = verify_snapshot(arguments.snapshot)
+        skipped = list_skipped_rules(load_manifest(arguments.snapshot))
+    except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     for finding in findings:
@@ -255,47 +255,47 @@ def _verify(arguments: argparse.Namespace) -> int:
     if skipped:
         rules = ', '.join(f'{rule.table}.{rule.name}' for rule in skipped)
         print(f'not asked, since a code-free edition has no texts: {rules}')
-    print('not good: see above' if findings else f'{hidden(arguments.snapshot)}: good')
+    print('not good: see above' if findings else f'{hide_credentials(arguments.snapshot)}: good')
     return 1 if findings else 0
 
 
-def _show(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.show import show
+def _show_row(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.show import render_by_id
 
-    print(show(arguments.snapshot, arguments.id))
+    print(render_by_id(arguments.snapshot, arguments.id))
     return 0
 
 
-def _prompt(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.task_prompts import task_prompt
+def _print_prompt(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.task_prompts import load_task_prompt
 
-    terminal.write_data(task_prompt(arguments.snapshot, arguments.task).encode())
+    terminal.write_data(load_task_prompt(arguments.snapshot, arguments.task).encode())
     return 0
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
-    from coevo.command.doctor import examine
+def _run_doctor(arguments: argparse.Namespace) -> int:
+    from coevo.command.doctor import examine_machine
 
-    findings = examine()
+    findings = examine_machine()
     for finding in findings:
         print(finding)
-    return 1 if any(one.needed and not one.good for one in findings) else 0
+    return 1 if any(check.needed and not check.good for check in findings) else 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Status 2 and one sentence for bad input, 1 for a no, 130 for Ctrl-C, 143 for SIGTERM."""
     if argv is None:
         leave_out_pandas()
-    with terminal.guarding():
-        return _main(argv)
+    with terminal.guard_output():
+        return _run_command(argv)
 
 
-def _main(argv: Sequence[str] | None) -> int:
+def _run_command(argv: Sequence[str] | None) -> int:
     words = sys.argv[1:] if argv is None else argv
     try:
-        arguments = parser(words).parse_args(words)
+        arguments = build_parser(words).parse_args(words)
         run: Verb = arguments.run
-        with _heeding_sigterm():
+        with _interrupt_on_sigterm():
             status = run(arguments)
             sys.stdout.flush()
             return status
@@ -307,29 +307,31 @@ def _main(argv: Sequence[str] | None) -> int:
         return 3
     except KeyboardInterrupt as interruption:
         print('coevo: interrupted; what was finished is kept', file=sys.stderr)
-        return 128 + (signal.SIGTERM if isinstance(interruption, Terminated) else signal.SIGINT)
+        return 128 + (
+            signal.SIGTERM if isinstance(interruption, TerminationInterrupt) else signal.SIGINT
+        )
     except SystemExit:  # of argparse, which does not mind whether its help could be written
         try:
             sys.stdout.flush()
         except OSError:
-            terminal.hush(sys.stdout)
+            terminal.silence_stream(sys.stdout)
         raise
     except BrokenPipeError:
-        terminal.hush(sys.stdout)
+        terminal.silence_stream(sys.stdout)
         return 0
     except OSError as error:
-        if not disk.is_trouble(error, words):
+        if not disk.is_mendable(error, words):
             raise
-        print(f'coevo: {disk.sentence(error, words)}', file=sys.stderr)
+        print(f'coevo: {disk.describe_trouble(error, words)}', file=sys.stderr)
         if error.filename == terminal.STANDARD_OUTPUT:
-            terminal.hush(sys.stdout)
+            terminal.silence_stream(sys.stdout)
         return 2
 
 
 @contextmanager
-def _heeding_sigterm() -> Iterator[None]:
+def _interrupt_on_sigterm() -> Iterator[None]:
     def terminate(number: int, frame: object) -> NoReturn:
-        raise Terminated
+        raise TerminationInterrupt
 
     before = signal.signal(signal.SIGTERM, terminate)
     try:

@@ -8,12 +8,12 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 
-from coevo.evaluation.verbs import with_extra
+from coevo.evaluation.verbs import require_extra
 from coevo.languages.runtimes import Runtime
 from coevo.languages.runtimes import Runtimes
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.options.parser import Parser
 
 
@@ -34,11 +34,11 @@ _VERBS = (
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    for one in _VERBS:
-        _add(verbs, one)
+    for verb in _VERBS:
+        _add_runtime_verb(verbs, verb)
 
 
-def _add(verbs: argparse._SubParsersAction[Parser], one: RuntimeVerb) -> None:
+def _add_runtime_verb(verbs: argparse._SubParsersAction[Parser], one: RuntimeVerb) -> None:
     verb = verbs.add_parser(
         one.name,
         help=f'list the {one.what} of this machine, or install more',
@@ -47,32 +47,32 @@ def _add(verbs: argparse._SubParsersAction[Parser], one: RuntimeVerb) -> None:
         f' `coevo {one.name} install {one.example}` brings those that are missing into the tool cache;'
         ' nothing of the system is changed, and no root is needed.',
     )
-    verb.set_defaults(run=with_extra(partial(_list, one)))
+    verb.set_defaults(run=require_extra(partial(_list_runtimes, one)))
     actions = verb.add_subparsers(dest='action', metavar='ACTION')
     install = actions.add_parser('install', help=f'bring {one.what} that are missing')
     install.add_argument(
         'releases', nargs='+', metavar='RELEASE', help=f'which, such as {one.example}'
     )
-    install.set_defaults(run=with_extra(partial(_install, one)))
+    install.set_defaults(run=require_extra(partial(_install_runtimes, one)))
 
 
-def _list(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
-    runtimes = _runtimes(verb)
-    for one in sorted(runtimes.known, key=_order):
-        print(one)
-    there = {one.release for one in runtimes.known}
-    for release in runtimes.bringable:
+def _list_runtimes(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
+    runtimes = _get_runtimes(verb)
+    for runtime in sorted(runtimes.known, key=_make_sort_key):
+        print(runtime)
+    there = {runtime.release for runtime in runtimes.known}
+    for release in runtimes.installable:
         if release not in there:
             print(f'{release:<4} missing; `coevo {verb.name} install {release}` brings it')
     return 0
 
 
-def _install(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
-    runtimes = _runtimes(verb, lambda line: print(line, file=sys.stderr))
+def _install_runtimes(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
+    runtimes = _get_runtimes(verb, lambda line: print(line, file=sys.stderr))
     refused: Transient | None = None
     for release in dict.fromkeys(arguments.releases):
         try:
-            print(runtimes.bring(release))
+            print(runtimes.install(release))
         except Transient as error:
             refused = refused or error  # the others may be had all the same
     if refused is not None:
@@ -80,11 +80,11 @@ def _install(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _runtimes(verb: RuntimeVerb, say: Say = silent) -> Runtimes:
+def _get_runtimes(verb: RuntimeVerb, say: Say = ignore_message) -> Runtimes:
     from coevo.languages.table import LANGUAGES
 
-    return LANGUAGES[verb.language].runtimes(say=say)
+    return LANGUAGES[verb.language].make_runtimes(say=say)
 
 
-def _order(one: Runtime) -> tuple[list[int], str, str]:
+def _make_sort_key(one: Runtime) -> tuple[list[int], str, str]:
     return [int(part) for part in re.findall(r'\d+', one.release)], one.version, str(one)

@@ -11,7 +11,7 @@ from types import ModuleType
 _UNUSED = 'pandas'
 
 
-class _Unused(MetaPathFinder):
+class _UnusedLibraryFinder(MetaPathFinder):
     """Says that a library is not installed."""
 
     def find_spec(
@@ -29,4 +29,4 @@ def leave_out_pandas() -> None:
     has such. Whoever imports `coevo` has pandas as ever.
     """
     if _UNUSED not in sys.modules:
-        sys.meta_path.insert(0, _Unused())
+        sys.meta_path.insert(0, _UnusedLibraryFinder())

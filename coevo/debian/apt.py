@@ -25,7 +25,7 @@ _EARLY = 'is not valid yet'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Package:
+class DebianPackage:
     """A package as a signed list has it; sizes in bytes."""
 
     name: str
@@ -50,29 +50,31 @@ class Apt:
 
         Transient where they cannot be had or are not signed, Fatal where their time is over.
         """
-        self._run('apt-get', 'update')
+        self._run_apt('apt-get', 'update')
 
-    def candidates(self, names: Sequence[str]) -> dict[str, Package]:
+    def find_candidates(self, names: Sequence[str]) -> dict[str, DebianPackage]:
         """By name, the newest version of those packages that the suite has."""
-        shown = self._run('apt-cache', 'show', '--no-all-versions', *names, tolerated=(0, 100))
-        found = (_package(paragraph) for paragraph in shown.split('\n\n') if paragraph.strip())
-        return {package.name: package for package in found}
+        shown = self._run_apt('apt-cache', 'show', '--no-all-versions', *names, tolerated=(0, 100))
+        packages = (
+            _parse_package(paragraph) for paragraph in shown.split('\n\n') if paragraph.strip()
+        )
+        return {package.name: package for package in packages}
 
-    def download(self, packages: Sequence[Package]) -> tuple[Path, ...]:
+    def download(self, packages: Sequence[DebianPackage]) -> tuple[Path, ...]:
         """The packages as files, whole and as the signed list has them; Transient."""
         wanted = [f'{package.name}={package.version}' for package in packages]
-        place = self._folder / 'packages'
-        place.mkdir()
-        self._run('apt-get', 'download', *wanted, folder=place)
-        return tuple(sorted(place.glob('*.deb')))
+        download_folder = self._folder / 'packages'
+        download_folder.mkdir()
+        self._run_apt('apt-get', 'download', *wanted, folder=download_folder)
+        return tuple(sorted(download_folder.glob('*.deb')))
 
-    def _run(
+    def _run_apt(
         self,
         *command: str,
         folder: Path | None = None,
         tolerated: Sequence[int] = (0,),
     ) -> str:
-        options = [f'--option={name}={value}' for name, value in self._options()]
+        options = [f'--option={name}={value}' for name, value in self._list_options()]
         done = subprocess.run(
             [command[0], '--quiet', *options, *command[1:]],
             check=False,
@@ -83,10 +85,10 @@ class Apt:
             text=True,
         )
         if done.returncode not in tolerated:
-            raise self._trouble(_why(done))
+            raise self._make_error(_extract_reason(done))
         return done.stdout
 
-    def _trouble(self, why: str) -> Fatal | Transient:
+    def _make_error(self, why: str) -> Fatal | Transient:
         """What to do about apt's words: those of a list's time no second try will change."""
         suite = self._suite
         if _STALE in why:
@@ -102,7 +104,7 @@ class Apt:
             )
         return Transient(f'apt could not fetch packages of {suite.name}: {why}')
 
-    def _options(self) -> Iterator[tuple[str, str]]:
+    def _list_options(self) -> Iterator[tuple[str, str]]:
         yield 'Dir::Etc::sourcelist', str(self._folder / 'sources.list')
         yield 'Dir::Etc::sourceparts', '-'
         yield 'Dir::State', str(self._folder)
@@ -116,9 +118,9 @@ class Apt:
         yield 'APT::Sandbox::User', 'root'
 
 
-def _package(paragraph: str) -> Package:
+def _parse_package(paragraph: str) -> DebianPackage:
     fields = message_from_string(paragraph)
-    return Package(
+    return DebianPackage(
         name=fields['Package'],
         version=fields['Version'],
         sha256=fields['SHA256'],
@@ -127,7 +129,7 @@ def _package(paragraph: str) -> Package:
     )
 
 
-def _why(done: subprocess.CompletedProcess[str]) -> str:
+def _extract_reason(done: subprocess.CompletedProcess[str]) -> str:
     """apt's first error, else its last words."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     errors = [line.removeprefix('E: ') for line in lines if line.startswith('E: ')]

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.debian.apt import Apt
-from coevo.debian.apt import Package
-from coevo.debian.elf import relink
-from coevo.debian.mirror import suites
+from coevo.debian.apt import DebianPackage
+from coevo.debian.elf import relink_programs
+from coevo.debian.mirror import list_suites
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
-from coevo.storage.building import building
+from coevo.storage.building import build_folder_once
 
 OWN = 'coevo'
 _LIBRARIES = f'{OWN}/lib'
@@ -35,7 +35,7 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class BundleRecipe:
     """What to unpack.
 
     what       in a sentence, such as `JDK 8`
@@ -53,14 +53,14 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class BundleRecord:
     """What a bundle was made of."""
 
     suite: str
-    packages: tuple[Package, ...]
+    packages: tuple[DebianPackage, ...]
 
 
-def install(recipe: Recipe, folder: Path, say: Say) -> Path:
+def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
     """The folder of a runtime, made if it is not there.
 
     Fatal where no suite has it or there is no space; Transient where the archive cannot be asked.
@@ -68,9 +68,9 @@ def install(recipe: Recipe, folder: Path, say: Say) -> Path:
     if folder.is_dir():
         return folder
     try:
-        with building(folder) as new:
+        with build_folder_once(folder) as new:
             if new is not None:
-                _build(recipe, new, folder, say)
+                _build_bundle(recipe, new, folder, say)
     except OSError as error:
         raise Fatal(
             f'{recipe.what} could not be unpacked into {folder.parent}: {error.strerror}; free'
@@ -79,35 +79,37 @@ def install(recipe: Recipe, folder: Path, say: Say) -> Path:
     return folder
 
 
-def record(folder: Path) -> Record | None:
+def load_record(folder: Path) -> BundleRecord | None:
     """What a folder was made of; None where it is no bundle."""
     try:
         content = json.loads((folder / _RECORD).read_bytes())
     except FileNotFoundError:
         return None
-    return Record(
+    return BundleRecord(
         suite=content['suite'],
-        packages=tuple(Package(**package) for package in content['packages']),
+        packages=tuple(DebianPackage(**package) for package in content['packages']),
     )
 
 
-def _build(recipe: Recipe, new: Path, final: Path, say: Say) -> None:
+def _build_bundle(recipe: BundleRecipe, new: Path, final: Path, say: Say) -> None:
     scratch = new.parent
-    for number, suite in enumerate(suites()):
+    for number, suite in enumerate(list_suites()):
         apt = Apt(suite, scratch / str(number))
         say(f'looking for {recipe.what} in {suite.name}')
         apt.update()
-        found = apt.candidates((*recipe.packages, *recipe.libraries))
-        if set(recipe.packages) <= found.keys():
-            packages = [found[name] for name in sorted(found)]
+        candidates = apt.find_candidates((*recipe.packages, *recipe.libraries))
+        if set(recipe.packages) <= candidates.keys():
+            packages = [candidates[name] for name in sorted(candidates)]
             _check_space(packages, scratch)
-            say(f'fetching {recipe.what}, {_size(packages)} MB')
+            say(f'fetching {recipe.what}, {_sum_download_mb(packages)} MB')
             root = scratch / 'root'
             for file in apt.download(packages):
-                _unpack(file, root)
+                _unpack_package(file, root)
                 file.unlink()
-            _arrange(recipe, root, new, final)
-            text = json.dumps({'suite': suite.name, 'packages': [asdict(one) for one in packages]})
+            _arrange_files(recipe, root, new, final)
+            text = json.dumps(
+                {'suite': suite.name, 'packages': [asdict(package) for package in packages]}
+            )
             (new / _RECORD).write_text(text + '\n')
             return
     raise Fatal(
@@ -116,7 +118,7 @@ def _build(recipe: Recipe, new: Path, final: Path, say: Say) -> None:
     )
 
 
-def _check_space(packages: Sequence[Package], place: Path) -> None:
+def _check_space(packages: Sequence[DebianPackage], place: Path) -> None:
     wanted = sum(package.download_bytes + package.installed_bytes for package in packages)
     free = shutil.disk_usage(place).free
     if free < wanted:
@@ -126,11 +128,11 @@ def _check_space(packages: Sequence[Package], place: Path) -> None:
         )
 
 
-def _size(packages: Sequence[Package]) -> int:
+def _sum_download_mb(packages: Sequence[DebianPackage]) -> int:
     return sum(package.download_bytes for package in packages) // _MIB
 
 
-def _unpack(file: Path, root: Path) -> None:
+def _unpack_package(file: Path, root: Path) -> None:
     done = subprocess.run(
         ['dpkg-deb', '--extract', file, root],
         check=False,
@@ -142,7 +144,7 @@ def _unpack(file: Path, root: Path) -> None:
         raise Transient(f'{file.name} could not be unpacked: {done.stderr.strip()}')
 
 
-def _arrange(recipe: Recipe, root: Path, new: Path, final: Path) -> None:
+def _arrange_files(recipe: BundleRecipe, root: Path, new: Path, final: Path) -> None:
     """Move the runtime's home and its libraries to where they belong, and link them together."""
     homes = sorted(path for path in root.glob(recipe.home) if not path.is_symlink())
     if not homes:
@@ -155,7 +157,7 @@ def _arrange(recipe: Recipe, root: Path, new: Path, final: Path) -> None:
         file.rename(libraries / file.name)
     mend_links(new, root)
     recipe.finish(new, root)
-    relink(new, libraries, final)
+    relink_programs(new, libraries, final)
 
 
 def mend_links(home: Path, root: Path) -> None:

@@ -12,36 +12,40 @@ from coevo.model.errors import Fatal
 _MAGIC = b'\x7fELF'
 
 
-def relink(folder: Path, libraries: Path, final: Path) -> None:
+def relink_programs(folder: Path, libraries: Path, final: Path) -> None:
     """Make everything below a folder use the libraries of one of its folders; Fatal.
 
     final  where the folder will lie, whose place a program's interpreter has to name
     """
-    place = final / libraries.relative_to(folder)
-    for file in _dynamic_files(folder):
+    library_folder = final / libraries.relative_to(folder)
+    for file in _list_dynamic_files(folder):
         if file.is_relative_to(libraries):
             continue
         # The old kind of search path also holds for what a program's libraries load: native code
         # of a test, linked to no particular place, has to find the same C library.
-        search = ':'.join(filter(None, (_ask('--print-rpath', file), str(place))))
+        search = ':'.join(filter(None, (_query_elf('--print-rpath', file), str(library_folder))))
         options = ['--force-rpath', '--set-rpath', search]
-        interpreter = _ask('--print-interpreter', file)
+        interpreter = _query_elf('--print-interpreter', file)
         if interpreter:
-            options += ['--set-interpreter', str(place / Path(interpreter).name)]
-        _patchelf(*options, str(file)).check_returncode()
+            options += ['--set-interpreter', str(library_folder / Path(interpreter).name)]
+        _run_patchelf(*options, str(file)).check_returncode()
 
 
-def missing_libraries(folder: Path) -> frozenset[str]:
+def find_missing_libraries(folder: Path) -> frozenset[str]:
     """Names of libraries that something below a folder needs and nothing below it is."""
     there = {path.name for path in folder.rglob('*')}
-    needed = ((_ask('--print-needed', file) or '').split() for file in _dynamic_files(folder))
+    needed = (
+        (_query_elf('--print-needed', file) or '').split() for file in _list_dynamic_files(folder)
+    )
     return frozenset(name for names in needed for name in names if name not in there)
 
 
-def _dynamic_files(folder: Path) -> Iterator[Path]:
+def _list_dynamic_files(folder: Path) -> Iterator[Path]:
     """Programs and libraries; object files and debugging information load nothing."""
     files = (path for path in sorted(folder.rglob('*')) if not path.is_symlink())
-    return (path for path in files if _is_elf(path) and _ask('--print-rpath', path) is not None)
+    return (
+        path for path in files if _is_elf(path) and _query_elf('--print-rpath', path) is not None
+    )
 
 
 def _is_elf(path: Path) -> bool:
@@ -51,13 +55,13 @@ def _is_elf(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _ask(question: str, file: Path) -> str | None:
+def _query_elf(question: str, file: Path) -> str | None:
     """patchelf's answer; None where the file has no such part."""
-    done = _patchelf(question, str(file))
+    done = _run_patchelf(question, str(file))
     return None if done.returncode else done.stdout.strip()
 
 
-def _patchelf(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_patchelf(*arguments: str) -> subprocess.CompletedProcess[str]:
     program = Path(sysconfig.get_path('scripts')) / 'patchelf'
     try:
         return subprocess.run(

@@ -33,28 +33,28 @@ class DebianSuite:
         return f'deb {option}{self.uri} {self.name} {" ".join(self.components)}\n'
 
 
-def suites() -> tuple[DebianSuite, ...]:
+def list_suites() -> tuple[DebianSuite, ...]:
     """The machine's own release, then Debian's development suite, in the order to ask them.
 
     Fatal where there is no apt, or none that is configured with its distribution's archive.
     """
     release = platform.freedesktop_os_release() if Path('/etc/os-release').exists() else {}
     distribution, codename = release.get('ID', ''), release.get('VERSION_CODENAME', '')
-    found: dict[str, set[str]] = {}
-    for uri, name, component in _targets():
+    components_by_uri: dict[str, set[str]] = {}
+    for uri, name, component in _list_index_targets():
         if name == codename:
-            found.setdefault(uri, set()).add(component)
-    if not found:
+            components_by_uri.setdefault(uri, set()).add(component)
+    if not components_by_uri:
         raise Fatal(
             "this machine's apt names no archive of its own distribution; add one to"
             ' /etc/apt/sources.list, or install what is missing by hand'
         )
-    uri = min(found)
+    uri = min(components_by_uri)
     keyring = _KEYRINGS / f'{distribution}-archive-keyring.gpg'
     own = DebianSuite(
         uri=uri,
         name=codename,
-        components=tuple(sorted(found[uri])),
+        components=tuple(sorted(components_by_uri[uri])),
         keyring=keyring if keyring.is_file() else None,
     )
     if distribution != 'debian':
@@ -63,7 +63,7 @@ def suites() -> tuple[DebianSuite, ...]:
     return (own, newer)
 
 
-def _targets() -> Iterator[tuple[str, str, str]]:
+def _list_index_targets() -> Iterator[tuple[str, str, str]]:
     """Archive, suite and component of each list of packages that apt would fetch."""
     command = ['apt-get', 'indextargets', '--no-release-info', '--format', _FORMAT]
     try:

@@ -22,7 +22,7 @@ from rich.progress import TimeRemainingColumn
 from rich.segment import Segment
 
 from coevo.display import terminal
-from coevo.display.terminal import visible
+from coevo.display.terminal import escape_controls
 from coevo.model.listener import Listener
 
 # Without a terminal a line every so many steps, or after so many seconds, says that the run lives.
@@ -35,49 +35,55 @@ _WIDTH = 160
 
 def open_console() -> Console:
     """As wide as the terminal, or wide enough for a log."""
-    stream = terminal.raw(sys.stdout)
-    console = _Console(file=stream)
-    return console if console.is_terminal else _Console(file=stream, width=_WIDTH)
+    stream = terminal.get_raw_stream(sys.stdout)
+    console = _SafeConsole(file=stream)
+    return console if console.is_terminal else _SafeConsole(file=stream, width=_WIDTH)
 
 
-class _Console(Console):
+class _SafeConsole(Console):
     """Draws, hence says things to a terminal; the texts that it draws do not."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=self._plain(segment.text))
+            yield (
+                segment
+                if segment.control
+                else segment._replace(text=self._make_printable(segment.text))
+            )
 
-    def _plain(self, text: str) -> str:
-        return visible(text).encode(self.encoding, 'backslashreplace').decode(self.encoding)
+    def _make_printable(self, text: str) -> str:
+        return escape_controls(text).encode(self.encoding, 'backslashreplace').decode(self.encoding)
 
 
 @contextmanager
-def showing(console: Console, now: Callable[[], float] = time.monotonic) -> Iterator[Listener]:
+def show_progress(
+    console: Console, now: Callable[[], float] = time.monotonic
+) -> Iterator[Listener]:
     """A listener for as long as a run lasts; `now` in seconds."""
     if not console.is_terminal:
-        lines = _Lines(console, now)
-        yield Listener(step=lines.step, found=lines.find, say=console.print)
+        lines = _ProgressLog(console, now)
+        yield Listener(step=lines.log_step, summarise=lines.note_finding, say=console.print)
         return
     columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
     ends = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn('{task.fields[found]}'))
     with Bar(*columns, *ends, console=console, transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def show(step: str, done: int, total: int) -> None:
+        def show_step(step: str, done: int, total: int) -> None:
             if step not in tasks:
                 tasks[step] = bar.add_task(step, total=total, found='')
             bar.update(tasks[step], completed=done, total=total)
 
-        def find(words: str) -> None:
+        def show_finding(words: str) -> None:
             for task in tasks.values():
                 bar.update(task, found=words)
 
-        yield Listener(step=show, found=find, say=console.print)
+        yield Listener(step=show_step, summarise=show_finding, say=console.print)
 
 
-class _Lines:
+class _ProgressLog:
     """Progress for a log: now and then a line, with an estimate of what is left."""
 
     def __init__(self, console: Console, now: Callable[[], float]) -> None:
@@ -87,20 +93,24 @@ class _Lines:
         self._begun: dict[str, float] = {}
         self._said: dict[str, float] = {}
 
-    def find(self, words: str) -> None:
+    def note_finding(self, words: str) -> None:
         self._found = words
 
-    def step(self, step: str, done: int, total: int) -> None:
+    def log_step(self, step: str, done: int, total: int) -> None:
         now = self._now()
         begun = self._begun.setdefault(step, now)
         waited = now - self._said.setdefault(step, now) >= _LINES_AFTER
         if total > 1 and (waited or done % _LINES_EVERY == 0 or done == total):
             self._said[step] = now
-            parts = (f'{step}: {done} of {total}', self._found, _left(now - begun, done, total))
+            parts = (
+                f'{step}: {done} of {total}',
+                self._found,
+                _format_time_left(now - begun, done, total),
+            )
             self._console.print('; '.join(part for part in parts if part), highlight=False)
 
 
-def _left(seconds_since: float, done: int, total: int) -> str:
+def _format_time_left(seconds_since: float, done: int, total: int) -> str:
     """About how long it will take, by what was done since the first was."""
     if done < _LINES_EVERY or done == total:
         return ''

@@ -17,7 +17,7 @@ _LOGIN = re.compile(r'\A(?:[^/?#]*@|[^/?#@:]*:(?!\d*(?:[/?#]|\Z))\S*@)')
 _VALUE = re.compile(r'(^|&)([^=&]*=)?[^&]*')
 
 
-def without(url: str) -> str:
+def strip_credentials(url: str) -> str:
     """A URL as it may be kept: without a user, password, query or fragment."""
     head, separator, rest = url.partition('://')
     if not separator:
@@ -25,21 +25,21 @@ def without(url: str) -> str:
     return head + separator + re.split('[?#]', _LOGIN.sub('', rest, count=1), maxsplit=1)[0]
 
 
-def hidden(text: str) -> str:
+def hide_credentials(text: str) -> str:
     """A text as it may be printed: what logs in to its URLs is `***`."""
-    return _URL.sub(lambda found: found[1] + _hidden(found[2]), text)
+    return _URL.sub(lambda found: found[1] + _hide_in_rest(found[2]), text)
 
 
-def _hidden(rest: str) -> str:
+def _hide_in_rest(rest: str) -> str:
     login = _LOGIN.match(rest)
-    place = f'{HIDDEN}@{rest[login.end() :]}' if login else rest
-    parts = re.split('([?#])', place)
-    told = [
-        _VALUE.sub(_without_value, part) if at and at % 2 == 0 else part
+    address = f'{HIDDEN}@{rest[login.end() :]}' if login else rest
+    parts = re.split('([?#])', address)
+    masked_parts = [
+        _VALUE.sub(_mask_value, part) if at and at % 2 == 0 else part
         for at, part in enumerate(parts)
     ]
-    return ''.join(told)
+    return ''.join(masked_parts)
 
 
-def _without_value(found: re.Match[str]) -> str:
+def _mask_value(found: re.Match[str]) -> str:
     return f'{found[1]}{found[2] or ""}{HIDDEN}' if found[0].lstrip('&') else found[0]

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 from typing import Any
 
-from coevo.display.terminal import visible
+from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 WIDTH = 60
 
 
-def render(answer: Answer, format: str) -> bytes:
+def render_answer(answer: Answer, format: str) -> bytes:
     """The whole answer in a format of `FORMATS`."""
     if format not in FORMATS:
         raise Fatal(f'{format!r} is no format: use one of {", ".join(FORMATS)}')
     return FORMATS[format](answer)
 
 
-def columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+def align_columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Rows as lines with aligned columns; a column may keep to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
@@ -44,30 +44,30 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     return ''.join(f'{line.rstrip()}\n' for line in lines)
 
 
-def _table(answer: Answer) -> bytes:
-    head, rows = _texts(answer)
+def _render_table(answer: Answer) -> bytes:
+    head, rows = _fetch_texts(answer)
     numbers = [_is_number(kind) for kind in answer.types]
-    shown = [[_clip('' if text is None else text) for text in row] for row in rows]
-    rule = ['-' * len(_clip(name)) for name in head]
-    body = columns([list(map(_clip, head)), rule, *shown], numbers)
+    shown = [[_clip_text('' if text is None else text) for text in row] for row in rows]
+    rule = ['-' * len(_clip_text(name)) for name in head]
+    body = align_columns([list(map(_clip_text, head)), rule, *shown], numbers)
     return f'{body}({len(rows)} row{"" if len(rows) == 1 else "s"})\n'.encode()
 
 
-def _csv(answer: Answer) -> bytes:
-    head, rows = _texts(answer)
+def _render_csv(answer: Answer) -> bytes:
+    head, rows = _fetch_texts(answer)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator='\n')
     writer.writerows([head, *rows])
     return out.getvalue().encode()
 
 
-def _json(answer: Answer) -> bytes:
-    rows = _dated(answer).to_arrow_table().to_pylist()
-    text = json.dumps(rows, indent=1, ensure_ascii=False, default=_plain)
+def _render_json(answer: Answer) -> bytes:
+    rows = _format_times(answer).to_arrow_table().to_pylist()
+    text = json.dumps(rows, indent=1, ensure_ascii=False, default=_to_plain_value)
     return f'{text}\n'.encode()
 
 
-def _parquet(answer: Answer) -> bytes:
+def _render_parquet(answer: Answer) -> bytes:
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
@@ -76,20 +76,20 @@ def _parquet(answer: Answer) -> bytes:
 
 
 FORMATS: dict[str, Callable[[Answer], bytes]] = {
-    'table': _table,
-    'csv': _csv,
-    'json': _json,
-    'parquet': _parquet,
+    'table': _render_table,
+    'csv': _render_csv,
+    'json': _render_json,
+    'parquet': _render_parquet,
 }
 
 
-def _texts(answer: Answer) -> tuple[list[str], list[tuple[str | None, ...]]]:
-    return answer.columns, _dated(answer).project('CAST(COLUMNS(*) AS VARCHAR)').fetchall()
+def _fetch_texts(answer: Answer) -> tuple[list[str], list[tuple[str | None, ...]]]:
+    return answer.columns, _format_times(answer).project('CAST(COLUMNS(*) AS VARCHAR)').fetchall()
 
 
-def _dated(answer: Answer) -> Answer:
+def _format_times(answer: Answer) -> Answer:
     """Times as text in ISO 8601: DuckDB needs another package to hand them to Python."""
-    names = [_quoted(name) for name in answer.columns]
+    names = [_quote_name(name) for name in answer.columns]
     return answer.project(
         ', '.join(
             f"strftime({name} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS {name}"
@@ -100,7 +100,7 @@ def _dated(answer: Answer) -> Answer:
     )
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
@@ -111,12 +111,12 @@ def _is_number(kind: object) -> bool:
     )
 
 
-def _clip(text: str) -> str:
-    line = visible(' '.join(text.split()))
+def _clip_text(text: str) -> str:
+    line = escape_controls(' '.join(text.split()))
     return line if len(line) <= WIDTH else f'{line[: WIDTH - 1]}…'
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, date):

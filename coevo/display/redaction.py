@@ -20,14 +20,14 @@ _LEAST = 8
 
 def redact(text: str) -> str:
     """The text with what looks like a secret, or is one of this process's environment, hidden."""
-    for secret in sorted(_secrets(os.environ), key=len, reverse=True):
+    for secret in sorted(_list_secrets(os.environ), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     text = _TOKENS.sub(HIDDEN, text)
-    text = credentials.hidden(text)
+    text = credentials.hide_credentials(text)
     return _HEADERS.sub(rf'\g<1>{HIDDEN}', text)
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """What a process that runs foreign code may know: an object store's keys, but no API's."""
     return {
         name: value
@@ -36,7 +36,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _secrets(environment: Mapping[str, str]) -> Iterator[str]:
+def _list_secrets(environment: Mapping[str, str]) -> Iterator[str]:
     """Also each of several in one variable, with commas or white space between them."""
     for name, value in environment.items():
         if _SECRET_NAMES.search(name.upper()):

@@ -29,7 +29,7 @@ _CONTROL = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def escape_controls(text: str) -> str:
     """The text without what could steer a terminal."""
     return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
 
@@ -39,14 +39,14 @@ def write_data(answer: bytes) -> None:
     if sys.stdout.isatty():
         sys.stdout.write(answer.decode('utf-8', 'backslashreplace'))
         return
-    with _named():
+    with _name_output_in_errors():
         sys.stdout.flush()
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
 
 
 @contextmanager
-def _named() -> Iterator[None]:
+def _name_output_in_errors() -> Iterator[None]:
     """Let trouble say that it is the output's: the system names no file there, nor where a disk is full."""
     try:
         yield
@@ -55,11 +55,11 @@ def _named() -> Iterator[None]:
         raise
 
 
-class Guarded:
-    """A stream of texts whose every word goes through `visible`; `raw` is for what we draw ourselves."""
+class GuardedStream:
+    """A stream of texts whose every word goes through `escape_controls`; `raw` is for what we draw ourselves."""
 
     def __init__(
-        self, raw: TextIO, shown: Callable[[str], str] = visible, *, is_last: bool = False
+        self, raw: TextIO, shown: Callable[[str], str] = escape_controls, *, is_last: bool = False
     ) -> None:
         """`is_last`: where trouble would be told, so that its own ends nothing."""
         self.raw, self._shown, self._is_last = raw, shown, is_last
@@ -67,20 +67,20 @@ class Guarded:
     def write(self, text: str) -> int:
         encoding = self.raw.encoding or 'utf-8'
         known = self._shown(text).encode(encoding, 'backslashreplace').decode(encoding)
-        self._attempt(lambda: self.raw.write(known))
+        self._try_write(lambda: self.raw.write(known))
         return len(text)
 
     def flush(self) -> None:
-        self._attempt(self.raw.flush)
+        self._try_write(self.raw.flush)
 
-    def _attempt(self, write: Callable[[], object]) -> None:
+    def _try_write(self, write: Callable[[], object]) -> None:
         try:
-            with _named():
+            with _name_output_in_errors():
                 write()
         except OSError:
             if not self._is_last:
                 raise
-            hush(self.raw)
+            silence_stream(self.raw)
 
     def writelines(self, lines: list[str]) -> None:
         self.write(''.join(lines))
@@ -89,40 +89,40 @@ class Guarded:
         return getattr(self.raw, name)
 
 
-def hush(stream: Any) -> None:
+def silence_stream(stream: Any) -> None:
     """Nobody reads any more: what is still to be written ends nothing."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
-def raw(stream: Any) -> Any:
+def get_raw_stream(stream: Any) -> Any:
     """The stream itself, for what escapes its texts on its own."""
-    return stream.raw if isinstance(stream, Guarded) else stream
+    return stream.raw if isinstance(stream, GuardedStream) else stream
 
 
 @contextmanager
-def guarding() -> Iterator[None]:
+def guard_output() -> Iterator[None]:
     """Guard both streams; one that was closed (`>&-`) says nothing."""
-    _open_closed()
+    _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
-    sys.stdout = Guarded(before[0] or _nowhere())
-    sys.stderr = Guarded(before[1] or _nowhere(), _told, is_last=True)
+    sys.stdout = GuardedStream(before[0] or _open_null())
+    sys.stderr = GuardedStream(before[1] or _open_null(), _escape_and_hide, is_last=True)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
 
 
-def _told(text: str) -> str:
-    return visible(credentials.hidden(text))
+def _escape_and_hide(text: str) -> str:
+    return escape_controls(credentials.hide_credentials(text))
 
 
-def _nowhere() -> TextIO:
+def _open_null() -> TextIO:
     return Path(os.devnull).open('w', encoding='utf-8')  # own name: the system's
 
 
-def _open_closed() -> None:
+def _occupy_closed_descriptors() -> None:
     """Take the descriptors of closed streams, lest a file that is opened gets one of them."""
     for wanted in range(3):
         try:

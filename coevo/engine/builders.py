@@ -16,7 +16,7 @@ from coevo.model.errors import Transient
 from coevo.model.records import Pair
 
 
-class Builders:
+class BuilderPool:
     """A context manager; its threads have to end before it does, which `halt` hastens.
 
     What they write to is removed at the end: a thread that still writes would leave it behind.
@@ -37,21 +37,21 @@ class Builders:
         self.halt()
         self._stack.close()
 
-    def open(self) -> Builder:
+    def open_builder(self) -> Builder:
         """A builder for one thread; Transient once the run is halted."""
         with self._lock:
             if self._halted:
                 raise Transient('the run is being ended')
             if self._engine is None:
-                self._engine = self._language.engine(self._run, self._stack)
-            return self._engine.builder()
+                self._engine = self._language.make_engine(self._run, self._stack)
+            return self._engine.make_builder()
 
-    def forget(self, pair: Pair) -> None:
+    def forget_pair(self, pair: Pair) -> None:
         """A pair is done: revisions that no other one needs are removed."""
         for rev in (pair.old.rev, pair.new.rev):
             self._uses[rev] -= 1
             if not self._uses[rev] and self._engine is not None:
-                self._engine.forget(rev)
+                self._engine.forget_revision(rev)
 
     def halt(self) -> None:
         """End what threads may be waiting for, and let nothing begin."""

@@ -12,20 +12,20 @@ from dataclasses import field
 
 from coevo.engine.cache import Cache
 from coevo.engine.cache import Known
-from coevo.engine.cache import batch_key
+from coevo.engine.cache import compute_batch_key
+from coevo.engine.groups import BuiltRevisions
+from coevo.engine.groups import CellGroup
 from coevo.engine.groups import CellsOf
-from coevo.engine.groups import Ends
-from coevo.engine.groups import Group
 from coevo.engine.groups import Results
+from coevo.engine.groups import find_unbuildable
 from coevo.engine.groups import form_groups
-from coevo.engine.groups import is_mute
-from coevo.engine.groups import unbuildable
+from coevo.engine.groups import has_no_result
 from coevo.engine.results import RUN_ORDERS
 from coevo.engine.results import Cost
-from coevo.engine.results import Order
+from coevo.engine.results import RunOrder
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES
 from coevo.languages.verdicts import Verdict
@@ -37,9 +37,9 @@ from coevo.model.words import Outcome
 RULES_VERSION = 7
 
 _STEPS = {
-    Order.GIVEN: Step.RUN_GIVEN,
-    Order.REVERSED: Step.RUN_REVERSED,
-    Order.ALONE: Step.RUN_ALONE,
+    RunOrder.GIVEN: Step.RUN_GIVEN,
+    RunOrder.REVERSED: Step.RUN_REVERSED,
+    RunOrder.ALONE: Step.RUN_ALONE,
 }
 
 
@@ -53,59 +53,62 @@ class CellRunner:
     step: Step | None = None  # what all runs count as, instead of by their order
     cost: Cost = field(default_factory=Cost)
 
-    def begin(
+    def build_and_run_once(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
-    ) -> tuple[Ends, Results, list[Group]]:
+    ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
         """What cannot be built, and groups of the rest, compiled and run once.
 
         Built otherwise while no test is heard of and there is another way.
         """
         override = self.override
-        begun = self._begin_once(selected, cells)
-        while is_mute(begun[-1]) and (other := self.built.otherwise()) is not None:
+        begun = self._build_and_run_one_way(selected, cells)
+        while (
+            has_no_result(begun[-1])
+            and (other := self.built.build_with_other_runtime()) is not None
+        ):
             self.built, self.override = other, override
-            begun = self._begin_once(selected, cells)
+            begun = self._build_and_run_one_way(selected, cells)
         return begun
 
-    def formed(
-        self, ends: Ends, selected: Sequence[SelectedMethod], cells: CellsOf
-    ) -> tuple[Results, list[Group]]:
+    def form_compiled_groups(
+        self, ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf
+    ) -> tuple[Results, list[CellGroup]]:
         """What cannot be built, and groups of the rest, compiled, with what the cache has of them."""
-        settled = unbuildable(ends, selected, cells)
+        settled = find_unbuildable(ends, selected, cells)
         groups = list(form_groups(self.built, ends, selected, settled, cells))
         for group in groups:
             self.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-            group.known = self._recall(group)
+            group.known = self._recall_group(group)
         return settled, groups
 
-    def pass_all(
-        self, groups: Sequence[Group], order: Order, without: Collection[str] = ()
+    def run_pass(
+        self, groups: Sequence[CellGroup], order: RunOrder, without: Collection[str] = ()
     ) -> None:
         """Run what is open in one order; `without`: methods that need no such run."""
         for group in groups:
             chosen = [
                 method_id
-                for method_id in group.open_methods()
-                if method_id not in without and not group.timed_out_enough(method_id)
+                for method_id in group.list_open_methods()
+                if method_id not in without and not group.has_timed_out_enough(method_id)
             ]
-            for batch in _batches(chosen, order):
-                if not _settle_known(group, batch, order):
+            for batch in _make_batches(chosen, order):
+                if not _try_recall_batch(group, batch, order):
                     self._run_batch(group, batch, order)
 
-    def keep_and_repeat(self, groups: Sequence[Group]) -> None:
+    def cache_and_repeat(self, groups: Sequence[CellGroup]) -> None:
         """Give the cache what was run in all orders, then repeat what disagrees."""
         for group in groups:
-            self.keep(group)
+            self.cache_group(group)
             self._repeat_where_split(group)
 
-    def keep(self, group: Group) -> None:
+    def cache_group(self, group: CellGroup) -> None:
         """Give the cache what was run under no override."""
-        key = self._key(group)
+        key = self._compute_key(group)
         if key and self.override is None:
-            self.cache.keep(key, group.open_methods(), group.runs)
+            self.cache.store_batch(key, group.list_open_methods(), group.runs)
 
-    def run(
-        self, group: Group, batch: Sequence[str], step: Step, order: Order = Order.GIVEN
+    def run_process(
+        self, group: CellGroup, batch: Sequence[str], step: Step, order: RunOrder = RunOrder.GIVEN
     ) -> Sequence[Verdict | None]:
         """One process, which counts as a step; None for who lost it to a neighbour.
 
@@ -114,7 +117,7 @@ class CellRunner:
         if not batch:
             return ()
         methods = [group.methods[method_id] for method_id in batch]
-        conditions = Conditions(override=self.override, together=order is not Order.ALONE)
+        conditions = RunConditions(override=self.override, together=order is not RunOrder.ALONE)
         process = self.built.run(group.compiled, methods, conditions)
         heard = [verdict for verdict in process.verdicts if verdict is not None]
         for verdict in heard:
@@ -124,94 +127,96 @@ class CellRunner:
         self.cost.add(Step.TESTS, sum(v.cpu_seconds for v in heard), len(heard))
         return process.verdicts
 
-    def _begin_once(
+    def _build_and_run_one_way(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
-    ) -> tuple[Ends, Results, list[Group]]:
+    ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
         """By one way of building them."""
-        ends = Ends(old=self.built.old, new=self.built.new)
+        ends = BuiltRevisions(old=self.built.old, new=self.built.new)
         for build in (ends.old, ends.new):
             self.cost.add(Step.BUILD, build.cpu_seconds)
-        settled, groups = self.formed(ends, selected, cells)
-        self._first_pass(groups)
+        settled, groups = self.form_compiled_groups(ends, selected, cells)
+        self._run_first_pass(groups)
         return ends, settled, groups
 
-    def _first_pass(self, groups: Sequence[Group]) -> None:
+    def _run_first_pass(self, groups: Sequence[CellGroup]) -> None:
         """Run everything once; where an override may help what failed, again with it, in all cells."""
-        self.pass_all(groups, Order.GIVEN)
+        self.run_pass(groups, RunOrder.GIVEN)
         if self.override is not None:
             return
-        self.override = _needed_workaround(self.built.pair.language, groups)
+        self.override = _find_workaround(self.built.pair.language, groups)
         if self.override is not None:
             for group in groups:
-                for method_id in group.open_methods():
+                for method_id in group.list_open_methods():
                     del group.runs[method_id]
                 group.known = {}
-            self.pass_all(groups, Order.GIVEN)
+            self.run_pass(groups, RunOrder.GIVEN)
 
-    def _run_batch(self, group: Group, batch: Sequence[str], order: Order) -> None:
+    def _run_batch(self, group: CellGroup, batch: Sequence[str], order: RunOrder) -> None:
         """Run a batch in one process; who lost it to a neighbour runs again alone."""
         step = self.step or _STEPS[order]
-        for method_id, verdict in zip(batch, self.run(group, batch, step, order), strict=True):
+        for method_id, verdict in zip(
+            batch, self.run_process(group, batch, step, order), strict=True
+        ):
             recorded = order
             if verdict is None:
-                recorded = Order.ALONE
-                (verdict,) = self.run(group, [method_id], step, recorded)
+                recorded = RunOrder.ALONE
+                (verdict,) = self.run_process(group, [method_id], step, recorded)
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
-            group.settle(method_id, verdict, recorded)
+            group.record_run(method_id, verdict, recorded)
 
-    def _repeat_where_split(self, group: Group) -> None:
+    def _repeat_where_split(self, group: CellGroup) -> None:
         """Repeat each order once where a method's runs disagree.
 
         The whole batch runs, so that the order is the same; only the split methods are recorded.
         """
-        split = group.split_methods()
+        split = group.find_split_methods()
         if not split:
             return
         for order in RUN_ORDERS:
-            for batch in _batches(group.open_methods(), order):
-                if order is not Order.ALONE or split.issuperset(batch):
-                    verdicts = self.run(group, batch, Step.RUN_REPEATED, order)
+            for batch in _make_batches(group.list_open_methods(), order):
+                if order is not RunOrder.ALONE or split.issuperset(batch):
+                    verdicts = self.run_process(group, batch, Step.RUN_REPEATED, order)
                     for method_id, verdict in zip(batch, verdicts, strict=True):
                         if verdict is not None and method_id in split:
-                            group.settle(method_id, verdict, order)
+                            group.record_run(method_id, verdict, order)
 
-    def _recall(self, group: Group) -> Known:
-        key = self._key(group)
-        return self.cache.recall(key, group.open_methods()) if key else {}
+    def _recall_group(self, group: CellGroup) -> Known:
+        key = self._compute_key(group)
+        return self.cache.recall(key, group.list_open_methods()) if key else {}
 
-    def _key(self, group: Group) -> str | None:
+    def _compute_key(self, group: CellGroup) -> str | None:
         """None where there is nothing to run."""
-        methods = [group.methods[method_id] for method_id in group.open_methods()]
-        content = self.built.content(group.compiled) if methods else None
-        return batch_key(content, methods, str(RULES_VERSION)) if content else None
+        methods = [group.methods[method_id] for method_id in group.list_open_methods()]
+        content = self.built.digest_content(group.compiled) if methods else None
+        return compute_batch_key(content, methods, str(RULES_VERSION)) if content else None
 
 
-def _needed_workaround(language: str, groups: Sequence[Group]) -> str | None:
+def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
     for group in groups:
-        for method_id in group.open_methods():
-            workaround = LANGUAGES[language].workaround(group.runs[method_id][-1].verdict)
+        for method_id in group.list_open_methods():
+            workaround = LANGUAGES[language].suggest_workaround(group.runs[method_id][-1].verdict)
             if workaround is not None:
                 return workaround
     return None
 
 
-def _settle_known(group: Group, batch: Sequence[str], order: Order) -> bool:
+def _try_recall_batch(group: CellGroup, batch: Sequence[str], order: RunOrder) -> bool:
     """Whether the cache had all of a batch; a part of it would be another process."""
     known = [group.known.get((method_id, order)) for method_id in batch]
     verdicts = [verdict for verdict in known if verdict is not None]
     if len(verdicts) < len(batch):
         return False
     for method_id, verdict in zip(batch, verdicts, strict=True):
-        group.settle(method_id, verdict, order)
+        group.record_run(method_id, verdict, order)
     return True
 
 
-def _batches(methods: list[str], order: Order) -> list[list[str]]:
+def _make_batches(methods: list[str], order: RunOrder) -> list[list[str]]:
     """Which methods share a process, and in which order."""
     match order:
-        case Order.ALONE:
+        case RunOrder.ALONE:
             return [[method_id] for method_id in methods]
-        case Order.REVERSED:
+        case RunOrder.REVERSED:
             return [methods[::-1]]
         case _:
             return [methods]

@@ -15,20 +15,20 @@ from coevo.engine.results import Evidence
 from coevo.engine.results import PairEvaluation
 from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import TRACKS
-from coevo.model.labels import deciding_cells
-from coevo.model.labels import label
+from coevo.model.labels import decide_label
+from coevo.model.labels import list_deciding_cells
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 
 CAUSES_WITH_TRACK = {
-    Track.UPDATE: (Cause.PRODUCTION,),
-    Track.GENERATION: (Cause.PRODUCTION,),
-    Track.REPAIR: (Cause.TEST, Cause.SYNTAX),
+    Track.UPDATE: (BreakageCause.PRODUCTION,),
+    Track.GENERATION: (BreakageCause.PRODUCTION,),
+    Track.REPAIR: (BreakageCause.TEST, BreakageCause.SYNTAX),
 }
 
 
@@ -40,31 +40,31 @@ class Decision:
     track: Track | None
     label_by_module: Label | None
     track_by_module: Track | None
-    cause: Cause | None
+    cause: BreakageCause | None
     reason: str | None
     detail: str
     no_track: str | None
     flake_upper_95: float | None
 
 
-def decide(
+def decide_candidate(
     candidate: Candidate, method_id: str, evaluation: PairEvaluation, *, build_changed: bool
 ) -> Decision:
     """The decision on one executed candidate."""
-    cells = evaluation.cells(method_id)
-    evidence = evaluation.evidence(method_id)
+    cells = evaluation.get_cells(method_id)
+    evidence = evaluation.get_evidence(method_id)
     if evidence is not Evidence.AGREED:
-        return _dropped(str(evidence))
-    found = label(candidate.change, {cell: r.outcome for cell, r in cells.items()})
-    by_unit = label(candidate.change, {cell: r.unit_outcome for cell, r in cells.items()})
+        return _make_drop(str(evidence))
+    label_or_reason = decide_label(candidate.change, {cell: r.outcome for cell, r in cells.items()})
+    by_unit = decide_label(candidate.change, {cell: r.unit_outcome for cell, r in cells.items()})
     label_by_module = by_unit if isinstance(by_unit, Label) else None
-    if not isinstance(found, Label) and label_by_module is None:
-        return _contradicted(found, cells)
-    own = found if isinstance(found, Label) else None
+    if not isinstance(label_or_reason, Label) and label_by_module is None:
+        return _drop_contradiction(label_or_reason, cells)
+    own = label_or_reason if isinstance(label_or_reason, Label) else None
     fixed_by_settings = method_id in evaluation.fixed_by_settings
-    cause = cause_of(own, cells, fixed_by_settings=fixed_by_settings) if own else None
+    cause = find_cause(own, cells, fixed_by_settings=fixed_by_settings) if own else None
     no_track = (
-        why_no_track(own, cells, cause, build_changed=build_changed)
+        explain_no_track(own, cells, cause, build_changed=build_changed)
         if own in TRACKS and own
         else None
     )
@@ -77,28 +77,32 @@ def decide(
         reason=None,
         detail='',
         no_track=no_track,
-        flake_upper_95=flake_upper_95(cells, candidate),
+        flake_upper_95=compute_flake_bound(cells, candidate),
     )
 
 
-def cause_of(
+def find_cause(
     found: Label, cells: Mapping[Cell, CellResult], *, fixed_by_settings: bool
-) -> Cause | None:
+) -> BreakageCause | None:
     """Why the deciding cell is broken; fixed by libraries or settings of the other revision."""
     if found not in BROKEN_CELL:
         return None
-    verdict = cells[BROKEN_CELL[found]].deciding
+    verdict = cells[BROKEN_CELL[found]].deciding_verdict
     if fixed_by_settings:
-        return Cause.BUILD
+        return BreakageCause.BUILD
     if verdict.environment is not None:
-        return Cause.ENVIRONMENT
+        return BreakageCause.ENVIRONMENT
     if found is Label.REPAIR:
-        return Cause.SYNTAX if verdict.syntax else Cause.TEST
-    return Cause.FIXTURE if found is Label.FIXTURE_UPDATE else Cause.PRODUCTION
+        return BreakageCause.SYNTAX if verdict.syntax else BreakageCause.TEST
+    return BreakageCause.FIXTURE if found is Label.FIXTURE_UPDATE else BreakageCause.PRODUCTION
 
 
-def why_no_track(
-    found: Label, cells: Mapping[Cell, CellResult], cause: Cause | None, *, build_changed: bool
+def explain_no_track(
+    found: Label,
+    cells: Mapping[Cell, CellResult],
+    cause: BreakageCause | None,
+    *,
+    build_changed: bool,
 ) -> str | None:
     """The reason why a label that could be a task is none; None where it is one."""
     track = TRACKS[found]
@@ -111,37 +115,37 @@ def why_no_track(
     return None
 
 
-def flake_upper_95(cells: Mapping[Cell, CellResult], candidate: Candidate) -> float | None:
+def compute_flake_bound(cells: Mapping[Cell, CellResult], candidate: Candidate) -> float | None:
     """The bound by the smallest number of runs over the deciding cells that a process decided.
 
     None where the compiler decided them all.
     """
     runs = [
         len(cells[cell].runs)
-        for cell in deciding_cells(candidate.change)
+        for cell in list_deciding_cells(candidate.change)
         if cells[cell].outcome is not Outcome.COMPILE_ERROR
     ]
-    return upper_95(min(runs)) if runs else None
+    return compute_upper_95(min(runs)) if runs else None
 
 
-def upper_95(runs: int) -> float:
+def compute_upper_95(runs: int) -> float:
     """The exact one-sided 95 % upper bound of the flake rate after n agreeing runs: 1-0.05^(1/n)."""
     return round(1 - math.pow(0.05, 1 / runs), 6)
 
 
-def _contradicted(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:
+def _drop_contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:
     """The drop, with what the cell that the reason names has shown."""
-    found = next((r for cell, r in cells.items() if reason.startswith(f'{cell}_')), None)
-    if found is None:
-        return _dropped(reason)
-    verdict = found.deciding
+    result = next((r for cell, r in cells.items() if reason.startswith(f'{cell}_')), None)
+    if result is None:
+        return _make_drop(reason)
+    verdict = result.deciding_verdict
     if verdict.outcome is Outcome.UNBUILDABLE and verdict.signature in LIBRARY_REASONS:
-        return _dropped(verdict.signature, reason)
+        return _make_drop(verdict.signature, reason)
     withheld = f'environment: {verdict.environment}' if verdict.environment else None
-    return _dropped(reason, ', '.join(filter(None, (verdict.signature, withheld))))
+    return _make_drop(reason, ', '.join(filter(None, (verdict.signature, withheld))))
 
 
-def _dropped(reason: str, detail: str = '') -> Decision:
+def _make_drop(reason: str, detail: str = '') -> Decision:
     return Decision(
         label=None,
         track=None,

@@ -13,38 +13,38 @@ from collections.abc import Sequence
 
 from coevo.engine.cache import Cache
 from coevo.engine.cell_runner import CellRunner
-from coevo.engine.groups import Ends
-from coevo.engine.groups import Group
+from coevo.engine.groups import BuiltRevisions
+from coevo.engine.groups import CellGroup
 from coevo.engine.groups import Results
-from coevo.engine.groups import compiled_group
-from coevo.engine.groups import results_of
+from coevo.engine.groups import collect_results
+from coevo.engine.groups import make_compiled_group
 from coevo.engine.results import RUN_ORDERS
 from coevo.engine.results import CellResult
 from coevo.engine.results import Evidence
-from coevo.engine.results import Order
 from coevo.engine.results import PairEvaluation
+from coevo.engine.results import RunOrder
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Scope
+from coevo.languages.cells import SettingsScope
 from coevo.languages.engine import Builder
-from coevo.languages.table import offers
+from coevo.languages.table import offers_capability
 from coevo.model.labels import BROKEN_CELL
 from coevo.model.labels import RECORDED_CELL
 from coevo.model.labels import RECORDED_LABELS
-from coevo.model.labels import deciding_cells
-from coevo.model.labels import label
+from coevo.model.labels import decide_label
+from coevo.model.labels import list_deciding_cells
 from coevo.model.records import Pair
 from coevo.model.words import Cell
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 
 NO_CACHE = Cache(None)
 
 
-def evaluate(
+def evaluate_pair(
     builder: Builder,
     pair: Pair,
     selected: Sequence[SelectedMethod],
@@ -59,50 +59,52 @@ def evaluate(
     all_cells  whether new tests of labels that do not ask for it run on old code as well
     """
     runner = CellRunner(built=builder.build(pair), cache=cache, override=override)
-    ends, settled, groups = runner.begin(selected, deciding_cells)
-    runner.pass_all(groups, Order.REVERSED)
-    contradicted = _contradicted(selected, results_of(settled, groups))
-    runner.pass_all(groups, Order.ALONE, without=contradicted)
-    runner.keep_and_repeat(groups)
-    results = results_of(settled, groups)
+    ends, settled, groups = runner.build_and_run_once(selected, list_deciding_cells)
+    runner.run_pass(groups, RunOrder.REVERSED)
+    contradicted = _find_contradicted(selected, collect_results(settled, groups))
+    runner.run_pass(groups, RunOrder.ALONE, without=contradicted)
+    runner.cache_and_repeat(groups)
+    results = collect_results(settled, groups)
     return PairEvaluation(
         built=runner.built,
         override=runner.override,
         results=results,
-        fixed_by_settings=_fixed_by_settings(runner, ends, groups, _broken(selected, results))
-        if offers(pair.language, Capability.BORROW)
+        fixed_by_settings=_find_fixed_by_settings(
+            runner, ends, groups, _find_broken_cells(selected, results)
+        )
+        if offers_capability(pair.language, Capability.BORROW)
         else {},
         cost=runner.cost,
-        recorded=_recorded(runner, ends, selected, results) if all_cells else {},
+        recorded=_run_recorded_cells(runner, ends, selected, results) if all_cells else {},
     )
 
 
-def observe(
+def evaluate_new_revision(
     builder: Builder, pair: Pair, selected: Sequence[SelectedMethod], cache: Cache = NO_CACHE
 ) -> PairEvaluation:
     """Run tests of the new revision on its own code alone, as a cell that decides is run."""
     runner = CellRunner(built=builder.build(pair), cache=cache)
-    _, settled, groups = runner.begin(selected, _own_cells)
-    for order in (Order.REVERSED, Order.ALONE):
-        runner.pass_all(groups, order)
-    runner.keep_and_repeat(groups)
+    _, settled, groups = runner.build_and_run_once(selected, _list_own_cells)
+    for order in (RunOrder.REVERSED, RunOrder.ALONE):
+        runner.run_pass(groups, order)
+    runner.cache_and_repeat(groups)
     return PairEvaluation(
         built=runner.built,
         override=runner.override,
-        results=results_of(settled, groups),
+        results=collect_results(settled, groups),
         fixed_by_settings={},
         cost=runner.cost,
     )
 
 
-def _own_cells(_: Change) -> tuple[Cell, ...]:
+def _list_own_cells(_: MethodChange) -> tuple[Cell, ...]:
     return (Cell.TNEW_CNEW,)
 
 
 # -- what is worth another run -------------------------------------------------------------------
 
 
-def _contradicted(selected: Sequence[SelectedMethod], found: Results) -> frozenset[str]:
+def _find_contradicted(selected: Sequence[SelectedMethod], found: Results) -> frozenset[str]:
     """Methods that no label can have, by either verdict, after two runs that agree.
 
     A drop needs no process of its own for each method; where the runs disagree the rest is run.
@@ -115,30 +117,30 @@ def _contradicted(selected: Sequence[SelectedMethod], found: Results) -> frozens
 
 
 def _can_be_labelled(item: SelectedMethod, cells: Mapping[Cell, CellResult]) -> bool:
-    if not _agreed(cells):
+    if not _do_all_runs_agree(cells):
         return True
-    return any(isinstance(verdict, Label) for verdict in _verdicts(item, cells))
+    return any(isinstance(verdict, Label) for verdict in _compute_labels(item, cells))
 
 
-def _agreed(cells: Mapping[Cell, CellResult]) -> bool:
+def _do_all_runs_agree(cells: Mapping[Cell, CellResult]) -> bool:
     return all(result.evidence is Evidence.AGREED for result in cells.values())
 
 
-def _verdicts(
+def _compute_labels(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
     """By the method's own outcomes, and by Maven's."""
     return (
-        label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
-        label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
+        decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
+        decide_label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
     )
 
 
 # -- cells that decide nothing -------------------------------------------------------------------
 
 
-def _recorded(
-    runner: CellRunner, ends: Ends, selected: Sequence[SelectedMethod], found: Results
+def _run_recorded_cells(
+    runner: CellRunner, ends: BuiltRevisions, selected: Sequence[SelectedMethod], found: Results
 ) -> Results:
     """The new tests of some labels on the old code, run three times as a deciding cell is.
 
@@ -147,47 +149,52 @@ def _recorded(
     chosen = [
         item
         for item in selected
-        if _agreed(cells := found.get(item.method_id, {}))
-        and any(verdict in RECORDED_LABELS for verdict in _verdicts(item, cells))
+        if _do_all_runs_agree(cells := found.get(item.method_id, {}))
+        and any(verdict in RECORDED_LABELS for verdict in _compute_labels(item, cells))
     ]
-    settled, groups = runner.formed(ends, chosen, _recorded_cells)
+    settled, groups = runner.form_compiled_groups(ends, chosen, _list_recorded_cells)
     runner.step = Step.RUN_RECORDED
     for order in RUN_ORDERS:
-        runner.pass_all(groups, order)
+        runner.run_pass(groups, order)
     for group in groups:
-        runner.keep(group)
-    return results_of(settled, groups)
+        runner.cache_group(group)
+    return collect_results(settled, groups)
 
 
-def _recorded_cells(_: Change) -> tuple[Cell, ...]:
+def _list_recorded_cells(_: MethodChange) -> tuple[Cell, ...]:
     return (RECORDED_CELL,)
 
 
 # -- causes --------------------------------------------------------------------------------------
 
 
-def _broken(selected: Sequence[SelectedMethod], found: Results) -> dict[str, Cell]:
+def _find_broken_cells(selected: Sequence[SelectedMethod], found: Results) -> dict[str, Cell]:
     """Methods with a label that a broken cell decides, and that cell."""
     broken: dict[str, Cell] = {}
     for item in selected:
         cells = found.get(item.method_id, {})
-        verdict = label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()})
+        verdict = decide_label(
+            item.candidate.change, {cell: r.outcome for cell, r in cells.items()}
+        )
         if isinstance(verdict, Label) and verdict in BROKEN_CELL:
             broken[item.method_id] = BROKEN_CELL[verdict]
     return broken
 
 
-def _fixed_by_settings(
-    runner: CellRunner, ends: Ends, groups: Sequence[Group], broken: Mapping[str, Cell]
-) -> dict[str, Scope]:
+def _find_fixed_by_settings(
+    runner: CellRunner,
+    ends: BuiltRevisions,
+    groups: Sequence[CellGroup],
+    broken: Mapping[str, Cell],
+) -> dict[str, SettingsScope]:
     """Which of the broken pass with libraries or settings of the pair's other revision.
 
     Asked only where a module's libraries or settings differ; test libraries alone come first
     (docs/evidence.md: `build`).
     """
-    fixed_by_settings: dict[str, Scope] = {}
+    fixed_by_settings: dict[str, SettingsScope] = {}
     for group in groups:
-        for scope in Scope:
+        for scope in SettingsScope:
             methods = {
                 method_id: group.methods[method_id]
                 for method_id, cell in broken.items()
@@ -195,10 +202,12 @@ def _fixed_by_settings(
                 and method_id in group.methods
                 and method_id not in fixed_by_settings
             }
-            borrowed = BorrowedSettings(rev=ends.other(group.cell).rev, scope=scope)
+            borrowed = BorrowedSettings(rev=ends.get_other_build(group.cell).rev, scope=scope)
             compiled = group.compiled
-            if methods and runner.built.differs(compiled.code_rev, compiled.module, borrowed):
-                tried = compiled_group(
+            if methods and runner.built.do_settings_differ(
+                compiled.code_rev, compiled.module, borrowed
+            ):
+                tried = make_compiled_group(
                     runner.built,
                     group.cell,
                     runner.built.compile(
@@ -210,15 +219,15 @@ def _fixed_by_settings(
                     ),
                     methods,
                 )
-                fixed_by_settings |= dict.fromkeys(_passing(runner, tried), scope)
+                fixed_by_settings |= dict.fromkeys(_list_passing(runner, tried), scope)
     return fixed_by_settings
 
 
-def _passing(runner: CellRunner, group: Group) -> list[str]:
+def _list_passing(runner: CellRunner, group: CellGroup) -> list[str]:
     """The methods of a group that pass, each in the same process; the cause is no cell."""
     runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
-    batch = group.open_methods()
-    verdicts = runner.run(group, batch, Step.RUN_FOR_CAUSE)
+    batch = group.list_open_methods()
+    verdicts = runner.run_process(group, batch, Step.RUN_FOR_CAUSE)
     return [
         method_id
         for method_id, verdict in zip(batch, verdicts, strict=True)

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.engine.groups import Ends
-from coevo.engine.groups import method_in
+from coevo.engine.groups import BuiltRevisions
+from coevo.engine.groups import get_method_in_cell
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
-from coevo.languages.conditions import Conditions
-from coevo.languages.table import language_at
-from coevo.languages.table import offers
-from coevo.languages.table import reading_at
+from coevo.languages.conditions import RunConditions
+from coevo.languages.table import detect_file_language
+from coevo.languages.table import get_reading_of_file
+from coevo.languages.table import offers_capability
 from coevo.languages.verdicts import Verdict
-from coevo.model.labels import deciding_cells
+from coevo.model.labels import list_deciding_cells
 from coevo.model.records import TestMethod
 from coevo.model.words import Cell
 from coevo.model.words import Outcome
@@ -32,88 +32,92 @@ from coevo.model.words import Outcome
 _RUNS = 2
 
 
-def doubts(
+def find_doubts(
     evaluation: PairEvaluation,
     selected: Sequence[SelectedMethod],
     repository: Repository,
 ) -> dict[str, str]:
     """By method id, why a deciding pass of it is not believed: a kind of tampering, see
     docs/trust.md; the evaluation's cost pays for it."""
-    found = {}
-    ends = Ends(old=evaluation.old, new=evaluation.new)
+    reasons = {}
+    ends = BuiltRevisions(old=evaluation.old, new=evaluation.new)
     for item in selected:
-        if not offers(language_at(item.candidate.method.test_file), Capability.OBSERVE):
+        if not offers_capability(
+            detect_file_language(item.candidate.method.test_file), Capability.OBSERVE
+        ):
             continue
-        for cell, method in _passes(evaluation, item):
-            tests, code = ends.tests(cell).rev, ends.code(cell).rev
-            conditions = _observed(evaluation, repository, tests, method)
-            reason = _doubt(evaluation, (tests, code), method, conditions)
+        for cell, method in _list_passes(evaluation, item):
+            tests, code = ends.get_tests_build(cell).rev, ends.get_code_build(cell).rev
+            conditions = _make_observing_conditions(evaluation, repository, tests, method)
+            reason = _find_doubt(evaluation, (tests, code), method, conditions)
             if reason is not None:
-                found[item.method_id] = reason
+                reasons[item.method_id] = reason
                 break
-    return found
+    return reasons
 
 
-def suite_doubt(
+def find_suite_doubt(
     evaluation: PairEvaluation, methods: Sequence[TestMethod], repository: Repository
 ) -> str | None:
     """Why a pass of the new revision's passing tests of one file is not believed, with whose; None if all are.
 
     They are watched together first, as nearly all are believed; who is doubted then is looked at alone.
     """
-    if not offers(language_at(methods[0].test_file), Capability.OBSERVE):
+    if not offers_capability(detect_file_language(methods[0].test_file), Capability.OBSERVE):
         return None
     rev = evaluation.new.rev
-    conditions = _observed(evaluation, repository, rev, methods[0])
+    conditions = _make_observing_conditions(evaluation, repository, rev, methods[0])
     compiled = evaluation.built.compile(rev, rev, methods[0].module, methods=methods)
     batch = evaluation.built.run(compiled, methods, conditions)
     evaluation.cost.add(Step.RUN_OBSERVED, batch.cpu_seconds)
     for method, verdict in zip(methods, batch.verdicts, strict=True):
         if verdict is None or verdict.tampered is not None:
-            reason = _doubt(evaluation, (rev, rev), method, conditions)
+            reason = _find_doubt(evaluation, (rev, rev), method, conditions)
             if reason is not None:
                 return f'{reason} {method.test_method}'
     return None
 
 
-def _observed(
+def _make_observing_conditions(
     evaluation: PairEvaluation, repository: Repository, tests: str, method: TestMethod
-) -> Conditions:
+) -> RunConditions:
     """tests  the revision that the method's file is of"""
-    source = content(repository, tests, method.test_file) or b''
-    expects = reading_at(method.test_file).expected_throws(source)
-    return Conditions(override=evaluation.override, observed=True, expects=expects)
+    source = load_content(repository, tests, method.test_file) or b''
+    expects = get_reading_of_file(method.test_file).list_expected_throws(source)
+    return RunConditions(override=evaluation.override, observed=True, expects=expects)
 
 
-def _passes(evaluation: PairEvaluation, item: SelectedMethod) -> Iterator[tuple[Cell, TestMethod]]:
-    found = evaluation.cells(item.method_id)
-    for cell in deciding_cells(item.candidate.change):
-        method = method_in(item.candidate, cell)
-        if cell in found and found[cell].outcome is Outcome.PASS and method is not None:
+def _list_passes(
+    evaluation: PairEvaluation, item: SelectedMethod
+) -> Iterator[tuple[Cell, TestMethod]]:
+    results = evaluation.get_cells(item.method_id)
+    for cell in list_deciding_cells(item.candidate.change):
+        method = get_method_in_cell(item.candidate, cell)
+        if cell in results and results[cell].outcome is Outcome.PASS and method is not None:
             yield cell, method
 
 
-def _doubt(
+def _find_doubt(
     evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
-    conditions: Conditions,
+    conditions: RunConditions,
 ) -> str | None:
     """A run that does not pass is no doubt of those that did: their agreement is judged elsewhere."""
     reason = None
     for _ in range(_RUNS):
-        verdict = _run(evaluation, revs, method, conditions)
+        verdict = _run_observed(evaluation, revs, method, conditions)
         reason = verdict.tampered if verdict is not None else None
         if reason is None:
             return None
     return reason
 
 
-def _run(
+def _run_observed(
     evaluation: PairEvaluation,
     revs: tuple[str, str],
     method: TestMethod,
-    conditions: Conditions,
+    conditions: RunConditions,
 ) -> Verdict | None:
     compiled = evaluation.built.compile(*revs, method.module, methods=(method,))
     batch = evaluation.built.run(compiled, [method], conditions)

@@ -20,15 +20,15 @@ from coevo.engine.results import Cost
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.languages.cells import Compiled
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.quality import RepairGuard
 from coevo.model.records import Commit
 from coevo.model.records import TestMethod
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Outcome
@@ -45,11 +45,11 @@ class RepairKind(StrEnum):
     EXECUTION = 'execution'  # what parses, but fails to compile or to run
 
 
-def repair_kind(label: Label | None, cause: Cause | None) -> RepairKind | None:
+def classify_repair(label: Label | None, cause: BreakageCause | None) -> RepairKind | None:
     """None for what is no repair, or is broken by more than the test."""
     if label is not Label.REPAIR or cause not in CAUSES_WITH_TRACK[Track.REPAIR]:
         return None
-    return RepairKind.SYNTAX if cause is Cause.SYNTAX else RepairKind.EXECUTION
+    return RepairKind.SYNTAX if cause is BreakageCause.SYNTAX else RepairKind.EXECUTION
 
 
 def guard_repairs(
@@ -63,10 +63,14 @@ def guard_repairs(
     selected  all that was evaluated, of which some may be siblings
     """
     pair = evaluation.built.pair
-    runner = _CellRunner(built=evaluation.built, cost=evaluation.cost, override=evaluation.override)
-    named = _passing_siblings(runner, repairs, _known(evaluation, selected), siblings)
-    old = _under_clock(runner, evaluation, repairs, Cell.TOLD_COLD, pair.old)
-    new = _under_clock(runner, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
+    runner = _GuardRunner(
+        built=evaluation.built, cost=evaluation.cost, override=evaluation.override
+    )
+    named = _find_passing_siblings(
+        runner, repairs, _collect_known_passes(evaluation, selected), siblings
+    )
+    old = _run_under_clock(runner, evaluation, repairs, Cell.TOLD_COLD, pair.old)
+    new = _run_under_clock(runner, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
     return {
         item.method_id: RepairGuard(
             sibling=named.get(item.method_id),
@@ -78,23 +82,23 @@ def guard_repairs(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _CellRunner:
+class _GuardRunner:
     """Where tests run as in the cells of the pair, and who pays."""
 
     built: BuiltPair
     cost: Cost
     override: str | None
-    compiled: dict[tuple[str, str], Compiled] = field(default_factory=dict)
+    compiled: dict[tuple[str, str], CompiledTests] = field(default_factory=dict)
 
-    def on_own_code(self, rev: str, module: str) -> Compiled:
+    def compile_on_own_code(self, rev: str, module: str) -> CompiledTests:
         if (rev, module) not in self.compiled:
-            found = self.built.compile(rev, rev, module, methods=())
-            self.cost.add(Step.COMPILE, found.cpu_seconds)
-            self.compiled[rev, module] = found
+            compiled = self.built.compile(rev, rev, module, methods=())
+            self.cost.add(Step.COMPILE, compiled.cpu_seconds)
+            self.compiled[rev, module] = compiled
         return self.compiled[rev, module]
 
-    def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions
+    def run_methods(
+        self, compiled: CompiledTests, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> Sequence[Verdict | None]:
         batch = self.built.run(compiled, methods, replace(conditions, override=self.override))
         self.cost.add(Step.RUN_FOR_GUARD, batch.cpu_seconds)
@@ -104,7 +108,7 @@ class _CellRunner:
 # -- siblings ------------------------------------------------------------------------------------
 
 
-def _known(
+def _collect_known_passes(
     evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
 ) -> dict[TestMethod, bool]:
     """Whether tests that were run in told_cold pass there."""
@@ -112,38 +116,38 @@ def _known(
         item.candidate.old: cells[Cell.TOLD_COLD].outcome is Outcome.PASS
         for item in selected
         if item.candidate.old is not None
-        and Cell.TOLD_COLD in (cells := evaluation.cells(item.method_id))
+        and Cell.TOLD_COLD in (cells := evaluation.get_cells(item.method_id))
     }
 
 
-def _passing_siblings(
-    runner: _CellRunner,
+def _find_passing_siblings(
+    runner: _GuardRunner,
     repairs: Sequence[SelectedMethod],
     known: dict[TestMethod, bool],
     siblings: Siblings,
 ) -> dict[str, str]:
     """The nearest test that passes, for each repair that has one."""
-    found: dict[str, str] = {}
+    sibling_names: dict[str, str] = {}
     for item in repairs:
-        for group in siblings(_old(item)):
-            _learn(runner, [method for method in group if method not in known], known)
+        for group in siblings(_get_old_method(item)):
+            _learn_passes(runner, [method for method in group if method not in known], known)
             passing = next((method for method in group if known[method]), None)
             if passing is not None:
-                found[item.method_id] = f'{passing.test_class}#{passing.test_method}'
+                sibling_names[item.method_id] = f'{passing.test_class}#{passing.test_method}'
                 break
-    return found
+    return sibling_names
 
 
-def _learn(
-    runner: _CellRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
+def _learn_passes(
+    runner: _GuardRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
     """Whether tests of one module pass in told_cold; one that loses its process does not."""
     known |= dict.fromkeys(methods, False)
     if not methods:
         return
-    compiled = runner.on_own_code(runner.built.old.rev, methods[0].module)
-    methods = [m for m in methods if runner.built.compile_verdict(compiled, m) is None]
-    verdicts = runner.run(compiled, methods, Conditions()) if methods else ()
+    compiled = runner.compile_on_own_code(runner.built.old.rev, methods[0].module)
+    methods = [m for m in methods if runner.built.find_compile_verdict(compiled, m) is None]
+    verdicts = runner.run_methods(compiled, methods, RunConditions()) if methods else ()
     for method, verdict in zip(methods, verdicts, strict=True):
         if verdict is not None and verdict.outcome is Outcome.INFRA:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
@@ -153,8 +157,8 @@ def _learn(
 # -- the clock -----------------------------------------------------------------------------------
 
 
-def _under_clock(
-    runner: _CellRunner,
+def _run_under_clock(
+    runner: _GuardRunner,
     evaluation: PairEvaluation,
     repairs: Sequence[SelectedMethod],
     cell: Cell,
@@ -164,30 +168,32 @@ def _under_clock(
 
     What the compiler says does not depend on the day.
     """
-    found: dict[str, Outcome | None] = dict.fromkeys((item.method_id for item in repairs), None)
+    outcomes: dict[str, Outcome | None] = dict.fromkeys((item.method_id for item in repairs), None)
     by_module: dict[str, dict[str, TestMethod]] = {}
     for item in repairs:
-        method = _old(item) if cell is Cell.TOLD_COLD else item.candidate.method
-        if evaluation.cells(item.method_id)[cell].outcome is Outcome.COMPILE_ERROR:
-            found[item.method_id] = Outcome.COMPILE_ERROR
+        method = _get_old_method(item) if cell is Cell.TOLD_COLD else item.candidate.method
+        if evaluation.get_cells(item.method_id)[cell].outcome is Outcome.COMPILE_ERROR:
+            outcomes[item.method_id] = Outcome.COMPILE_ERROR
         else:
             by_module.setdefault(method.module, {})[item.method_id] = method
     if commit.committer_date is None:
-        return found
-    conditions = Conditions(clock=commit.committer_date)
+        return outcomes
+    conditions = RunConditions(clock=commit.committer_date)
     for module, methods in by_module.items():
-        compiled = runner.on_own_code(commit.rev, module)
-        verdicts = runner.run(compiled, tuple(methods.values()), conditions)
+        compiled = runner.compile_on_own_code(commit.rev, module)
+        verdicts = runner.run_methods(compiled, tuple(methods.values()), conditions)
         for (method_id, method), verdict in zip(methods.items(), verdicts, strict=True):
-            expected = evaluation.cells(method_id)[cell].outcome
+            expected = evaluation.get_cells(method_id)[cell].outcome
             if verdict is None or verdict.outcome not in (expected, Outcome.INFRA):
-                verdict = runner.run(compiled, [method], conditions)[0]  # no neighbour's doing
+                verdict = runner.run_methods(compiled, [method], conditions)[
+                    0
+                ]  # no neighbour's doing
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
             known = verdict.outcome is not Outcome.INFRA
-            found[method_id] = verdict.outcome if known else None
-    return found
+            outcomes[method_id] = verdict.outcome if known else None
+    return outcomes
 
 
-def _old(item: SelectedMethod) -> TestMethod:
+def _get_old_method(item: SelectedMethod) -> TestMethod:
     assert item.candidate.old is not None, 'a repair has been there before'
     return item.candidate.old

@@ -8,7 +8,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from coevo.languages.builds import Build
-from coevo.languages.cells import Scope
+from coevo.languages.cells import SettingsScope
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Candidate
@@ -19,14 +19,14 @@ from coevo.model.words import Outcome
 WORST_FIRST = tuple(Outcome)
 
 
-class Order(StrEnum):
+class RunOrder(StrEnum):
     GIVEN = 'given'
     REVERSED = 'reversed'
     ALONE = 'alone'
     COMPILE = 'compile'  # a verdict that needed no run
 
 
-RUN_ORDERS = (Order.GIVEN, Order.REVERSED, Order.ALONE)
+RUN_ORDERS = (RunOrder.GIVEN, RunOrder.REVERSED, RunOrder.ALONE)
 
 
 class Evidence(StrEnum):
@@ -46,8 +46,8 @@ class SelectedMethod:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    order: Order
+class MethodRun:
+    order: RunOrder
     verdict: Verdict
 
     @property
@@ -59,30 +59,30 @@ class Run:
 class CellResult:
     """All runs of one method in one cell; `unit_ok` is Maven's verdict on the whole test tree."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[MethodRun, ...]
     unit_ok: bool
 
     @property
     def outcome(self) -> Outcome:
-        return self.deciding.outcome
+        return self.deciding_verdict.outcome
 
     @property
-    def deciding(self) -> Verdict:
+    def deciding_verdict(self) -> Verdict:
         """The run that names the cell: the worst, the first of equals."""
         return min((run.verdict for run in self.runs), key=lambda v: WORST_FIRST.index(v.outcome))
 
     @property
     def unit_outcome(self) -> Outcome:
-        return self.unit_outcome_of(self.deciding)
+        return self.compute_unit_outcome(self.deciding_verdict)
 
-    def unit_outcome_of(self, verdict: Verdict) -> Outcome:
+    def compute_unit_outcome(self, verdict: Verdict) -> Outcome:
         """What Maven would say: nothing runs where any test of the module does not compile."""
         if verdict.outcome in (Outcome.UNBUILDABLE, Outcome.INFRA) or self.unit_ok:
             return verdict.outcome
         return Outcome.COMPILE_ERROR
 
     @property
-    def passes(self) -> int:
+    def pass_count(self) -> int:
         return sum(run.verdict.outcome is Outcome.PASS for run in self.runs)
 
     @property
@@ -93,7 +93,7 @@ class CellResult:
             order: {run.agreement for run in self.runs if run.order is order}
             for order in RUN_ORDERS
         }
-        steady = all(len(found) <= 1 for found in by_order.values())
+        steady = all(len(agreements) <= 1 for agreements in by_order.values())
         return Evidence.ORDER_DEPENDENT if steady else Evidence.FLAKY
 
 
@@ -143,7 +143,7 @@ class PairEvaluation:
     override: str | None
     results: Mapping[str, Mapping[Cell, CellResult]]  # by method id
     fixed_by_settings: Mapping[
-        str, Scope
+        str, SettingsScope
     ]  # by method id: what, borrowed from the other revision, fixed it
     cost: Cost
     recorded: Mapping[str, Mapping[Cell, CellResult]] = field(default_factory=dict)
@@ -156,27 +156,29 @@ class PairEvaluation:
     def new(self) -> Build:
         return self.built.new
 
-    def cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+    def get_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
         return self.results.get(method_id, {})
 
-    def all_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+    def get_all_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
         """With those that are only recorded."""
-        return dict(sorted({**self.cells(method_id), **self.recorded.get(method_id, {})}.items()))
+        return dict(
+            sorted({**self.get_cells(method_id), **self.recorded.get(method_id, {})}.items())
+        )
 
-    def evidence(self, method_id: str) -> Evidence:
+    def get_evidence(self, method_id: str) -> Evidence:
         """Of the cells that decide; one that is flaky outweighs one that depends on order."""
-        found = {result.evidence for result in self.cells(method_id).values()}
+        kinds = {result.evidence for result in self.get_cells(method_id).values()}
         for worst in (Evidence.FLAKY, Evidence.ORDER_DEPENDENT):
-            if worst in found:
+            if worst in kinds:
                 return worst
         return Evidence.AGREED
 
     @property
     def overrides(self) -> tuple[str, ...]:
         """All that was changed against the repository's own word, in every cell alike."""
-        found = {
+        all_overrides = {
             *self.old.overrides,
             *self.new.overrides,
             *((self.override,) * bool(self.override)),
         }
-        return tuple(sorted(o for o in found if o))
+        return tuple(sorted(o for o in all_overrides if o))

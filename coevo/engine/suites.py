@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.builds import Build
-from coevo.languages.cells import Compiled
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES
 from coevo.languages.verdicts import Verdict
@@ -45,14 +45,14 @@ LEAST_FOR_A_PROCESS = 20.0
 TestsOf = Callable[[str], Mapping[str, Sequence[TestMethod]]]
 
 
-def passes(answer: str | None) -> bool | None:
+def has_passed(answer: str | None) -> bool | None:
     """Whether a suite passes; None where that is not known, or time alone says that it does not."""
     if answer is None or answer == NOT_RUN or answer.startswith(TIMEOUT):
         return None
     return answer.startswith(PASS)
 
 
-class Suites:
+class SuiteAnswerCache:
     """The answers of a run, each found once for a revision and runtime; safe from several threads."""
 
     def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:
@@ -62,7 +62,7 @@ class Suites:
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
+    def get_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
         """The answer for an end of a pair, and the CPU seconds that it took just now."""
         key = build.rev, build.runtime
         with self._lock:
@@ -71,7 +71,7 @@ class Suites:
             if key in self._answers:
                 return self._answers[key], 0.0
             run = SuiteRun(built=built, build=build, cpu_seconds=self._cpu_seconds)
-            self._answers[key] = _answer(run, self._tests(build.rev))
+            self._answers[key] = _run_and_summarise(run, self._tests(build.rev))
             return self._answers[key], run.spent
 
 
@@ -94,29 +94,29 @@ class SuiteRun:
     uncompilable: str | None = None
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return self.cpu_seconds - self.spent
 
-    def run(self, tests: Mapping[str, Sequence[TestMethod]]) -> None:
+    def run_modules(self, tests: Mapping[str, Sequence[TestMethod]]) -> None:
         """Run the tests of modules that were built; Transient where a process does not start."""
         for module, methods in tests.items():
             _run_module(self, module, methods)
 
 
-def _answer(run: SuiteRun, tests: Mapping[str, Sequence[TestMethod]]) -> str:
+def _run_and_summarise(run: SuiteRun, tests: Mapping[str, Sequence[TestMethod]]) -> str:
     if run.build.failure is not None:
         return f'unbuildable: {run.build.failure}'
     for module in tests:
-        trouble = run.build.trouble(module)
+        trouble = run.build.find_trouble(module)
         if trouble is not None:
             return f'unbuildable: {module}: {trouble}'
-    run.run(tests)
-    return _told(run)
+    run.run_modules(tests)
+    return _summarise(run)
 
 
-def _told(run: SuiteRun) -> str:
-    broken = [v for v in run.verdicts if v.outcome.broken and v.environment is None]
-    withheld = sum(v.outcome.broken and v.environment is not None for v in run.verdicts)
+def _summarise(run: SuiteRun) -> str:
+    broken = [v for v in run.verdicts if v.outcome.is_broken and v.environment is None]
+    withheld = sum(v.outcome.is_broken and v.environment is not None for v in run.verdicts)
     total = len(run.verdicts) + run.left_out
     if broken:
         late = all(verdict.outcome is Outcome.TIMEOUT for verdict in broken)
@@ -137,51 +137,55 @@ def _told(run: SuiteRun) -> str:
 def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> None:
     compiled = run.built.compile(run.build.rev, run.build.rev, module)
     run.spent += compiled.cpu_seconds
-    refused = {m: run.built.compile_verdict(compiled, m) for m in methods}
+    refused = {m: run.built.find_compile_verdict(compiled, m) for m in methods}
     known = [verdict for verdict in refused.values() if verdict is not None]
     run.verdicts += known
     if not compiled.unit_ok and not known:
         run.uncompilable = run.uncompilable or module
     rest = [method for method in methods if refused[method] is None]
-    found = _run_processes(run, compiled, rest, None)
-    workaround = next(filter(None, map(LANGUAGES[run.built.pair.language].workaround, found)), None)
+    verdicts = _run_processes(run, compiled, rest, None)
+    workaround = next(
+        filter(None, map(LANGUAGES[run.built.pair.language].suggest_workaround, verdicts)), None
+    )
     if workaround is not None:
-        found = _run_processes(run, compiled, rest, workaround)
-    run.verdicts += found
-    run.left_out += len(rest) - len(found)
+        verdicts = _run_processes(run, compiled, rest, workaround)
+    run.verdicts += verdicts
+    run.left_out += len(rest) - len(verdicts)
 
 
 def _run_processes(
-    run: SuiteRun, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+    run: SuiteRun, compiled: CompiledTests, methods: Sequence[TestMethod], override: str | None
 ) -> list[Verdict]:
     """Who lost the process goes on in the next one; who was too slow is tried once more, alone."""
-    found: dict[TestMethod, Verdict] = {}
+    verdicts: dict[TestMethod, Verdict] = {}
     rest = list(methods)
     for _ in range(MOST_PROCESSES):
-        if rest and run.left > 0:
-            found |= _run_process(run, compiled, rest, override)
-            rest = [method for method in rest if method not in found]
-    slow = [method for method, verdict in found.items() if verdict.outcome is Outcome.TIMEOUT]
+        if rest and run.seconds_left > 0:
+            verdicts |= _run_process(run, compiled, rest, override)
+            rest = [method for method in rest if method not in verdicts]
+    slow = [method for method, verdict in verdicts.items() if verdict.outcome is Outcome.TIMEOUT]
     for method in slow:
-        if run.left > 0:
-            found |= _run_process(run, compiled, [method], override)
-    return list(found.values())
+        if run.seconds_left > 0:
+            verdicts |= _run_process(run, compiled, [method], override)
+    return list(verdicts.values())
 
 
 def _run_process(
-    run: SuiteRun, compiled: Compiled, methods: Sequence[TestMethod], override: str | None
+    run: SuiteRun, compiled: CompiledTests, methods: Sequence[TestMethod], override: str | None
 ) -> dict[TestMethod, Verdict]:
     """The verdicts of one process; a time-out that may be that of the whole suite is none."""
-    conditions = Conditions(override=override, process_cpu_limit=max(run.left, LEAST_FOR_A_PROCESS))
+    conditions = RunConditions(
+        override=override, process_cpu_limit=max(run.seconds_left, LEAST_FOR_A_PROCESS)
+    )
     batch = run.built.run(compiled, methods, conditions)
     run.spent += batch.cpu_seconds
-    found = {m: v for m, v in zip(methods, batch.verdicts, strict=True) if v is not None}
-    for verdict in found.values():
+    verdicts = {m: v for m, v in zip(methods, batch.verdicts, strict=True) if v is not None}
+    for verdict in verdicts.values():
         if verdict.outcome is Outcome.INFRA:
             raise Transient(f'a test process did not start: {verdict.message.strip()}')
-    cut_short = run.left <= 0
+    cut_short = run.seconds_left <= 0
     return {
         method: verdict
-        for method, verdict in found.items()
+        for method, verdict in verdicts.items()
         if not (cut_short and verdict.outcome is Outcome.TIMEOUT)
     }

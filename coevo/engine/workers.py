@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from coevo.engine.builders import Builders
+from coevo.engine.builders import BuilderPool
 from coevo.languages.engine import Builder
 from coevo.model.containment import Bug
-from coevo.model.containment import contained
+from coevo.model.containment import run_contained
 from coevo.model.errors import Transient
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
@@ -38,7 +38,7 @@ class WorkFailure:
 
 
 def run_in_parallel(
-    work: Work[Item, Result], items: Sequence[Item], builders: Builders, *, jobs: int
+    work: Work[Item, Result], items: Sequence[Item], builders: BuilderPool, *, jobs: int
 ) -> Generator[tuple[Item, Result | WorkFailure | Bug]]:
     """Results as they come. A bug ends its item, and the builder that it was met in.
 
@@ -53,28 +53,30 @@ def run_in_parallel(
     done = queue.SimpleQueue()
     stop = threading.Event()
 
-    def loop() -> None:
+    def run_thread() -> None:
         opened: list[Builder] = []
         try:
-            serve(opened)
+            work_items(opened)
         except BaseException as end:  # noqa: BLE001 - raised again in the caller's thread
             done.put(end)
         finally:
             for builder in opened:
                 builder.close()
 
-    def serve(opened: list[Builder]) -> None:
+    def work_items(opened: list[Builder]) -> None:
         while not stop.is_set():
             try:
                 item = todo.get_nowait()
             except queue.Empty:
                 return
-            result = _attempt(work, item, partial(_opened, builders, opened), stop)
+            result = _try_item(work, item, partial(_open_once, builders, opened), stop)
             if isinstance(result, Bug) and opened:
                 opened.pop().close()
             done.put((item, result))
 
-    threads = [threading.Thread(target=loop, daemon=True) for _ in range(min(jobs, len(items)))]
+    threads = [
+        threading.Thread(target=run_thread, daemon=True) for _ in range(min(jobs, len(items)))
+    ]
     try:
         for thread in threads:
             thread.start()
@@ -86,24 +88,24 @@ def run_in_parallel(
     finally:
         stop.set()
         builders.halt()
-        _wait_for(threads)
+        _wait_for_threads(threads)
 
 
-def _opened(builders: Builders, opened: list[Builder]) -> Builder:
+def _open_once(builders: BuilderPool, opened: list[Builder]) -> Builder:
     """The builder of a thread, on its first use a new one."""
     if not opened:
-        opened.append(builders.open())
+        opened.append(builders.open_builder())
     return opened[0]
 
 
-def _wait_for(threads: Sequence[threading.Thread]) -> None:
+def _wait_for_threads(threads: Sequence[threading.Thread]) -> None:
     deadline = time.monotonic() + _ENDING_SECONDS
     for thread in threads:
         if thread.is_alive():
             thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def _attempt(
+def _try_item(
     work: Work[Item, Result],
     item: Item,
     builder: Callable[[], Builder],
@@ -114,7 +116,7 @@ def _attempt(
         if stop.is_set():
             break
         try:
-            return contained(partial(work, item, builder))
+            return run_contained(partial(work, item, builder))
         except Transient as error:
             trouble = str(error)
     return WorkFailure(sentence=trouble)

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Literal
 
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.folders import check
-from coevo.evaluation.options import Options
-from coevo.evaluation.output import write
+from coevo.evaluation.folders import check_writable
+from coevo.evaluation.options import EvaluationOptions
+from coevo.evaluation.output import write_evaluation
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.reporting.report import Report
 
 
-def scored(
+def evaluate_into_folder(
     place: Path | str,
     predictions: Mapping[str, str] | Path | Literal['gold'],
     out: Path,
@@ -27,19 +27,19 @@ def scored(
     adequacy: bool,
 ) -> Report:
     """Evaluate, and write into `out` what `coevo evaluate` writes."""
-    check(out, '`out`')
-    options = Options(
+    check_writable(out, '`out`')
+    options = EvaluationOptions(
         snapshot=place,
-        predictions=_predictions(predictions),
+        predictions=_convert_predictions(predictions),
         store=store,
         tasks=None if tasks is None else frozenset(tasks),
         jobs=jobs,
         adequacy=adequacy,
     )
-    return write(out, evaluate(options))
+    return write_evaluation(out, evaluate(options))
 
 
-def _predictions(
+def _convert_predictions(
     given: Mapping[str, str] | Path | Literal['gold'],
 ) -> Sequence[Prediction] | Path | Literal['gold']:
     if not isinstance(given, Mapping):

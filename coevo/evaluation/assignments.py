@@ -23,9 +23,9 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.leaks import no_leak
-from coevo.snapshots.query import conditions
-from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.leaks import build_no_leak_condition
+from coevo.snapshots.query import build_view_conditions
+from coevo.snapshots.snapshot import OpenedSnapshots
 
 if TYPE_CHECKING:
     import duckdb
@@ -85,7 +85,7 @@ class Assignment:
         return self.task.family or Family.COEVOLUTION
 
     @property
-    def asks_suite(self) -> bool:
+    def asks_for_suite(self) -> bool:
         """Whether a whole test file is asked for, which is judged by all of its tests."""
         return self.standing is not None or self.is_maintenance
 
@@ -97,9 +97,9 @@ class Assignment:
     def is_generation(self) -> bool:
         return self.task.track is Track.GENERATION
 
-    def target(self, name: str) -> Target:
-        (found,) = (one for one in self.targets if one.name == name)
-        return found
+    def find_target(self, name: str) -> Target:
+        (matching_target,) = (target for target in self.targets if target.name == name)
+        return matching_target
 
     @property
     def override(self) -> str | None:
@@ -109,13 +109,13 @@ class Assignment:
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
 
-def known_tasks(opened: Opened) -> frozenset[str]:
+def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
     """The ids of all tasks of a snapshot."""
     rows = opened.connection.execute(f'SELECT task_id FROM {opened.rows["tasks"]}').fetchall()
     return frozenset(task_id for (task_id,) in rows)
 
 
-def assignments(
+def load_assignments(
     place: Path | str,
     tasks: Collection[str] | None = None,
     cutoff: Cutoff | None = None,
@@ -131,31 +131,31 @@ def assignments(
     leaking      where `tasks` is None, also those of which the start state shows the answer
     """
     snapshot.require_texts(place)
-    opened = snapshot.attach((place,))
-    unknown = sorted(set(tasks) - known_tasks(opened)) if tasks else []
+    opened = snapshot.attach_snapshots((place,))
+    unknown = sorted(set(tasks) - list_task_ids(opened)) if tasks else []
     if unknown:
         raise Fatal(
             f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
             'tasks"` lists its tasks'
         )
-    where = 'true' if leaking or tasks is not None else no_leak()
+    where = 'true' if leaking or tasks is not None else build_no_leak_condition()
     methods: dict[str, list[MethodRow]] = defaultdict(list)
     standing: dict[tuple[str, str], StandingRow] = {}
-    with snapshot.reading((place,)):
-        snapshot.limit(opened, dict(conditions(cutoff)))
-        rows = _rows(opened.connection, 'tasks', TaskRow, where)
-        for row in _rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
+    with snapshot.translate_read_errors((place,)):
+        snapshot.create_views(opened, dict(build_view_conditions(cutoff)))
+        rows = _query_rows(opened.connection, 'tasks', TaskRow, where)
+        for row in _query_rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
             methods[row.method_id].append(row)
-        for gold in _rows(opened.connection, 'standing', StandingRow, 'task_id IS NOT NULL'):
+        for gold in _query_rows(opened.connection, 'standing', StandingRow, 'task_id IS NOT NULL'):
             standing[gold.pair_id, str(gold.task_id)] = gold
     wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
     return tuple(
         Assignment(
             task=task,
-            targets=tuple(named(_of(task, methods))),
+            targets=tuple(name_targets(_select_method_rows(task, methods))),
             standing=standing.get((task.pair_id, task.task_id)),
-            updates=tuple(_updates(task, methods)),
+            updates=tuple(_find_update_rows(task, methods)),
         )
         for task in wanted
     )
@@ -167,27 +167,27 @@ def _is_wanted(task: TaskRow, tasks: Collection[str] | None, *, interleaved: boo
     return interleaved or task.old_is_ancestor is not False
 
 
-def _rows(
+def _query_rows(
     connection: duckdb.DuckDBPyConnection, table: str, record: type[Row], where: str = 'true'
 ) -> tuple[Row, ...]:
-    found = connection.sql(f'SELECT * FROM {table} WHERE {where} ORDER BY ALL')
-    return codec.records(record, found.to_arrow_table())
+    relation = connection.sql(f'SELECT * FROM {table} WHERE {where} ORDER BY ALL')
+    return codec.decode_table(record, relation.to_arrow_table())
 
 
-def _of(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Sequence[MethodRow]:
+def _select_method_rows(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Sequence[MethodRow]:
     rows = (row for method_id in task.method_ids for row in methods.get(method_id, ()))
     return [row for row in rows if (row.pair_id, row.walk) == (task.pair_id, task.walk)]
 
 
-def _updates(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Iterator[MethodRow]:
+def _find_update_rows(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Iterator[MethodRow]:
     if task.family is Family.MAINTENANCE:
         for row in (row for rows in methods.values() for row in rows):
-            place = row.pair_id, row.walk, row.test_file, row.track
-            if place == (task.pair_id, task.walk, task.test_file, Track.UPDATE):
+            row_key = row.pair_id, row.walk, row.test_file, row.track
+            if row_key == (task.pair_id, task.walk, task.test_file, Track.UPDATE):
                 yield row
 
 
-def named(rows: Sequence[MethodRow]) -> Iterator[Target]:
+def name_targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
     """The targets that rows are about; overloads are told apart by their parameters."""
     names = [f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows]
     several = Counter(names)

@@ -14,30 +14,34 @@ from coevo.model.errors import Fatal
 MOST_ATTEMPTS = 1000
 
 
-def check_attempts(place: Path | str, found: Sequence[Prediction], most: int | None = None) -> None:
+def check_attempt_numbers(
+    place: Path | str, found: Sequence[Prediction], most: int | None = None
+) -> None:
     """Fatal for a number that stands twice or is missing, for several protocols, and where tasks were
     attempted unequally often though nothing says when an attempt is the last.
 
     place  what a person is told that they stand in
     most   attempts of each task that count; None is all
     """
-    protocols = sorted({str(one.protocol) for one in found})
+    protocols = sorted({str(prediction.protocol) for prediction in found})
     if len(protocols) > 1:
         raise Fatal(
             f'{place} has attempts of several protocols ({", ".join(protocols)}); evaluate those of '
             'each apart'
         )
     numbers: dict[str, list[int]] = {}
-    for one in found:
-        numbers.setdefault(one.task_id, []).append(one.attempt)
+    for prediction in found:
+        numbers.setdefault(prediction.task_id, []).append(prediction.attempt)
     for task_id, attempts in numbers.items():
-        _check_task(place, task_id, sorted(attempts))
+        _check_numbering(place, task_id, sorted(attempts))
     if numbers and protocols != [AttemptProtocol.FEEDBACK]:
         counts = {task_id: len(attempts) for task_id, attempts in numbers.items()}
-        _check_equal(place, {task: min(count, most or count) for task, count in counts.items()})
+        _check_equal_counts(
+            place, {task: min(count, most or count) for task, count in counts.items()}
+        )
 
 
-def _check_task(place: Path | str, task_id: str, attempts: Sequence[int]) -> None:
+def _check_numbering(place: Path | str, task_id: str, attempts: Sequence[int]) -> None:
     for number, attempt in enumerate(attempts, 1):
         if attempt < number:
             which = '' if len(set(attempts)) == 1 and attempt == 1 else f', in attempt {attempt}'
@@ -52,7 +56,7 @@ def _check_task(place: Path | str, task_id: str, attempts: Sequence[int]) -> Non
             )
 
 
-def _check_equal(place: Path | str, counts: Mapping[str, int]) -> None:
+def _check_equal_counts(place: Path | str, counts: Mapping[str, int]) -> None:
     fewest, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
     if counts[fewest] != counts[most]:
         raise Fatal(

@@ -7,44 +7,44 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.application import Applied
+from coevo.evaluation.judging.application import AppliedFile
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.application import accepted
-from coevo.evaluation.judging.application import apply
-from coevo.evaluation.judging.application import replaced
-from coevo.evaluation.judging.application import unacceptable
-from coevo.evaluation.judging.application import unacceptable_file
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.judgement import in_trouble
-from coevo.evaluation.judging.judgement import refused
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.protocol import KnownAnswers
-from coevo.evaluation.judging.protocol import NotBuilt
-from coevo.evaluation.judging.protocol import judge
-from coevo.evaluation.judging.protocol import submitted
+from coevo.evaluation.judging.application import apply_patch
+from coevo.evaluation.judging.application import find_file_refusal
+from coevo.evaluation.judging.application import find_refusal
+from coevo.evaluation.judging.application import refuse_by_language
+from coevo.evaluation.judging.application import replace_file
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.judgement import make_refused_result
+from coevo.evaluation.judging.judgement import make_trouble_result
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.protocol import BuildFailure
+from coevo.evaluation.judging.protocol import TaskChecks
+from coevo.evaluation.judging.protocol import find_submitted_targets
+from coevo.evaluation.judging.protocol import grade_targets
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import start_file
+from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.measuring.judged_adequacy import with_adequacy
+from coevo.evaluation.measuring.judged_adequacy import add_adequacy
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.suites.judging import Submission
-from coevo.evaluation.suites.judging import judge_suite
-from coevo.evaluation.suites.judging import submitted_tests
-from coevo.evaluation.suites.maintenance import judge_maintenance
-from coevo.evaluation.suites.outcomes import JudgedSuite
-from coevo.evaluation.suites.outcomes import SuiteSeen
-from coevo.git.contents import content
+from coevo.evaluation.suites.judging import SuiteSubmission
+from coevo.evaluation.suites.judging import find_submitted_tests
+from coevo.evaluation.suites.judging import grade_suite
+from coevo.evaluation.suites.maintenance import grade_maintenance
+from coevo.evaluation.suites.outcomes import GradedSuite
+from coevo.evaluation.suites.outcomes import SuiteRunResult
+from coevo.git.contents import load_content
 from coevo.git.repository import CorruptObject
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
 from coevo.model.records import Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class GradingCase:
     """What is to be run: the start state as a commit, and the patched file, None if deleted.
 
     tests_rev  of a suite, a commit with the patched file, which is read and never laid out
@@ -67,10 +67,10 @@ class RepositoryContext:
     states: StartStates
     measures: AdequacySettings | None = None
     test_seconds: float | None = None
-    known: KnownAnswers = field(default_factory=KnownAnswers)
+    known: TaskChecks = field(default_factory=TaskChecks)
 
 
-def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
+def grade_if_refused(assignment: Assignment, prediction: Prediction) -> GradingResult | None:
     """The judgement of an answer that is refused as it stands, whatever the start file is.
 
     Of maintenance it is said of each test what becomes of it where nothing is done.
@@ -79,55 +79,57 @@ def settled(assignment: Assignment, prediction: Prediction) -> Judgement | None:
         return None
     path = assignment.task.test_file
     if prediction.file is not None:
-        refusal = unacceptable_file(prediction.file, path)
+        refusal = find_file_refusal(prediction.file, path)
     else:
-        refusal = unacceptable(prediction.patch, path, _production(assignment))
-    return None if refusal is None else refused(assignment, refusal)
+        refusal = find_refusal(prediction.patch, path, _list_production_files(assignment))
+    return None if refusal is None else make_refused_result(assignment, refusal)
 
 
-def prepared(
+def prepare_case(
     shared: RepositoryContext, assignment: Assignment, prediction: Prediction
-) -> Case | Judgement:
+) -> GradingCase | GradingResult:
     """What is to be run, or why nothing is."""
     try:
-        return _prepared(shared, assignment, prediction)
+        return _make_case(shared, assignment, prediction)
     except StartStateLost as error:
-        return in_trouble(assignment, Detail.START_STATE, str(error))
+        return make_trouble_result(assignment, Detail.START_STATE, str(error))
     except CorruptObject as error:
-        return in_trouble(assignment, Detail.NO_REPOSITORY, str(error))
+        return make_trouble_result(assignment, Detail.NO_REPOSITORY, str(error))
 
 
-def _prepared(
+def _make_case(
     shared: RepositoryContext, assignment: Assignment, prediction: Prediction
-) -> Case | Judgement:
+) -> GradingCase | GradingResult:
     task, states = assignment.task, shared.states
-    start = start_file(states.source, task)
+    start = restore_start_file(states.source, task)
     if prediction.file is not None:
-        made = replaced(prediction.file, task.test_file, start)
+        applied = replace_file(prediction.file, task.test_file, start)
     else:
-        made = apply(prediction.patch, task.test_file, start, _production(assignment))
-    gold = content(states.source, task.new_rev, task.test_file)
-    made = accepted(made, task.test_file, (start, gold))
-    refusal = None if isinstance(made, Applied) else made
+        applied = apply_patch(
+            prediction.patch, task.test_file, start, _list_production_files(assignment)
+        )
+    gold = load_content(states.source, task.new_rev, task.test_file)
+    applied = refuse_by_language(applied, task.test_file, (start, gold))
+    refusal = None if isinstance(applied, AppliedFile) else applied
     if refusal is not None and not assignment.is_maintenance:
-        return refused(assignment, refusal)
-    patched = made.content if isinstance(made, Applied) else start
-    return Case(
+        return make_refused_result(assignment, refusal)
+    patched = applied.content if isinstance(applied, AppliedFile) else start
+    return GradingCase(
         assignment=assignment,
         prediction=prediction,
-        pair=_pair(shared, assignment, states.commit(task, start)),
+        pair=_make_pair(shared, assignment, states.commit(task, start)),
         start=start,
         patched=patched,
-        tests_rev=states.commit(task, patched) if assignment.asks_suite else '',
+        tests_rev=states.commit(task, patched) if assignment.asks_for_suite else '',
         refusal=refusal,
     )
 
 
-def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
+def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
     """Both ends; where nothing is run on old code, that is not built either."""
-    task, commit = assignment.task, shared.states.repository.commit
+    task, commit = assignment.task, shared.states.repository.get_commit
     needs_old = assignment.is_generation or shared.measures is not None
-    needs_old = needs_old and not assignment.asks_suite
+    needs_old = needs_old and not assignment.asks_for_suite
     return Pair(
         repo=task.repo,
         language=task.language,
@@ -138,32 +140,34 @@ def _pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> 
     )
 
 
-def examined(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
+def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -> GradingResult:
     """Run a case; Transient for trouble of ours that another try may not have."""
     if case.assignment.is_maintenance:
-        return _examined_maintenance(shared, case, builder)
-    if case.assignment.asks_suite:
-        return _examined_suite(shared, case, builder)
-    methods = submitted(case.assignment, case.start, case.patched)
+        return _grade_maintenance_case(shared, case, builder)
+    if case.assignment.asks_for_suite:
+        return _grade_suite_case(shared, case, builder)
+    methods = find_submitted_targets(case.assignment, case.start, case.patched)
     if case.patched is None or not methods:
-        return Judgement(seen={target.name: Seen() for target in case.assignment.targets})
+        return GradingResult(
+            seen={target.name: TargetResult() for target in case.assignment.targets}
+        )
     began = time.monotonic()
     try:
-        context = _context(shared, case, builder)
+        context = _make_context(shared, case, builder)
         building = time.monotonic() - began
-        judgement = judge(context, case.patched, methods, shared.known)
-    except NotBuilt as error:
-        return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+        judgement = grade_targets(context, case.patched, methods, shared.known)
+    except BuildFailure as error:
+        return make_trouble_result(case.assignment, Detail.NOT_BUILT, str(error))
     except CorruptObject as error:
-        return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
+        return make_trouble_result(case.assignment, Detail.NO_REPOSITORY, str(error))
     judgement.seconds += building
     if shared.measures is None:
         return judgement
-    return with_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
+    return add_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
 
 
-def _submission(shared: RepositoryContext, case: Case) -> Submission:
-    return Submission(
+def _make_submission(shared: RepositoryContext, case: GradingCase) -> SuiteSubmission:
+    return SuiteSubmission(
         assignment=case.assignment,
         repository=shared.states.repository,
         start=case.start,
@@ -172,46 +176,50 @@ def _submission(shared: RepositoryContext, case: Case) -> Submission:
     )
 
 
-def _examined_maintenance(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
+def _grade_maintenance_case(
+    shared: RepositoryContext, case: GradingCase, builder: Builder
+) -> GradingResult:
     try:
-        context = _context(shared, case, builder)
+        context = _make_context(shared, case, builder)
         ledger = shared.known.preconditions.ledger
-        suite = judge_maintenance(context, _submission(shared, case), case.refusal, ledger)
-        return Judgement(seen={}, suite=suite)
-    except NotBuilt as error:
-        return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+        suite = grade_maintenance(context, _make_submission(shared, case), case.refusal, ledger)
+        return GradingResult(seen={}, suite=suite)
+    except BuildFailure as error:
+        return make_trouble_result(case.assignment, Detail.NOT_BUILT, str(error))
     except CorruptObject as error:
-        return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
+        return make_trouble_result(case.assignment, Detail.NO_REPOSITORY, str(error))
 
 
-def _examined_suite(shared: RepositoryContext, case: Case, builder: Builder) -> Judgement:
-    methods = submitted_tests(_submission(shared, case))
-    if isinstance(methods, SuiteSeen):
-        return Judgement(seen={}, suite=JudgedSuite(seen=methods))
+def _grade_suite_case(
+    shared: RepositoryContext, case: GradingCase, builder: Builder
+) -> GradingResult:
+    methods = find_submitted_tests(_make_submission(shared, case))
+    if isinstance(methods, SuiteRunResult):
+        return GradingResult(seen={}, suite=GradedSuite(seen=methods))
     assert case.patched is not None, 'a file with tests is there'
     try:
-        context = _context(shared, case, builder)
+        context = _make_context(shared, case, builder)
         ledger = shared.known.preconditions.ledger
-        return Judgement(seen={}, suite=judge_suite(context, case.patched, methods, ledger))
-    except NotBuilt as error:
-        return in_trouble(case.assignment, Detail.NOT_BUILT, str(error))
+        return GradingResult(seen={}, suite=grade_suite(context, case.patched, methods, ledger))
+    except BuildFailure as error:
+        return make_trouble_result(case.assignment, Detail.NOT_BUILT, str(error))
     except CorruptObject as error:
-        return in_trouble(case.assignment, Detail.NO_REPOSITORY, str(error))
+        return make_trouble_result(case.assignment, Detail.NO_REPOSITORY, str(error))
 
 
-def _context(shared: RepositoryContext, case: Case, builder: Builder) -> TaskContext:
+def _make_context(shared: RepositoryContext, case: GradingCase, builder: Builder) -> TaskContext:
     return TaskContext(
         assignment=case.assignment,
         built=builder.build(case.pair),
         repository=shared.states.repository,
         source=shared.states.source,
         start=case.start,
-        conditions=Conditions(override=case.assignment.override, cpu_limit=shared.test_seconds),
+        conditions=RunConditions(override=case.assignment.override, cpu_limit=shared.test_seconds),
         measured=shared.measures is not None,
     )
 
 
-def _production(assignment: Assignment) -> frozenset[str]:
+def _list_production_files(assignment: Assignment) -> frozenset[str]:
     task = assignment.task
-    focus = {one.file for one in task.focus or ()}
-    return frozenset({one.file for one in task.dependencies} | focus)
+    focus = {entry.file for entry in task.focus or ()}
+    return frozenset({entry.file for entry in task.dependencies} | focus)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import repository_of
+from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import fresh_repository
-from coevo.evaluation.judging.start_states import start_file
+from coevo.evaluation.judging.start_states import create_fresh_repository
+from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
 
@@ -31,9 +31,9 @@ class Checkout:
     @property
     def sentences(self) -> Iterator[str]:
         task, folder = self.task, shlex.quote(str(self.folder))
-        place = shlex.quote(str(self.snapshot))
+        snapshot = shlex.quote(str(self.snapshot))
         yield f'{self.folder}: the start state of {task.task_id}, commit {self.commit}'
-        yield f'the task ({task.track}, {task.repo}): coevo prompt {place} {task.task_id}'
+        yield f'the task ({task.track}, {task.repo}): coevo prompt {snapshot} {task.task_id}'
         yield f'the file to change: {task.test_file}'
         if task.environment and task.environment.test_command:
             yield f'to build it, there: {task.environment.compile_command}'
@@ -52,10 +52,10 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
     """
     if folder.exists() or folder.is_symlink():
         raise Fatal(f'{folder} is there already; name a folder that is not')
-    (assignment,) = assignments(place, {task_id})
+    (assignment,) = load_assignments(place, {task_id})
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        commit = _write(assignment.task, folder.absolute(), store)
+        commit = _write_start_state(assignment.task, folder.absolute(), store)
     except NoRepository as error:
         raise Fatal(str(error)) from None
     except StartStateLost as error:
@@ -65,14 +65,14 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
     return Checkout(snapshot=place, task=assignment.task, folder=folder, commit=commit)
 
 
-def _write(task: TaskRow, folder: Path, store: Path | None) -> str:
+def _write_start_state(task: TaskRow, folder: Path, store: Path | None) -> str:
     with (
         tempfile.TemporaryDirectory(prefix='.coevo-checkout-', dir=folder.parent) as scratch,
-        repository_of([task], store) as repository,
+        open_task_repository([task], store) as repository,
     ):
         states = StartStates(repository, Path(scratch) / 'states')
-        commit = states.commit(task, start_file(repository, task))
-        made = Path(scratch) / 'made'
-        fresh_repository(states.repository, commit, made)
-        made.rename(folder)
+        commit = states.commit(task, restore_start_file(repository, task))
+        checkout_folder = Path(scratch) / 'made'
+        create_fresh_repository(states.repository, commit, checkout_folder)
+        checkout_folder.rename(folder)
     return commit

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.git.clones import NoRepository
-from coevo.git.clones import repository_with
+from coevo.git.clones import open_repository_with
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
 
-__all__ = ['NoRepository', 'repository_of']
+__all__ = ['NoRepository', 'open_task_repository']
 
 
 @contextmanager
-def repository_of(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repository]:
+def open_task_repository(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repository]:
     """The repository of some tasks of one `repo`; it stays meanwhile.
 
     store  whose clones are used where they have what is needed; nothing is fetched into them
@@ -24,5 +24,5 @@ def repository_of(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repo
     """
     first = tasks[0]
     revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
-    with repository_with(first.repo, first.url, revs, store) as repository:
+    with open_repository_with(first.repo, first.url, revs, store) as repository:
         yield repository

@@ -14,37 +14,37 @@ from dataclasses import field
 from pathlib import Path
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.assignments import known_tasks
-from coevo.evaluation.examination import Examination
-from coevo.evaluation.examination import answers_of
-from coevo.evaluation.folders import check
+from coevo.evaluation.assignments import list_task_ids
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.examination import GradingRun
+from coevo.evaluation.examination import list_attempts
+from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD
-from coevo.evaluation.gold_patches import gold_patches
+from coevo.evaluation.gold_patches import make_gold_predictions
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.options import Options
-from coevo.evaluation.parts import tasks_of
-from coevo.evaluation.predictions import checked
-from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.options import EvaluationOptions
+from coevo.evaluation.parts import select_tasks
+from coevo.evaluation.predictions import check_predictions
+from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.verified import verified
+from coevo.evaluation.verified import require_verified
 from coevo.languages import universal_mutator
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.capabilities import Capability
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import offers
+from coevo.languages.table import offers_capability
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.listener import Say
 from coevo.snapshots import snapshot
-from coevo.snapshots.models import lookup
-from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.models import find_model
+from coevo.snapshots.snapshot import OpenedSnapshots
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Evaluation:
     suites: tuple[SuiteResult, ...] = ()
 
 
-def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
+def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluation:
     """Judge every wanted task's prediction; Fatal for a bad file or snapshot.
 
     What is finished is kept at once: after an interruption the same call goes on from there.
@@ -72,8 +72,8 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     if options.pit and not options.adequacy:
         raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
     _check_caches(options)
-    snapshot_sha256 = verified(options.snapshot)
-    wanted = assignments(
+    snapshot_sha256 = require_verified(options.snapshot)
+    wanted = load_assignments(
         options.snapshot,
         options.tasks,
         options.cutoff,
@@ -81,30 +81,30 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
         leaking=options.leaking,
     )
     if options.family is not None:
-        wanted = tuple(one for one in wanted if one.family is options.family)
+        wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
     if not wanted:
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     if options.part is not None:
-        wanted = tasks_of(options.part, wanted)
-    opened = snapshot.unchecked((options.snapshot,))  # it was verified above
-    found = _predictions(options, wanted, known_tasks(opened))
-    answers = answers_of(wanted, found)
-    header = _header(options, snapshot_sha256, found)
-    _bring_runtimes(wanted, listener.say)
-    languages = {one.task.language for one in wanted}
+        wanted = select_tasks(options.part, wanted)
+    opened = snapshot.attach_unchecked((options.snapshot,))  # it was verified above
+    predictions = _load_predictions(options, wanted, list_task_ids(opened))
+    answers = list_attempts(wanted, predictions)
+    header = _make_header(options, snapshot_sha256, predictions)
+    _install_runtimes(wanted, listener.say)
+    languages = {assignment.task.language for assignment in wanted}
     if options.pit:
-        for tool in _mutation_tools(languages):
+        for tool in _list_mutation_tools(languages):
             tool.fetch(listener.say)
-    examination = Examination(
+    examination = GradingRun(
         options=options,
         header=header,
-        ledger=_ledger(options, header, languages),
-        measures=_measures(options, opened),
+        ledger=_open_ledger(options, header, languages),
+        measures=_make_adequacy_settings(options, opened),
         listener=listener,
         total=len(answers),
     )
-    examination.examine(answers)
-    judged = [row for part in examination.found.values() for row in part]
+    examination.grade_attempts(answers)
+    judged = [row for part in examination.method_results.values() for row in part]
     return Evaluation(
         rows=tuple(sorted(judged, key=lambda row: row.key)),
         judged=len(answers) - examination.recalled,
@@ -114,80 +114,88 @@ def evaluate(options: Options, listener: Listener = SILENT) -> Evaluation:
     )
 
 
-def _bring_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
+def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
     """Have what the tasks were made with, or what is like it; what fails is said."""
     versions: dict[str, set[str]] = defaultdict(set)
-    for one in wanted:
-        if one.task.environment:
-            versions[one.task.language].add(one.task.environment.runtime)
+    for assignment in wanted:
+        if assignment.task.environment:
+            versions[assignment.task.language].add(assignment.task.environment.runtime)
     for language, own in sorted(versions.items()):
-        runtimes = LANGUAGES[language].runtimes(brings=True, say=say)
+        runtimes = LANGUAGES[language].make_runtimes(brings=True, say=say)
         for version in sorted(own):
-            runtimes.has(version)
+            runtimes.can_provide(version)
 
 
-def _mutation_tools(languages: Iterable[str]) -> Iterator[MutationTool]:
+def _list_mutation_tools(languages: Iterable[str]) -> Iterator[MutationTool]:
     for language in sorted(languages):
-        if offers(language, Capability.MUTATE):
-            yield LANGUAGES[language].mutation_tool()
+        if offers_capability(language, Capability.MUTATE):
+            yield LANGUAGES[language].get_mutation_tool()
 
 
-def _pits(languages: Iterable[str]) -> tuple[str, ...]:
-    versions = [tool.version() for tool in _mutation_tools(languages)] or [NOT_OFFERED]
+def _list_pit_versions(languages: Iterable[str]) -> tuple[str, ...]:
+    versions = [tool.find_version() for tool in _list_mutation_tools(languages)] or [NOT_OFFERED]
     return tuple(f'pit {version}' for version in versions)
 
 
-def _header(options: Options, snapshot_sha256: str, answers: Iterable[Prediction]) -> ResultHeader:
-    named = {one.model for one in answers if one.model is not None}
-    found = {name: lookup(name, options.models) for name in named}
+def _make_header(
+    options: EvaluationOptions, snapshot_sha256: str, answers: Iterable[Prediction]
+) -> ResultHeader:
+    named = {prediction.model for prediction in answers if prediction.model is not None}
+    known_models = {name: find_model(name, options.models) for name in named}
     return ResultHeader(
         snapshot_sha256=snapshot_sha256,
         sandbox=options.sandbox,
         cutoff=options.cutoff.last_seen if options.cutoff else None,
-        models={name: model for name, model in found.items() if model is not None},
+        models={name: model for name, model in known_models.items() if model is not None},
     )
 
 
-def _predictions(
-    options: Options, wanted: Sequence[Assignment], known: Collection[str]
+def _load_predictions(
+    options: EvaluationOptions, wanted: Sequence[Assignment], known: Collection[str]
 ) -> Sequence[Prediction]:
     if options.predictions == GOLD:
-        return gold_patches(wanted)
+        return make_gold_predictions(wanted)
     if isinstance(options.predictions, Path):
-        return read_predictions(options.predictions, known, options.attempts)
-    return checked('the list', options.predictions, known, options.attempts)
+        return load_predictions(options.predictions, known, options.attempts)
+    return check_predictions('the list', options.predictions, known, options.attempts)
 
 
-def _check_caches(options: Options) -> None:
+def _check_caches(options: EvaluationOptions) -> None:
     """Fatal where one cannot be written to; another user may have made it."""
-    parts = (options.judged, options.oracles, options.pit_answers)
-    for folder in (options.kept, *filter(os.path.lexists, parts)):
-        check(folder, '--cache')
+    parts = (options.grades_folder, options.oracles_folder, options.pit_folder)
+    for folder in (options.evaluation_cache, *filter(os.path.lexists, parts)):
+        check_writable(folder, '--cache')
 
 
-def _ledger(options: Options, header: ResultHeader, languages: Collection[str]) -> Ledger:
+def _open_ledger(
+    options: EvaluationOptions, header: ResultHeader, languages: Collection[str]
+) -> Ledger:
     """What is measured beside gold's mutants rests on the snapshot that has them."""
-    runtimes = [one for name in sorted(languages) for one in LANGUAGES[name].runtimes().known]
+    runtimes = [
+        runtime for name in sorted(languages) for runtime in LANGUAGES[name].make_runtimes().known
+    ]
     measured = header.snapshot_sha256 if options.adequacy else 'verdicts'
     return Ledger(
-        folder=options.judged,
+        folder=options.grades_folder,
         settings=(
             options.sandbox,
             str(options.test_seconds),
             measured,
             f'universalmutator {universal_mutator.is_installed()}',
-            *(_pits(languages) if options.pit else ()),
-            *sorted(one.version for one in runtimes),
+            *(_list_pit_versions(languages) if options.pit else ()),
+            *sorted(runtime.version for runtime in runtimes),
         ),
     )
 
 
-def _measures(options: Options, opened: Opened) -> AdequacySettings | None:
+def _make_adequacy_settings(
+    options: EvaluationOptions, opened: OpenedSnapshots
+) -> AdequacySettings | None:
     if not options.adequacy:
         return None
     return AdequacySettings(
         snapshot=opened,
-        kept=options.oracles,
+        oracle_folder=options.oracles_folder,
         pit=options.pit,
-        kept_pit=options.pit_answers,
+        kept_pit=options.pit_folder,
     )

@@ -17,47 +17,47 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.engine.builders import Builders
+from coevo.engine.builders import BuilderPool
 from coevo.engine.workers import WorkFailure
 from coevo.engine.workers import run_in_parallel
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.cases import Case
+from coevo.evaluation.cases import GradingCase
 from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import examined
-from coevo.evaluation.cases import prepared
-from coevo.evaluation.cases import settled
+from coevo.evaluation.cases import grade_case
+from coevo.evaluation.cases import grade_if_refused
+from coevo.evaluation.cases import prepare_case
 from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import repository_of
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.judgement import in_trouble
-from coevo.evaluation.judging.placebos import Placebos
-from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.protocol import KnownAnswers
+from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.judgement import make_trouble_result
+from coevo.evaluation.judging.placebos import PlaceboRunner
+from coevo.evaluation.judging.preconditions import PreconditionChecker
+from coevo.evaluation.judging.protocol import TaskChecks
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import renamed
-from coevo.evaluation.rows import rows
+from coevo.evaluation.rows import adapt_rows
+from coevo.evaluation.rows import make_rows
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.rows import recalled
-from coevo.evaluation.suites.rows import suite_result
+from coevo.evaluation.suites.rows import adapt_suite_row
+from coevo.evaluation.suites.rows import make_suite_row
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
-from coevo.model.containment import contained
+from coevo.model.containment import run_contained
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.storage import bug_records
-from coevo.storage.builds import build
-from coevo.storage.place import folder_name
-from coevo.storage.places import place_of
+from coevo.storage.builds import identify_build
+from coevo.storage.place import encode_folder_name
+from coevo.storage.places import open_place
 
 # Trouble of ours is tried again by builders of their own, beside what `run_in_parallel` does.
 ROUNDS = 2
@@ -72,7 +72,7 @@ AttemptKey = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TaskAttempt:
     """An attempt at a task; where nobody answered it, the first one without a patch."""
 
     assignment: Assignment
@@ -83,134 +83,145 @@ class Answer:
         return self.prediction.task_id, self.prediction.attempt
 
 
-def answers_of(wanted: Iterable[Assignment], found: Iterable[Prediction]) -> tuple[Answer, ...]:
+def list_attempts(
+    wanted: Iterable[Assignment], found: Iterable[Prediction]
+) -> tuple[TaskAttempt, ...]:
     """Each wanted task with its attempts, in the order of the tasks."""
     by_task: dict[str, list[Prediction]] = {}
     for prediction in found:
         by_task.setdefault(prediction.task_id, []).append(prediction)
     return tuple(
-        Answer(assignment=one, prediction=prediction)
-        for one in wanted
-        for prediction in by_task.get(one.task_id) or (Prediction(task_id=one.task_id, patch=None),)
+        TaskAttempt(assignment=assignment, prediction=prediction)
+        for assignment in wanted
+        for prediction in by_task.get(assignment.task_id)
+        or (Prediction(task_id=assignment.task_id, patch=None),)
     )
 
 
 @dataclass(slots=True, kw_only=True)
-class Examination:
+class GradingRun:
     """`found` has the rows of each attempt that is done, `suites` those at tasks that ask for a suite,
     `recalled` counts those that were known.
 
     bugs  where the record lies of each bug that ended an attempt
     """
 
-    options: Options
+    options: EvaluationOptions
     header: ResultHeader
     ledger: Ledger
     measures: AdequacySettings | None
     listener: Listener
     total: int
-    found: dict[AttemptKey, tuple[MethodResult, ...]] = field(default_factory=dict)
+    method_results: dict[AttemptKey, tuple[MethodResult, ...]] = field(default_factory=dict)
     suites: dict[AttemptKey, SuiteResult] = field(default_factory=dict)
     recalled: int = 0
     tries: Counter[AttemptKey] = field(default_factory=Counter)
     bugs: dict[AttemptKey, str] = field(default_factory=dict)
 
-    def examine(self, answers: Sequence[Answer]) -> None:
+    def grade_attempts(self, answers: Sequence[TaskAttempt]) -> None:
         """What several attempts hand in alike is run once, and is then known."""
-        left = self._unsettled(answers)
-        first = {one.prediction.digest: one for one in reversed(left)}
-        alone = [one for one in left if first[one.prediction.digest] is one]
-        self._examine_all(alone)
-        again = [one for one in left if first[one.prediction.digest] is not one]
-        self._examine_all(self._unsettled(again))
+        left = self._filter_ungraded(answers)
+        first = {attempt.prediction.digest: attempt for attempt in reversed(left)}
+        alone = [attempt for attempt in left if first[attempt.prediction.digest] is attempt]
+        self._grade_repositories(alone)
+        again = [attempt for attempt in left if first[attempt.prediction.digest] is not attempt]
+        self._grade_repositories(self._filter_ungraded(again))
 
-    def _unsettled(self, answers: Sequence[Answer]) -> list[Answer]:
-        return [one for one in answers if self._hold(one, partial(self._settled, one)) is False]
+    def _filter_ungraded(self, answers: Sequence[TaskAttempt]) -> list[TaskAttempt]:
+        return [
+            attempt
+            for attempt in answers
+            if self._run_contained(attempt, partial(self._try_without_run, attempt)) is False
+        ]
 
-    def _examine_all(self, answers: Sequence[Answer]) -> None:
+    def _grade_repositories(self, answers: Sequence[TaskAttempt]) -> None:
         for _, group in groupby(answers, key=lambda one: one.assignment.task.repo):
-            self._examine_repository(list(group))
+            self._grade_repository(list(group))
 
-    def _settled(self, answer: Answer) -> bool:
+    def _try_without_run(self, answer: TaskAttempt) -> bool:
         """Whether nothing has to be run: it is refused as it stands, or was judged before."""
         assignment, prediction = answer.assignment, answer.prediction
-        judgement = settled(assignment, prediction)
+        judgement = grade_if_refused(assignment, prediction)
         if judgement is not None:
-            self._conclude(answer, judgement)
+            self._record_grade(answer, judgement)
             return True
-        if assignment.asks_suite:
-            return self._recalled_suite(answer)
-        known = self.ledger.recall(assignment, prediction)
+        if assignment.asks_for_suite:
+            return self._try_recalling_suite(answer)
+        known = self.ledger.recall_rows(assignment, prediction)
         if known is None:
             return False
         self.recalled += 1
-        self._add(answer, renamed(known, assignment, prediction, self.header))
+        self._add_rows(answer, adapt_rows(known, assignment, prediction, self.header))
         return True
 
-    def _recalled_suite(self, answer: Answer) -> bool:
+    def _try_recalling_suite(self, answer: TaskAttempt) -> bool:
         assignment, prediction = answer.assignment, answer.prediction
         row = self.ledger.recall_suite(assignment, prediction)
         if row is None:
             return False
         self.recalled += 1
-        self._add_suite(recalled(row, assignment, prediction, self.header))
+        self._add_suite_row(adapt_suite_row(row, assignment, prediction, self.header))
         return True
 
-    def _conclude(self, answer: Answer, judgement: Judgement) -> None:
+    def _record_grade(self, answer: TaskAttempt, judgement: GradingResult) -> None:
         assignment, prediction = answer.assignment, answer.prediction
         tries = max(1, self.tries[answer.key])
         if judgement.suite is not None:
-            row = suite_result(self.header, assignment, prediction, judgement.suite, tries)
-            self.ledger.keep_suite(assignment, prediction, row)
-            self._add_suite(row)
+            row = make_suite_row(self.header, assignment, prediction, judgement.suite, tries)
+            self.ledger.store_suite(assignment, prediction, row)
+            self._add_suite_row(row)
             return
-        made = rows(self.header, assignment, prediction, judgement, tries)
-        self.ledger.keep(assignment, prediction, made)
-        self._add(answer, made)
+        result_rows = make_rows(self.header, assignment, prediction, judgement, tries)
+        self.ledger.store_rows(assignment, prediction, result_rows)
+        self._add_rows(answer, result_rows)
 
-    def _add(self, answer: Answer, made: tuple[MethodResult, ...]) -> None:
-        self.found[answer.key] = made
-        self._step()
+    def _add_rows(self, answer: TaskAttempt, made: tuple[MethodResult, ...]) -> None:
+        self.method_results[answer.key] = made
+        self._report_progress()
 
-    def _add_suite(self, row: SuiteResult) -> None:
+    def _add_suite_row(self, row: SuiteResult) -> None:
         self.suites[row.key] = row
-        self._step()
+        self._report_progress()
 
-    def _step(self) -> None:
-        self.listener.step('tasks', len(self.found) + len(self.suites), self.total)
+    def _report_progress(self) -> None:
+        self.listener.step('tasks', len(self.method_results) + len(self.suites), self.total)
 
-    def _hold(self, answer: Answer, work: Callable[[], Result]) -> Result | None:
+    def _run_contained(self, answer: TaskAttempt, work: Callable[[], Result]) -> Result | None:
         """What is done for one attempt; None where a bug has ended it."""
-        result = contained(work)
+        result = run_contained(work)
         if not isinstance(result, Bug):
             return result
-        self._record(answer, result)
+        self._record_bug(answer, result)
         return None
 
-    def _record(self, answer: Answer, bug: Bug) -> None:
+    def _record_bug(self, answer: TaskAttempt, bug: Bug) -> None:
         """Keep a bug apart; its attempt is in trouble, as far as rows tell."""
         assignment, prediction = answer.assignment, answer.prediction
         about = {'task_id': assignment.task_id, 'prediction': prediction.digest}
         number = '' if prediction.attempt == 1 else f'.{prediction.attempt}'
-        name = f'{folder_name(assignment.task_id)}{number}.json'
-        place = place_of(self.options.kept / FAILURES)
-        self.bugs[answer.key] = bug_records.keep(place, name, bug, build(), about)
+        name = f'{encode_folder_name(assignment.task_id)}{number}.json'
+        folder = open_place(self.options.evaluation_cache / FAILURES)
+        self.bugs[answer.key] = bug_records.write_bug_record(
+            folder, name, bug, identify_build(), about
+        )
         tries = max(1, self.tries[answer.key])
-        trouble = in_trouble(assignment, Detail.BUG, bug.sentence)
+        trouble = make_trouble_result(assignment, Detail.BUG, bug.sentence)
         if trouble.suite is not None:
-            self._add_suite(suite_result(self.header, assignment, prediction, trouble.suite, tries))
+            self._add_suite_row(
+                make_suite_row(self.header, assignment, prediction, trouble.suite, tries)
+            )
             return
-        self._add(answer, rows(self.header, assignment, prediction, trouble, tries))
+        self._add_rows(answer, make_rows(self.header, assignment, prediction, trouble, tries))
 
     # -- one repository --------------------------------------------------------------------------
 
-    def _examine_repository(self, group: Sequence[Answer]) -> None:
+    def _grade_repository(self, group: Sequence[TaskAttempt]) -> None:
         with ExitStack() as stack:
-            source = self._repository(group, stack)
+            source = self._open_repository(group, stack)
             if isinstance(source, str):
-                for one in group:
-                    trouble = in_trouble(one.assignment, Detail.NO_REPOSITORY, source)
-                    self._conclude(one, trouble)
+                for attempt in group:
+                    trouble = make_trouble_result(attempt.assignment, Detail.NO_REPOSITORY, source)
+                    self._record_grade(attempt, trouble)
                 return
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='coevo-'))
             states = StartStates(source, Path(folder))
@@ -219,81 +230,89 @@ class Examination:
                 states=states,
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
-                known=KnownAnswers(
-                    preconditions=Preconditions(ledger=self.ledger),
-                    placebos=Placebos(ledger=self.ledger),
+                known=TaskChecks(
+                    preconditions=PreconditionChecker(ledger=self.ledger),
+                    placebos=PlaceboRunner(ledger=self.ledger),
                 ),
             )
-            by_engine = sorted(self._cases(shared, group), key=_engine_of)
-            for _, same in groupby(by_engine, key=_engine_of):
+            by_engine = sorted(self._prepare_cases(shared, group), key=_get_engine_key)
+            for _, same in groupby(by_engine, key=_get_engine_key):
                 self._run_rounds(shared, list(same))
 
-    def _repository(self, group: Sequence[Answer], stack: ExitStack) -> Repository | str:
+    def _open_repository(self, group: Sequence[TaskAttempt], stack: ExitStack) -> Repository | str:
         """The repository of some tasks, or why it cannot be had after the last try."""
-        tasks, trouble = [one.assignment.task for one in group], ''
+        tasks, trouble = [attempt.assignment.task for attempt in group], ''
         for _ in range(ROUNDS):
             try:
-                return stack.enter_context(repository_of(tasks, self.options.store))
+                return stack.enter_context(open_task_repository(tasks, self.options.store))
             except NoRepository as error:
                 return str(error)
             except Transient as error:
                 trouble = str(error)
         return trouble
 
-    def _cases(self, shared: RepositoryContext, group: Sequence[Answer]) -> Iterator[Case]:
-        for one in group:
-            case = self._hold(one, partial(prepared, shared, one.assignment, one.prediction))
-            if isinstance(case, Case):
+    def _prepare_cases(
+        self, shared: RepositoryContext, group: Sequence[TaskAttempt]
+    ) -> Iterator[GradingCase]:
+        for attempt in group:
+            case = self._run_contained(
+                attempt, partial(prepare_case, shared, attempt.assignment, attempt.prediction)
+            )
+            if isinstance(case, GradingCase):
                 yield case
-            elif isinstance(case, Judgement):
-                self._conclude(one, case)
+            elif isinstance(case, GradingResult):
+                self._record_grade(attempt, case)
 
-    def _run_rounds(self, shared: RepositoryContext, cases: Sequence[Case]) -> None:
+    def _run_rounds(self, shared: RepositoryContext, cases: Sequence[GradingCase]) -> None:
         for number in range(ROUNDS):
             failed = []
-            for case, result in self._run(shared, cases):
-                answer = Answer(assignment=case.assignment, prediction=case.prediction)
-                if isinstance(result, Judgement):
-                    self._hold(answer, partial(self._conclude, answer, result))
+            for case, result in self._run_cases(shared, cases):
+                answer = TaskAttempt(assignment=case.assignment, prediction=case.prediction)
+                if isinstance(result, GradingResult):
+                    self._run_contained(answer, partial(self._record_grade, answer, result))
                 elif isinstance(result, Bug):
-                    self._record(answer, result)
+                    self._record_bug(answer, result)
                 elif number + 1 < ROUNDS:
                     failed.append(case)
                 else:
-                    trouble = in_trouble(case.assignment, Detail.TROUBLE, result.sentence)
-                    self._conclude(answer, trouble)
+                    trouble = make_trouble_result(case.assignment, Detail.TROUBLE, result.sentence)
+                    self._record_grade(answer, trouble)
             cases = failed
             if not cases:
                 return
 
-    def _run(
-        self, shared: RepositoryContext, cases: Sequence[Case]
-    ) -> Iterator[tuple[Case, Judgement | WorkFailure | Bug]]:
-        def work(case: Case, open_builder: Callable[[], Builder]) -> Judgement:
+    def _run_cases(
+        self, shared: RepositoryContext, cases: Sequence[GradingCase]
+    ) -> Iterator[tuple[GradingCase, GradingResult | WorkFailure | Bug]]:
+        def grade_with_builder(
+            case: GradingCase, open_builder: Callable[[], Builder]
+        ) -> GradingResult:
             self.tries[case.prediction.task_id, case.prediction.attempt] += 1
-            return examined(shared, case, open_builder())
+            return grade_case(shared, case, open_builder())
 
         language = LANGUAGES[cases[0].pair.language]
         run = RunSettings(
             repository=shared.states.repository,
             sandbox=self.options.sandbox,
             say=self.listener.say,
-            runtimes=language.runtimes(like=_runtime_of(cases[0])),
+            runtimes=language.make_runtimes(like=_get_runtime(cases[0])),
         )
         with (
-            Builders(language, run, [case.pair for case in cases]) as builders,
-            closing(run_in_parallel(work, cases, builders, jobs=self.options.jobs)) as results,
+            BuilderPool(language, run, [case.pair for case in cases]) as builders,
+            closing(
+                run_in_parallel(grade_with_builder, cases, builders, jobs=self.options.jobs)
+            ) as results,
         ):
             for case, result in results:
-                builders.forget(case.pair)
+                builders.forget_pair(case.pair)
                 yield case, result
 
 
-def _engine_of(case: Case) -> tuple[str, str]:
+def _get_engine_key(case: GradingCase) -> tuple[str, str]:
     """What cases have to have in common to share workshops: a repository can be of several languages."""
-    return case.pair.language, _runtime_of(case)
+    return case.pair.language, _get_runtime(case)
 
 
-def _runtime_of(case: Case) -> str:
+def _get_runtime(case: GradingCase) -> str:
     environment = case.assignment.task.environment
     return environment.runtime if environment else ''

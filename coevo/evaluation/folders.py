@@ -8,7 +8,7 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 
 
-def check(folder: Path, option: str) -> None:
+def check_writable(folder: Path, option: str) -> None:
     """Make the folder; Fatal where nothing can be written, before anything is run for it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

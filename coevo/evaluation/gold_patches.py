@@ -15,13 +15,13 @@ if TYPE_CHECKING:  # which needs what the bare package does not bring
 GOLD: Final = 'gold'
 
 
-def gold_patches(wanted: Iterable[Assignment]) -> tuple[Prediction, ...]:
+def make_gold_predictions(wanted: Iterable[Assignment]) -> tuple[Prediction, ...]:
     """A prediction for each task, by a harness of the name `gold`."""
     return tuple(
         Prediction(
-            task_id=one.task_id,
-            patch=one.task.test_patch.encode('utf-8', 'surrogateescape'),
+            task_id=assignment.task_id,
+            patch=assignment.task.test_patch.encode('utf-8', 'surrogateescape'),
             harness=GOLD,
         )
-        for one in wanted
+        for assignment in wanted
     )

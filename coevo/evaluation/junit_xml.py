@@ -29,19 +29,21 @@ _ELEMENT = {
 
 def write_junit(folder: Path, rows: Sequence[MethodResult]) -> Path:
     """Write one file for all rows, which are sorted by task and attempt."""
-    root = ElementTree.Element('testsuites', _counts(rows))
+    root = ElementTree.Element('testsuites', _count_outcomes(rows))
     for (task_id, attempt), group in groupby(rows, key=lambda row: (row.task_id, row.attempt)):
         cases = list(group)
         name = task_id if attempt == 1 else f'{task_id}, attempt {attempt}'
-        suite = ElementTree.SubElement(root, 'testsuite', {'name': name, **_counts(cases)})
-        suite.extend(_cases(cases))
+        suite = ElementTree.SubElement(root, 'testsuite', {'name': name, **_count_outcomes(cases)})
+        suite.extend(_make_cases(cases))
     ElementTree.indent(root)
     path = folder / NAME
-    durable.write(path, [ElementTree.tostring(root, encoding='utf-8', xml_declaration=True)])
+    durable.write_durably(
+        path, [ElementTree.tostring(root, encoding='utf-8', xml_declaration=True)]
+    )
     return path
 
 
-def _counts(rows: Sequence[MethodResult]) -> dict[str, str]:
+def _count_outcomes(rows: Sequence[MethodResult]) -> dict[str, str]:
     kinds = [_ELEMENT.get(row.outcome) for row in rows]
     return {
         'tests': str(len(rows)),
@@ -52,7 +54,7 @@ def _counts(rows: Sequence[MethodResult]) -> dict[str, str]:
     }
 
 
-def _cases(rows: Sequence[MethodResult]) -> Iterator[ElementTree.Element]:
+def _make_cases(rows: Sequence[MethodResult]) -> Iterator[ElementTree.Element]:
     for row in rows:
         owner, _, name = row.test_method.partition('#')
         case = ElementTree.Element(
@@ -61,8 +63,8 @@ def _cases(rows: Sequence[MethodResult]) -> Iterator[ElementTree.Element]:
         kind = _ELEMENT.get(row.outcome)
         if kind is not None:
             words = ': '.join(filter(None, (row.outcome, row.detail)))
-            told = ElementTree.SubElement(case, kind, {'type': row.outcome, 'message': words})
-            told.text = row.said
+            element = ElementTree.SubElement(case, kind, {'type': row.outcome, 'message': words})
+            element.text = row.said
         if row.output:
             ElementTree.SubElement(case, 'system-out').text = row.output
         yield case

@@ -19,7 +19,7 @@ from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import SUITES_VERSION
-from coevo.languages.table import engine_version
+from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.storage import checksummed
 
@@ -28,7 +28,7 @@ JUDGING_VERSION = 11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _RowsEntry:
     rows: tuple[MethodResult, ...]
 
 
@@ -42,40 +42,40 @@ class Ledger:
     folder: Path
     settings: tuple[str, ...]
 
-    def recall(
+    def recall_rows(
         self, assignment: Assignment, prediction: Prediction
     ) -> tuple[MethodResult, ...] | None:
         """The rows of a prediction that was judged, as they were."""
         data = self.read(assignment, 'rows', prediction.digest)
-        return None if data is None else codec.decode(_Entry, data).rows
+        return None if data is None else codec.decode_record(_RowsEntry, data).rows
 
-    def keep(
+    def store_rows(
         self, assignment: Assignment, prediction: Prediction, rows: Sequence[MethodResult]
     ) -> None:
         if not any(map(_is_in_trouble, rows)):
-            data = codec.encode(_Entry(rows=tuple(rows)))
-            self.write(data, assignment, 'rows', prediction.digest)
+            data = codec.encode_record(_RowsEntry(rows=tuple(rows)))
+            self.write_entry(data, assignment, 'rows', prediction.digest)
 
     def recall_suite(self, assignment: Assignment, prediction: Prediction) -> SuiteResult | None:
         """The row of a suite that was judged, as it was."""
         data = self.read(assignment, 'suite', prediction.digest)
-        return None if data is None else codec.decode(SuiteResult, data)
+        return None if data is None else codec.decode_record(SuiteResult, data)
 
-    def keep_suite(self, assignment: Assignment, prediction: Prediction, row: SuiteResult) -> None:
+    def store_suite(self, assignment: Assignment, prediction: Prediction, row: SuiteResult) -> None:
         if row.outcome is not SuiteOutcome.INFRA:
-            self.write(codec.encode(row), assignment, 'suite', prediction.digest)
+            self.write_entry(codec.encode_record(row), assignment, 'suite', prediction.digest)
 
     def read(self, assignment: Assignment, *what: str) -> bytes | None:
         """What was found out about a task."""
-        return checksummed.read(self._file(assignment, what))
+        return checksummed.load_checksummed(self._locate_entry(assignment, what))
 
-    def write(self, data: bytes, assignment: Assignment, *what: str) -> None:
-        checksummed.write(self._file(assignment, what), data)
+    def write_entry(self, data: bytes, assignment: Assignment, *what: str) -> None:
+        checksummed.write_checksummed(self._locate_entry(assignment, what), data)
 
-    def _file(self, assignment: Assignment, what: Sequence[str]) -> Path:
+    def _locate_entry(self, assignment: Assignment, what: Sequence[str]) -> Path:
         task, standing = assignment.task, assignment.standing
         parts = (
-            str(engine_version(task.language)),
+            str(get_engine_version(task.language)),
             str(RESULTS_VERSION),
             str(JUDGING_VERSION),
             *self.settings,
@@ -101,5 +101,7 @@ class Ledger:
 
 def _is_in_trouble(row: MethodResult) -> bool:
     """Whether trouble of ours was in the way of its verdict, or of what PIT might say."""
-    asked = row.adequacy.pit if row.adequacy else None
-    return row.outcome is TaskOutcome.INFRA or (asked is not None and asked.may_be_known_later)
+    pit_kills = row.adequacy.pit if row.adequacy else None
+    return row.outcome is TaskOutcome.INFRA or (
+        pit_kills is not None and pit_kills.may_be_known_later
+    )

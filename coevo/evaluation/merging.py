@@ -14,11 +14,11 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.evaluation.suites.results import write_suites
 from coevo.model.errors import Fatal
 
@@ -35,12 +35,12 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
 
     A row that several have is taken once: where one of them had trouble of ours, as another judged it.
     """
-    methods = [(folder, read_results(folder)) for folder in folders]
+    methods = [(folder, load_results(folder)) for folder in folders]
     _check_common(methods)
-    merged = _joined(methods, lambda row: f'{row.test_method} of {_attempt(row)}')
+    merged = _join_rows(methods, lambda row: f'{row.test_method} of {_describe_attempt(row)}')
     # Of suites of different evaluations the report knows.
-    parts = [(folder, read_suites(folder)) for folder in folders]
-    suites = _joined(parts, lambda row: f'the suite of {_attempt(row)}')
+    parts = [(folder, load_suites(folder)) for folder in folders]
+    suites = _join_rows(parts, lambda row: f'the suite of {_describe_attempt(row)}')
     out.mkdir(parents=True, exist_ok=True)
     write_results(out, merged)
     write_junit(out, merged)
@@ -48,7 +48,7 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
     return write_report(out, merged, suites)
 
 
-def _joined(
+def _join_rows(
     found: Iterable[tuple[Path, Sequence[Row]]], named: Callable[[Row], str]
 ) -> tuple[Row, ...]:
     """The rows of all folders by key, each once; Fatal where two disagree about what is so named."""
@@ -63,7 +63,7 @@ def _joined(
     return tuple(row for _, (_, row) in sorted(rows.items()))
 
 
-def _attempt(row: MethodResult | SuiteResult) -> str:
+def _describe_attempt(row: MethodResult | SuiteResult) -> str:
     return f'task {row.task_id}' + (f', attempt {row.attempt}' if row.attempt > 1 else '')
 
 

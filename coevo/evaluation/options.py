@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from coevo.evaluation.parts import Part
+from coevo.evaluation.parts import EvaluationPart
 from coevo.evaluation.records import Prediction
 from coevo.model.families import Family
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.models import Model
-from coevo.storage.folders import cache_folder
+from coevo.snapshots.models import LanguageModel
+from coevo.storage.folders import find_cache_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class EvaluationOptions:
     """What is to be scored, and where.
 
     predictions   a file or folder, the predictions themselves, or the word for the developers' own
@@ -40,10 +40,10 @@ class Options:
     store: Path | None = None
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None
-    part: Part | None = None
+    part: EvaluationPart | None = None
     family: Family | None = None
     attempts: int | None = None
-    models: Sequence[Model] = ()
+    models: Sequence[LanguageModel] = ()
     interleaved: bool = False
     leaking: bool = False
     jobs: int = 1
@@ -54,18 +54,18 @@ class Options:
     pit: bool = False
 
     @property
-    def kept(self) -> Path:
+    def evaluation_cache(self) -> Path:
         """The folder for what was judged, and for what is the same for all answers to a task."""
-        return self.cache or cache_folder() / 'evaluations'
+        return self.cache or find_cache_folder() / 'evaluations'
 
     @property
-    def judged(self) -> Path:
-        return self.kept / 'judged'
+    def grades_folder(self) -> Path:
+        return self.evaluation_cache / 'judged'
 
     @property
-    def oracles(self) -> Path:
-        return self.kept / 'oracles'
+    def oracles_folder(self) -> Path:
+        return self.evaluation_cache / 'oracles'
 
     @property
-    def pit_answers(self) -> Path:
-        return self.kept / 'pit'
+    def pit_folder(self) -> Path:
+        return self.evaluation_cache / 'pit'

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.display.terminal import visible
+from coevo.display.terminal import escape_controls
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import report
-from coevo.evaluation.reporting.cells import plural
+from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome
@@ -22,7 +22,7 @@ from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import write_suites
 
 
-def write(out: Path, evaluation: Evaluation) -> Report:
+def write_evaluation(out: Path, evaluation: Evaluation) -> Report:
     """Write `results.parquet`, `suites.parquet` if there are suites, `junit.xml` and `report.json`, the
     results first."""
     write_results(out, evaluation.rows)
@@ -31,7 +31,7 @@ def write(out: Path, evaluation: Evaluation) -> Report:
     return report.write_report(out, evaluation.rows, evaluation.suites)
 
 
-def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
+def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
     """Sentences for a person: what came of it, what it cost, what to do about trouble of ours."""
     rows, suites = evaluation.rows, evaluation.suites
     both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
@@ -40,37 +40,37 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
         tasks = len({row.task_id for row in rows})
         times = f', {max(row.attempt for row in rows)} attempts at most'
         times = times if any(row.attempt > 1 for row in rows) else ''
-        told = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
-        yield f'{plural(tasks, "task")}, {plural(len(rows), "method")}{times}: {told}'
+        counts = ', '.join(f'{name} {outcomes[name]}' for name in TaskOutcome if outcomes[name])
+        yield f'{pluralise(tasks, "task")}, {pluralise(len(rows), "method")}{times}: {counts}'
     if suites:
-        yield f'{plural(len(suites), "suite")}: {_of_suites(suites)}'
+        yield f'{pluralise(len(suites), "suite")}: {_describe_suites(suites)}'
     verdicts = sum(row.cpu_seconds for row in both)
     adequacy = sum(row.adequacy.cpu_seconds for row in rows if row.adequacy)
-    asked = [row.adequacy.pit for row in rows if row.adequacy and row.adequacy.pit]
-    by_pit = f', {sum(one.cpu_seconds for one in asked):.0f} for PIT' if asked else ''
+    pit_kills = [row.adequacy.pit for row in rows if row.adequacy and row.adequacy.pit]
+    by_pit = f', {sum(kills.cpu_seconds for kills in pit_kills):.0f} for PIT' if pit_kills else ''
     what = 'attempt' if any(row.attempt > 1 for row in both) else 'task'
     yield (
-        f'{plural(evaluation.judged, what)} judged now, {evaluation.recalled} known before; in all '
+        f'{pluralise(evaluation.judged, what)} judged now, {evaluation.recalled} known before; in all '
         f'they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy{by_pit}'
     )
     unanswered = {row.task_id for row in both if row.detail is Detail.NO_PREDICTION}
     if unanswered:
-        yield f'{plural(len(unanswered), "task")} without a prediction: their methods are hrns_fail'
+        yield f'{pluralise(len(unanswered), "task")} without a prediction: their methods are hrns_fail'
     tampered = Counter(row.tampered for row in rows if row.detail is Detail.TAMPERED)
-    tampered += Counter(one.tampered for row in suites for one in row.tests if one.tampered)
+    tampered += Counter(test.tampered for row in suites for test in row.tests if test.tampered)
     if tampered:
         kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))
         yield f'tampered: {kinds}'
     troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
     trouble = {(row.task_id, row.attempt, row.detail, row.said) for row in troubled}
-    for task_id, attempt, detail, said in sorted(trouble):
+    for task_id, attempt, detail, message in sorted(trouble):
         which = f'{task_id}, attempt {attempt},' if attempt > 1 else task_id
-        yield f'{which} could not be judged ({detail}): {visible(said)}'
+        yield f'{which} could not be judged ({detail}): {escape_controls(message)}'
     if trouble:
         yield 'What could not be judged counts nowhere; the same command tries it again.'
     if evaluation.bugs:
         records = ', '.join(sorted(evaluation.bugs.values()))
-        yield f'{plural(len(evaluation.bugs), what)} ended in a bug of coevo, please report: {records}'
+        yield f'{pluralise(len(evaluation.bugs), what)} ended in a bug of coevo, please report: {records}'
     files = (
         'results.parquet',
         *(('suites.parquet',) if suites else ()),
@@ -80,6 +80,6 @@ def summary(evaluation: Evaluation, out: Path) -> Iterator[str]:
     yield f'{out}: {", ".join(files)}'
 
 
-def _of_suites(suites: Sequence[SuiteResult]) -> str:
+def _describe_suites(suites: Sequence[SuiteResult]) -> str:
     outcomes = Counter(row.outcome for row in suites)
     return ', '.join(f'{name} {outcomes[name]}' for name in SuiteOutcome if outcomes[name])

@@ -12,28 +12,28 @@ from coevo.model.errors import Fatal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class EvaluationPart:
     """`number` counts from 1 to `count`."""
 
     number: int
     count: int
 
 
-def parse_part(text: str) -> Part:
+def parse_part(text: str) -> EvaluationPart:
     """`2/4`; Fatal for what is no part."""
-    found = re.fullmatch(r'([1-9]\d{0,5})/([1-9]\d{0,5})', text, re.ASCII)
-    if found is None or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r'([1-9]\d{0,5})/([1-9]\d{0,5})', text, re.ASCII)
+    if match is None or int(match[1]) > int(match[2]):
         raise Fatal(f'--part {text!r} is no part; write 2/4 for the second of four')
-    return Part(number=int(found[1]), count=int(found[2]))
+    return EvaluationPart(number=int(match[1]), count=int(match[2]))
 
 
-def tasks_of(part: Part, wanted: Sequence[Assignment]) -> tuple[Assignment, ...]:
+def select_tasks(part: EvaluationPart, wanted: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """The tasks of a part, in their order. Parts are disjoint, and together all that is wanted.
 
     A repository is in one part as a whole; the largest ones go first, each to the part that has the
     fewest tasks. Fatal where there are more parts than repositories.
     """
-    sizes = Counter(one.task.repo for one in wanted)
+    sizes = Counter(assignment.task.repo for assignment in wanted)
     if part.count > len(sizes):
         raise Fatal(
             f'the tasks are of {len(sizes)} repositories, of which no {part.count} parts can be made: '
@@ -46,4 +46,4 @@ def tasks_of(part: Part, wanted: Sequence[Assignment]) -> tuple[Assignment, ...]
         loads[at] += size
         if at == part.number - 1:
             repos.add(repo)
-    return tuple(one for one in wanted if one.task.repo in repos)
+    return tuple(assignment for assignment in wanted if assignment.task.repo in repos)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
-from coevo.evaluation.attempt_numbers import check_attempts
+from coevo.evaluation.attempt_numbers import check_attempt_numbers
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
@@ -37,7 +37,7 @@ PATCHES, FILE = ('.patch', '.diff'), '.file'
 Row = Mapping[str, Any]
 
 
-def read_predictions(
+def load_predictions(
     path: Path, known: Collection[str], attempts: int | None = None
 ) -> tuple[Prediction, ...]:
     """The predictions of a file or folder, sorted by task and attempt; Fatal for a bad file.
@@ -51,19 +51,22 @@ def read_predictions(
     attempts  how many of each task are taken, the first ones; None is all
     """
     if path.is_dir():
-        found = list(_folder(path))
+        predictions = list(_load_folder(path))
     elif not path.exists():
         raise Fatal(f'{path} does not exist; name a .jsonl, a .parquet or a folder of patches')
     elif path.suffix == '.parquet':
-        found = [_prediction(row, f'{path}, row {n}') for n, row in enumerate(_parquet(path), 1)]
+        predictions = [
+            _parse_prediction(row, f'{path}, row {n}')
+            for n, row in enumerate(_load_parquet(path), 1)
+        ]
     else:
-        found = [_prediction(row, place) for place, row in _json_lines(path)]
-    if not found:
+        predictions = [_parse_prediction(row, location) for location, row in _read_json_lines(path)]
+    if not predictions:
         raise Fatal(f'{path} has no prediction; a task without one fails, so this scores nothing')
-    return checked(path, found, known, attempts)
+    return check_predictions(path, predictions, known, attempts)
 
 
-def checked(
+def check_predictions(
     path: Path | str,
     found: Sequence[Prediction],
     known: Collection[str],
@@ -75,21 +78,23 @@ def checked(
     path   what a person is told that they stand in
     known  the ids of all tasks of the snapshot
     """
-    for one in found:
-        if one.task_id not in known:
+    for prediction in found:
+        if prediction.task_id not in known:
             raise Fatal(
-                f'{path} answers {one.task_id!r}, which is no task of the snapshot; take it out, or '
+                f'{path} answers {prediction.task_id!r}, which is no task of the snapshot; take it out, or '
                 'name the snapshot that it was made for'
             )
-    check_attempts(path, found, attempts)
-    taken = (one for one in found if attempts is None or one.attempt <= attempts)
+    check_attempt_numbers(path, found, attempts)
+    taken = (
+        prediction for prediction in found if attempts is None or prediction.attempt <= attempts
+    )
     return tuple(sorted(taken, key=lambda one: (one.task_id, one.attempt)))
 
 
 # -- where they stand ----------------------------------------------------------------------------
 
 
-def _folder(path: Path) -> Iterator[Prediction]:
+def _load_folder(path: Path) -> Iterator[Prediction]:
     files = sorted(file for file in path.iterdir() if not file.name.startswith('.'))
     if not files:
         raise Fatal(f'{path} is empty; put a TASK_ID.patch into it for each task')
@@ -99,8 +104,8 @@ def _folder(path: Path) -> Iterator[Prediction]:
                 f'{file} is no patch; name each file TASK_ID.patch or TASK_ID.diff, a whole test '
                 'file TASK_ID.file, and a second attempt TASK_ID.2.patch'
             )
-        task_id, attempt = _named(file)
-        is_file, content = file.suffix == FILE, _bytes(file)
+        task_id, attempt = _parse_file_name(file)
+        is_file, content = file.suffix == FILE, _read_bytes(file)
         yield Prediction(
             task_id=task_id,
             patch=None if is_file else content,
@@ -109,22 +114,22 @@ def _folder(path: Path) -> Iterator[Prediction]:
         )
 
 
-def _named(file: Path) -> tuple[str, int]:
+def _parse_file_name(file: Path) -> tuple[str, int]:
     """The task and attempt of a file in a folder, by its name."""
     task_id, _, number = file.stem.rpartition('.')
     if not task_id or re.fullmatch(r'\d{1,9}', number, re.ASCII) is None:
         return file.stem, 1
-    return task_id, _attempt(int(number), str(file))
+    return task_id, _parse_attempt(int(number), str(file))
 
 
-def _bytes(file: Path) -> bytes:
+def _read_bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
         raise Fatal(f'{file} cannot be read: {error.strerror}') from None
 
 
-def _parquet(path: Path) -> list[Row]:
+def _load_parquet(path: Path) -> list[Row]:
     try:
         names = pq.read_schema(path).names
         _check_columns(names, str(path))
@@ -132,32 +137,32 @@ def _parquet(path: Path) -> list[Row]:
         table = pq.read_table(path, columns=wanted, partitioning=None)
         return list(table.to_pylist())
     except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
-        (said, *_) = str(error).splitlines() or ['']
-        raise Fatal(f'{path} is no Parquet that can be read: {said}') from None
+        (first_line, *_) = str(error).splitlines() or ['']
+        raise Fatal(f'{path} is no Parquet that can be read: {first_line}') from None
 
 
-def _json_lines(path: Path) -> Iterator[tuple[str, Row]]:
+def _read_json_lines(path: Path) -> Iterator[tuple[str, Row]]:
     try:
-        text = _bytes(path).decode('utf-8-sig')
+        text = _read_bytes(path).decode('utf-8-sig')
     except UnicodeDecodeError:
         raise Fatal(f'{path} is not UTF-8; write JSON lines (.jsonl) or Parquet') from None
     for number, line in enumerate(text.split('\n'), start=1):
         if not line.strip():
             continue
-        place = f'{path}, line {number}'
+        location = f'{path}, line {number}'
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
-            raise Fatal(f'{place} is no JSON; write one object a line') from None
+            raise Fatal(f'{location} is no JSON; write one object a line') from None
         if not isinstance(row, dict):
-            raise Fatal(f'{place} is no JSON object; write one with task_id and patch')
-        _check_columns(row, place)
-        yield place, row
+            raise Fatal(f'{location} is no JSON object; write one with task_id and patch')
+        _check_columns(row, location)
+        yield location, row
 
 
 def _check_columns(names: Iterable[str], place: str) -> None:
-    held = set(names)
-    missing = 'task_id' if 'task_id' not in held else None if held & set(ANSWERS) else 'patch'
+    columns = set(names)
+    missing = 'task_id' if 'task_id' not in columns else None if columns & set(ANSWERS) else 'patch'
     if missing:
         raise Fatal(
             f'{place} has no {missing!r}; a prediction needs task_id and patch (or file, the whole '
@@ -168,11 +173,11 @@ def _check_columns(names: Iterable[str], place: str) -> None:
 # -- what they say -------------------------------------------------------------------------------
 
 
-def _prediction(row: Row, place: str) -> Prediction:
+def _parse_prediction(row: Row, place: str) -> Prediction:
     task_id = row['task_id']
     if not isinstance(task_id, str):
         raise Fatal(f'{place} has a task_id that is no text: {task_id!r}')
-    patch, file = (_answer(row, name, place) for name in ANSWERS)
+    patch, file = (_parse_content(row, name, place) for name in ANSWERS)
     if patch is not None and file is not None:
         raise Fatal(
             f'{place} has both a patch and a file; leave one of them, and null for the other'
@@ -181,19 +186,19 @@ def _prediction(row: Row, place: str) -> Prediction:
         task_id=task_id,
         patch=patch,
         file=file,
-        attempt=_attempt(row.get('attempt'), place),
-        seed=_seed(row, place),
-        protocol=_protocol(row, place),
-        model=_text(row, 'model', place),
-        harness=_text(row, 'harness', place),
-        exit_status=_text(row, 'exit_status', place),
-        cost_usd=_number(row, 'cost_usd', place),
-        tokens=_whole(_number(row, 'tokens', place)),
-        seconds=_number(row, 'seconds', place),
+        attempt=_parse_attempt(row.get('attempt'), place),
+        seed=_parse_seed(row, place),
+        protocol=_parse_protocol(row, place),
+        model=_parse_text(row, 'model', place),
+        harness=_parse_text(row, 'harness', place),
+        exit_status=_parse_text(row, 'exit_status', place),
+        cost_usd=_parse_number(row, 'cost_usd', place),
+        tokens=_round_number(_parse_number(row, 'tokens', place)),
+        seconds=_parse_number(row, 'seconds', place),
     )
 
 
-def _answer(row: Row, name: str, place: str) -> bytes | None:
+def _parse_content(row: Row, name: str, place: str) -> bytes | None:
     """Its bytes; what no encoding can say is left to be a patch that does not apply."""
     value = row.get(name)
     if value is None or isinstance(value, bytes):
@@ -206,7 +211,7 @@ def _answer(row: Row, name: str, place: str) -> bytes | None:
         return value.encode('utf-8', 'surrogatepass')
 
 
-def _attempt(value: object, place: str) -> int:
+def _parse_attempt(value: object, place: str) -> int:
     if value is None:
         return 1
     if not _is_int(value) or not 1 <= value <= MOST_ATTEMPTS:
@@ -217,7 +222,7 @@ def _attempt(value: object, place: str) -> int:
     return value
 
 
-def _seed(row: Row, place: str) -> int | None:
+def _parse_seed(row: Row, place: str) -> int | None:
     value = row.get('seed')
     if value is None:
         return None
@@ -230,11 +235,11 @@ def _is_int(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _protocol(row: Row, place: str) -> AttemptProtocol:
+def _parse_protocol(row: Row, place: str) -> AttemptProtocol:
     value = row.get('protocol')
     if value is None:
         return AttemptProtocol.ONCE
-    if value not in [str(one) for one in AttemptProtocol]:
+    if value not in [str(protocol) for protocol in AttemptProtocol]:
         raise Fatal(
             f'{place} has a protocol that is none: {value!r}; write one of '
             f'{", ".join(AttemptProtocol)}'
@@ -242,23 +247,23 @@ def _protocol(row: Row, place: str) -> AttemptProtocol:
     return AttemptProtocol(value)
 
 
-def _text(row: Row, name: str, place: str) -> str | None:
+def _parse_text(row: Row, name: str, place: str) -> str | None:
     value = row.get(name)
     if value is None:
         return None
     if name == 'exit_status' and isinstance(value, int):
         return str(value)
-    if not isinstance(value, str) or not _is_whole(value):
+    if not isinstance(value, str) or not _is_valid_unicode(value):
         raise Fatal(f'{place} has a {name} that is no text: {value!r}')
     return value
 
 
-def _is_whole(text: str) -> bool:
+def _is_valid_unicode(text: str) -> bool:
     """Whether it can be written: half of a surrogate pair, which JSON may hold, cannot."""
     return not any('\ud800' <= letter <= '\udfff' for letter in text)
 
 
-def _number(row: Row, name: str, place: str) -> float | None:
+def _parse_number(row: Row, name: str, place: str) -> float | None:
     value = row.get(name)
     if value is None:
         return None
@@ -269,5 +274,5 @@ def _number(row: Row, name: str, place: str) -> float | None:
     return float(value)
 
 
-def _whole(value: float | None) -> int | None:
+def _round_number(value: float | None) -> int | None:
     return None if value is None else round(value)

@@ -34,7 +34,7 @@ from coevo.model.column import MethodId
 from coevo.model.column import RepoName
 from coevo.model.column import SandboxName
 from coevo.model.quality import Mutation
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 
@@ -88,7 +88,7 @@ class MethodResult:
         datetime | None, Column('Committer date of the new revision. Null if it cannot be read.')
     ]
     cause: Annotated[
-        Cause | None,
+        BreakageCause | None,
         Column(
             'Why the test is broken in the cell that decides its label, by the snapshot. '
             'Null if none is.'

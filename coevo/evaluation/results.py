@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.evaluation.records import MethodResult
-from coevo.model.codec import records
+from coevo.model.codec import decode_table
 from coevo.model.errors import Fatal
-from coevo.model.schema import arrow_schema
-from coevo.model.schema import table
+from coevo.model.schema import build_arrow_schema
+from coevo.model.schema import build_table
 from coevo.storage import durable
 
 Row = TypeVar('Row')
@@ -30,7 +30,7 @@ _VERSION = b'coevo.results_version'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableForm(Generic[Row]):
+class TableFormat(Generic[Row]):
     """A Parquet file of results: its records and name, and where in it its version stands."""
 
     record: type[Row]
@@ -39,7 +39,7 @@ class TableForm(Generic[Row]):
     version: int
 
 
-_FORM = TableForm(record=MethodResult, name=NAME, key=_VERSION, version=RESULTS_VERSION)
+_FORM = TableFormat(record=MethodResult, name=NAME, key=_VERSION, version=RESULTS_VERSION)
 
 
 def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
@@ -47,24 +47,24 @@ def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
     return write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
 
 
-def write_rows(folder: Path, form: TableForm[Row], rows: Sequence[Row]) -> Path:
+def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Path:
     """The same of any such file, in the order of the rows."""
-    content = table(form.record, rows).replace_schema_metadata(
+    content = build_table(form.record, rows).replace_schema_metadata(
         {form.key: str(form.version).encode()}
     )
     sink = io.BytesIO()
     pq.write_table(content, sink, compression='zstd')
     path = folder / form.name  # own name: one of the tables of results
-    durable.write(path, [sink.getvalue()])
+    durable.write_durably(path, [sink.getvalue()])
     return path
 
 
-def read_results(folder: Path) -> tuple[MethodResult, ...]:
+def load_results(folder: Path) -> tuple[MethodResult, ...]:
     """The rows of a folder of results; Fatal where there are none, or of another version."""
-    return read_rows(folder, _FORM)
+    return load_rows(folder, _FORM)
 
 
-def read_rows(folder: Path, form: TableForm[Row]) -> tuple[Row, ...]:
+def load_rows(folder: Path, form: TableFormat[Row]) -> tuple[Row, ...]:
     """The same of any such file."""
     path = folder / form.name  # own name: one of the tables of results
     if not path.is_file():
@@ -72,43 +72,43 @@ def read_rows(folder: Path, form: TableForm[Row]) -> tuple[Row, ...]:
     try:
         content = pq.read_table(path, partitioning=None)
     except (OSError, pa.ArrowException) as error:
-        raise _damaged(path, error) from None
+        raise _make_damage_error(path, error) from None
     version = (content.schema.metadata or {}).get(form.key, b'?').decode('utf-8', 'replace')
     if version != str(form.version):
         raise Fatal(
             f'{path} has results of version {version}, this coevo reads {form.version}; '
             'evaluate again'
         )
-    return _rows(path, form, content)
+    return _parse_rows(path, form, content)
 
 
-def _rows(path: Path, form: TableForm[Row], content: pa.Table) -> tuple[Row, ...]:
+def _parse_rows(path: Path, form: TableFormat[Row], content: pa.Table) -> tuple[Row, ...]:
     """The rows of a table; Fatal where a column or a value is none that we write."""
-    wanted = {field.name: field for field in arrow_schema(form.record)}
+    wanted = {field.name: field for field in build_arrow_schema(form.record)}
     for field in content.schema:
-        if field.name in wanted and not _fits(field, wanted[field.name]):
+        if field.name in wanted and not _has_column_type(field, wanted[field.name]):
             raise Fatal(f'{path} is damaged: {field.name} is another column; evaluate again')
     try:
-        return records(form.record, content)
+        return decode_table(form.record, content)
     except (ValueError, TypeError, LookupError, OverflowError) as error:
-        raise _damaged(path, error) from None
+        raise _make_damage_error(path, error) from None
 
 
-def _fits(found: pa.Field, wanted: pa.Field) -> bool:
+def _has_column_type(found: pa.Field, wanted: pa.Field) -> bool:
     """Whether a column has our type and our nulls; of a struct fields may be missing."""
     if found.nullable and not wanted.nullable:
         return False
     ours, theirs = wanted.type, found.type
     if pa.types.is_list(ours):
-        return pa.types.is_list(theirs) and _fits(theirs.value_field, ours.value_field)
+        return pa.types.is_list(theirs) and _has_column_type(theirs.value_field, ours.value_field)
     if not pa.types.is_struct(ours):
         return bool(theirs.equals(ours))
     known = {child.name: child for child in ours}
     return pa.types.is_struct(theirs) and all(
-        child.name in known and _fits(child, known[child.name]) for child in theirs
+        child.name in known and _has_column_type(child, known[child.name]) for child in theirs
     )
 
 
-def _damaged(path: Path, error: Exception) -> Fatal:
-    (said, *_) = str(error).splitlines() or ['']
-    return Fatal(f'{path} cannot be read ({said}); evaluate again')
+def _make_damage_error(path: Path, error: Exception) -> Fatal:
+    (first_line, *_) = str(error).splitlines() or ['']
+    return Fatal(f'{path} cannot be read ({first_line}); evaluate again')

@@ -12,20 +12,20 @@ from typing import TypeVar
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.outcomes import decide
-from coevo.evaluation.judging.outcomes import decide_by_module
-from coevo.evaluation.measuring.strict import flagged
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.outcomes import decide_outcome
+from coevo.evaluation.judging.outcomes import decide_outcome_by_module
+from coevo.evaluation.measuring.strict import set_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.languages.table import engine_version
+from coevo.languages.table import get_engine_version
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
-from coevo.snapshots.models import Model
+from coevo.snapshots.models import LanguageModel
 
 Row = TypeVar('Row', MethodResult, SuiteResult)
 
@@ -47,37 +47,37 @@ class ResultHeader:
     snapshot_sha256: str
     sandbox: str
     cutoff: str | None = None
-    models: Mapping[str, Model] = field(default_factory=dict)
+    models: Mapping[str, LanguageModel] = field(default_factory=dict)
 
 
-def rows(
+def make_rows(
     header: ResultHeader,
     assignment: Assignment,
     prediction: Prediction,
-    judgement: Judgement,
+    judgement: GradingResult,
     tries: int = 1,
 ) -> tuple[MethodResult, ...]:
     """A row for each target; what all cost together is shared evenly."""
     share = 1 / len(assignment.targets)
-    made = []
+    result_rows = []
     for target in assignment.targets:
         seen = judgement.seen[target.name]
         row = replace(
-            _observed(_decided(header, assignment, prediction, target, seen), seen),
+            _add_observations(_make_row(header, assignment, prediction, target, seen), seen),
             adequacy=judgement.adequacy.get(target.name),
             tries=tries,
             runtime=judgement.runtime,
-            others_asked=judgement.others.asked if judgement.others else None,
+            others_asked=judgement.others.count if judgement.others else None,
             others_lost=len(judgement.others.lost) if judgement.others else None,
             reads_sources=None if judgement.sources is None else judgement.sources.rev is not None,
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )
-        made.append(flagged(answered(row, header, prediction)))
-    return tuple(made)
+        result_rows.append(set_flags(add_prediction_fields(row, header, prediction)))
+    return tuple(result_rows)
 
 
-def renamed(
+def adapt_rows(
     rows: Sequence[MethodResult],
     assignment: Assignment,
     prediction: Prediction,
@@ -87,7 +87,7 @@ def renamed(
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(
-            answered(row, header, prediction),
+            add_prediction_fields(row, header, prediction),
             method_id=targets[row.test_method].row.method_id,
             repo=assignment.task.repo,
             cause=targets[row.test_method].row.cause,
@@ -98,11 +98,15 @@ def renamed(
     )
 
 
-def _decided(
-    header: ResultHeader, assignment: Assignment, prediction: Prediction, target: Target, seen: Seen
+def _make_row(
+    header: ResultHeader,
+    assignment: Assignment,
+    prediction: Prediction,
+    target: Target,
+    seen: TargetResult,
 ) -> MethodResult:
     task = assignment.task
-    outcome, detail = decide(task.track, seen)
+    outcome, detail = decide_outcome(task.track, seen)
     return MethodResult(
         task_id=task.task_id,
         test_method=target.name,
@@ -112,12 +116,12 @@ def _decided(
         new_date=task.new_committer_date,
         cause=target.row.cause,
         outcome=outcome,
-        outcome_by_module=decide_by_module(task.track, seen),
+        outcome_by_module=decide_outcome_by_module(task.track, seen),
         detail=detail,
-        said=bounded(_said(seen, detail, target), MOST_SAID),
+        said=truncate_text(_describe_outcome(seen, detail, target), MOST_SAID),
         injected=seen.refusal is None and seen.trouble is None and seen.submitted,
         mutation_gold=target.row.mutation,
-        engine_version=engine_version(task.language),
+        engine_version=get_engine_version(task.language),
         results_version=RESULTS_VERSION,
         sandbox=header.sandbox,
         contamination_date=task.contamination_date,
@@ -126,26 +130,26 @@ def _decided(
     )
 
 
-def _observed(row: MethodResult, seen: Seen) -> MethodResult:
+def _add_observations(row: MethodResult, seen: TargetResult) -> MethodResult:
     """The row with what the method did where it was run."""
     return replace(
         row,
         tampered=seen.new.tampered if seen.new else None,
-        unstable=None if seen.unstable is None else bounded(seen.unstable, MOST_SAID),
+        unstable=None if seen.unstable is None else truncate_text(seen.unstable, MOST_SAID),
         placebo=seen.placebo,
         compiled=_compiles(seen.new),
         module_compiled=seen.new_module_ok,
         new=seen.new.outcome if seen.new else None,
-        new_signature=_signature(seen.new),
+        new_signature=_get_signature(seen.new),
         old=seen.old.outcome if seen.old else None,
-        old_by_module=_by_module(seen),
-        old_signature=_signature(seen.old),
+        old_by_module=_get_old_outcome_by_module(seen),
+        old_signature=_get_signature(seen.old),
         precondition=seen.precondition,
-        output=bounded(seen.output, MOST_OUTPUT, keep_end=True),
+        output=truncate_text(seen.output, MOST_OUTPUT, keep_end=True),
     )
 
 
-def answered(row: Row, header: ResultHeader, prediction: Prediction) -> Row:
+def add_prediction_fields(row: Row, header: ResultHeader, prediction: Prediction) -> Row:
     """The row with what was asked for, what the prediction says of itself, and what is known of its model."""
     model = header.models.get(prediction.model or '')
     cutoff = model.cutoff if model else None
@@ -170,20 +174,22 @@ def _compiles(verdict: Verdict | None) -> bool | None:
     return None if verdict is None else verdict.outcome is not Outcome.COMPILE_ERROR
 
 
-def _signature(verdict: Verdict | None) -> str | None:
-    return None if verdict is None or verdict.signature is None else _printable(verdict.signature)
+def _get_signature(verdict: Verdict | None) -> str | None:
+    return (
+        None if verdict is None or verdict.signature is None else _make_printable(verdict.signature)
+    )
 
 
-def _by_module(seen: Seen) -> Outcome | None:
+def _get_old_outcome_by_module(seen: TargetResult) -> Outcome | None:
     if seen.old is None:
         return None
     return seen.old.outcome if seen.old_module_ok else Outcome.COMPILE_ERROR
 
 
-def _said(seen: Seen, detail: Detail | None, target: Target) -> str:
+def _describe_outcome(seen: TargetResult, detail: Detail | None, target: Target) -> str:
     reason = seen.refusal or seen.trouble
     if reason is not None:
-        return reason.said
+        return reason.message
     if detail is Detail.PRECONDITION:
         return f'{target.method_at_start} is {seen.precondition} on the new code at the start'
     if detail is Detail.UNSTABLE:
@@ -193,12 +199,12 @@ def _said(seen: Seen, detail: Detail | None, target: Target) -> str:
     return '; '.join(filter(None, (*parts, seen.note)))
 
 
-def bounded(text: str, most: int, *, keep_end: bool = False) -> str:
-    text = _printable(text)
+def truncate_text(text: str, most: int, *, keep_end: bool = False) -> str:
+    text = _make_printable(text)
     if len(text) <= most:
         return text
     return f'…{text[-most:]}' if keep_end else f'{text[:most]}…'
 
 
-def _printable(text: str) -> str:
+def _make_printable(text: str) -> str:
     return _CONTROL.sub('\ufffd', text)

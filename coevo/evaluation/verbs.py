@@ -16,17 +16,17 @@ from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
-from coevo.options.arguments import in_unicode
+from coevo.options.arguments import to_unicode
 from coevo.options.parser import Parser
 from coevo.options.parser import Verb
 from coevo.options.parser import add_cutoff
 from coevo.options.parser import add_snapshot
-from coevo.options.parser import cutoff_of
+from coevo.options.parser import parse_cutoff
 
 if TYPE_CHECKING:
-    from coevo.evaluation.options import Options
+    from coevo.evaluation.options import EvaluationOptions
     from coevo.evaluation.submission.agreement import Claim
-    from coevo.evaluation.submission.folder import Submission
+    from coevo.evaluation.submission.folder import SubmissionFolder
     from coevo.snapshots.cutoffs import Cutoff
 
 # What the extra `evaluate` of the wheel brings, by the names of import.
@@ -46,7 +46,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     compare.add_argument(
         '--format', choices=('table', 'json'), default='table', help='how the answer is written'
     )
-    compare.set_defaults(run=with_extra(_compare))
+    compare.set_defaults(run=require_extra(_run_compare))
     merge = verbs.add_parser(
         'merge',
         help='put results of several machines together',
@@ -58,22 +58,22 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     merge.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
     )
-    merge.set_defaults(run=with_extra(_merge))
+    merge.set_defaults(run=require_extra(_run_merge))
     regrade = verbs.add_parser(
         'regrade',
         help='report on stored results again, running nothing',
         example='coevo regrade results',
     )
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
-    regrade.set_defaults(run=with_extra(_regrade))
-    submission_verb.add(verbs).set_defaults(run=with_extra(submission_verb.run))
-    contamination_verb.add(verbs).set_defaults(run=with_extra(contamination_verb.run))
+    regrade.set_defaults(run=require_extra(_run_regrade))
+    submission_verb.add(verbs).set_defaults(run=require_extra(submission_verb.run))
+    contamination_verb.add(verbs).set_defaults(run=require_extra(contamination_verb.run))
 
 
-def with_extra(run: Verb) -> Verb:
+def require_extra(run: Verb) -> Verb:
     """Fatal instead where the wheel was installed without what an evaluation takes."""
 
-    def checked(arguments: argparse.Namespace) -> int:
+    def check_and_run(arguments: argparse.Namespace) -> int:
         missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
         if missing:
             raise Fatal(
@@ -82,7 +82,7 @@ def with_extra(run: Verb) -> Verb:
             )
         return run(arguments)
 
-    return checked
+    return check_and_run
 
 
 def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -94,7 +94,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_snapshot(evaluate)
     evaluate.add_argument(
         'predictions',
-        type=predictions_of,
+        type=parse_predictions,
         help='a .jsonl, a .parquet, a folder of TASK_ID.patch (or TASK_ID.file, the whole test file; TASK_ID.2.patch '
         'for a second attempt), or one with a submission; the word `gold` stands for the '
         "developers' own patches (a folder of that name is ./gold)",
@@ -102,8 +102,8 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
     )
-    add_store_of_clones(evaluate)
-    add_tasks(evaluate)
+    add_store_option(evaluate)
+    add_task_options(evaluate)
     _add_part(evaluate)
     add_cutoff(evaluate)
     add_jobs(evaluate)
@@ -115,7 +115,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='what was judged before (default: in the tool cache)',
     )
     _add_measures(evaluate)
-    evaluate.set_defaults(run=with_extra(_evaluate))
+    evaluate.set_defaults(run=require_extra(_run_evaluate))
 
 
 def _add_part(evaluate: argparse.ArgumentParser) -> None:
@@ -125,7 +125,9 @@ def _add_part(evaluate: argparse.ArgumentParser) -> None:
         help='only the tasks of the K-th of N parts of the repositories; `coevo merge` puts results together',
     )
     evaluate.add_argument(
-        '--family', choices=[str(one) for one in Family], help='only tasks of this family (all)'
+        '--family',
+        choices=[str(family) for family in Family],
+        help='only tasks of this family (all)',
     )
     evaluate.add_argument(
         '--attempts',
@@ -165,30 +167,30 @@ def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
         example='coevo checkout snapshots/2026-05 0f3c9a1b2d4e5f60 work/first-task',
     )
     add_snapshot(checkout)
-    checkout.add_argument('task', type=in_unicode, help='a task_id')
+    checkout.add_argument('task', type=to_unicode, help='a task_id')
     checkout.add_argument('folder', type=Path, metavar='DIR', help='a folder that is not there yet')
-    add_store_of_clones(checkout)
-    checkout.set_defaults(run=with_extra(_checkout))
+    add_store_option(checkout)
+    checkout.set_defaults(run=require_extra(_run_checkout))
 
 
-def _checkout(arguments: argparse.Namespace) -> int:
+def _run_checkout(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.checkout import check_out
 
-    store = existing_store(arguments.store)
-    made = check_out(arguments.snapshot, arguments.task, arguments.folder, store)
-    for sentence in made.sentences:
+    store = check_store(arguments.store)
+    checkout = check_out(arguments.snapshot, arguments.task, arguments.folder, store)
+    for sentence in checkout.sentences:
         print(sentence)
     return 0
 
 
-def predictions_of(word: str) -> Path | Literal['gold']:
+def parse_predictions(word: str) -> Path | Literal['gold']:
     """What `coevo evaluate` scores: a path, or the word for the developers' own patches."""
     from coevo.evaluation.gold_patches import GOLD
 
     return GOLD if word == GOLD else Path(word)  # own name: the user's
 
 
-def add_store_of_clones(verb: Parser) -> None:
+def add_store_option(verb: Parser) -> None:
     verb.add_argument(
         '--store',
         type=Path,
@@ -197,78 +199,80 @@ def add_store_of_clones(verb: Parser) -> None:
     )
 
 
-def _evaluate(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.folders import check
-    from coevo.evaluation.submission.agreement import claimed_by
-    from coevo.evaluation.submission.folder import submission_of
+def _run_evaluate(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.folders import check_writable
+    from coevo.evaluation.submission.agreement import load_claim
+    from coevo.evaluation.submission.folder import find_submission
 
-    submission = submission_of(arguments.predictions)
-    claimed = claimed_by(submission, arguments.out) if submission else None
-    check(arguments.out, '--out')
-    return score(_options(arguments, submission), arguments.out, claimed)
+    submission = find_submission(arguments.predictions)
+    claimed = load_claim(submission, arguments.out) if submission else None
+    check_writable(arguments.out, '--out')
+    return evaluate_and_show(_make_options(arguments, submission), arguments.out, claimed)
 
 
-def score(options: Options, out: Path, claimed: Claim | None = None) -> int:
+def evaluate_and_show(options: EvaluationOptions, out: Path, claimed: Claim | None = None) -> int:
     """Evaluate, write the results into a folder and show them; status 0 without a bug of ours.
 
     claimed  what a submission says of itself, which is to come out again
     """
     from coevo.display.console import open_console
-    from coevo.display.console import showing
+    from coevo.display.console import show_progress
     from coevo.evaluation.evaluation import evaluate
-    from coevo.evaluation.output import summary
-    from coevo.evaluation.output import write
+    from coevo.evaluation.output import summarise_evaluation
+    from coevo.evaluation.output import write_evaluation
     from coevo.evaluation.reporting import tables
-    from coevo.evaluation.submission.agreement import agreement
+    from coevo.evaluation.submission.agreement import compare_with_claim
 
     console = open_console()
-    with showing(console) as listener:
+    with show_progress(console) as listener:
         evaluation = evaluate(options, listener)
-    report = write(out, evaluation)
-    tables.show(report, console)
-    agreed = agreement(claimed, report, evaluation.rows) if claimed else ()
-    for sentence in (*summary(evaluation, out), *agreed):
+    report = write_evaluation(out, evaluation)
+    tables.print_report(report, console)
+    agreed = compare_with_claim(claimed, report, evaluation.rows) if claimed else ()
+    for sentence in (*summarise_evaluation(evaluation, out), *agreed):
         console.print(sentence, markup=False, highlight=False)
     differs = claimed is not None and claimed.outcomes_sha256 != report.outcomes_sha256
     return 1 if evaluation.bugs or differs else 0
 
 
-def _options(arguments: argparse.Namespace, submission: Submission | None) -> Options:
-    from coevo.evaluation.options import Options
+def _make_options(
+    arguments: argparse.Namespace, submission: SubmissionFolder | None
+) -> EvaluationOptions:
+    from coevo.evaluation.options import EvaluationOptions
     from coevo.evaluation.parts import parse_part
     from coevo.snapshots.models import read_models
 
-    return Options(
+    return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=submission.predictions if submission else arguments.predictions,
-        store=existing_store(arguments.store),
-        tasks=named_tasks(arguments.tasks),
-        cutoff=_cutoff(arguments),
+        store=check_store(arguments.store),
+        tasks=parse_task_ids(arguments.tasks),
+        cutoff=_parse_cutoff(arguments),
         part=parse_part(arguments.part) if arguments.part else None,
         family=Family(arguments.family) if arguments.family else None,
         attempts=arguments.attempts,
         models=(
             *(read_models(arguments.models) if arguments.models else ()),
-            *(submission.metadata.added if submission else ()),
+            *(submission.metadata.extra_models if submission else ()),
         ),
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
-        test_seconds=more_than_zero(arguments.test_seconds, '--test-seconds'),
+        test_seconds=check_positive(arguments.test_seconds, '--test-seconds'),
         adequacy=arguments.adequacy,
         pit=arguments.pit,
     )
 
 
-def _cutoff(arguments: argparse.Namespace) -> Cutoff | None:
+def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     """Here --models may stand alone: results say the cutoff of the model that answered."""
-    asked = (arguments.after, arguments.before, arguments.model, arguments.margin or None)
-    return None if set(asked) == {None} else cutoff_of(arguments)
+    limits = (arguments.after, arguments.before, arguments.model, arguments.margin or None)
+    return None if set(limits) == {None} else parse_cutoff(arguments)
 
 
-def add_tasks(verb: Parser) -> None:
+def add_task_options(verb: Parser) -> None:
     verb.add_argument(
         '--tasks',
         nargs='+',
@@ -288,63 +292,63 @@ def add_tasks(verb: Parser) -> None:
     )
 
 
-def named_tasks(words: list[str] | None) -> frozenset[str] | None:
+def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:
     """Ids of tasks, and those in the files that are named with an @; None for all."""
     if words is None:
         return None
-    found: set[str] = set()
+    task_ids: set[str] = set()
     for word in words:
         if not word.startswith('@'):
-            found.add(word)
+            task_ids.add(word)
             continue
         try:
-            found |= set(Path(word[1:]).read_text().split())
+            task_ids |= set(Path(word[1:]).read_text().split())
         except (OSError, UnicodeDecodeError) as error:
             raise Fatal(
                 f'{word[1:]} cannot be read ({error}); give ids, one on each line'
             ) from None
-    return frozenset(found)
+    return frozenset(task_ids)
 
 
-def more_than_zero(number: float | None, option: str) -> float | None:
+def check_positive(number: float | None, option: str) -> float | None:
     if number is not None and not 0 < number < math.inf:
         raise Fatal(f'{option} is more than 0, and not {number:g}')
     return number
 
 
-def existing_store(folder: Path | None) -> Path | None:
+def check_store(folder: Path | None) -> Path | None:
     """A store that is not there would be cloned from the tasks' URLs, which nobody has asked for."""
     if folder is not None and not folder.is_dir():
         raise Fatal(f'{folder} is no folder; --store names a store whose clones are used')
     return folder
 
 
-def _compare(arguments: argparse.Namespace) -> int:
+def _run_compare(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting import comparison_tables
     from coevo.evaluation.reporting.comparison import compare_folders
 
-    found = compare_folders(arguments.first, arguments.second)
+    comparison = compare_folders(arguments.first, arguments.second)
     if arguments.format == 'json':
-        sys.stdout.write(comparison_tables.encode(found).decode())
+        sys.stdout.write(comparison_tables.encode_comparison(comparison).decode())
     else:
-        comparison_tables.show(found, open_console())
+        comparison_tables.print_comparison(comparison, open_console())
     return 0
 
 
-def _merge(arguments: argparse.Namespace) -> int:
+def _run_merge(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.merging import merge
     from coevo.evaluation.reporting import tables
 
-    tables.show(merge(arguments.folders, arguments.out), open_console())
+    tables.print_report(merge(arguments.folders, arguments.out), open_console())
     return 0
 
 
-def _regrade(arguments: argparse.Namespace) -> int:
+def _run_regrade(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.reporting.regrading import regrade
 
-    tables.show(regrade(arguments.folder), open_console())
+    tables.print_report(regrade(arguments.folder), open_console())
     return 0

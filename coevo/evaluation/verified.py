@@ -6,16 +6,16 @@ import hashlib
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.catalogue import located
-from coevo.snapshots.verification import verify
+from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.verification import verify_snapshot
 
 
-def verified(snapshot: Path | str) -> str:
+def require_verified(snapshot: Path | str) -> str:
     """The SHA-256 of its manifest; Fatal unless it is good."""
-    findings = verify(snapshot)
+    findings = verify_snapshot(snapshot)
     if findings:
         raise Fatal(
             f'{snapshot} is not what it claims ({findings[0].rule} in {findings[0].table}); '
             '`coevo verify` says all, get it again'
         )
-    return hashlib.sha256(located(snapshot).manifest()).hexdigest()
+    return hashlib.sha256(resolve_location(snapshot).load_manifest()).hexdigest()

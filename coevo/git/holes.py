@@ -10,10 +10,10 @@ from coevo.storage import durable
 _FILE = 'coevo-missing'
 
 
-def holes(git_dir: Path) -> frozenset[str]:
+def load_holes(git_dir: Path) -> frozenset[str]:
     file = git_dir / _FILE
     return frozenset(file.read_text(encoding='ascii').split()) if file.exists() else frozenset()
 
 
-def note(git_dir: Path, absent: AbstractSet[str]) -> None:
-    durable.write(git_dir / _FILE, [f'{oid}\n'.encode() for oid in sorted(absent)])
+def save_holes(git_dir: Path, absent: AbstractSet[str]) -> None:
+    durable.write_durably(git_dir / _FILE, [f'{oid}\n'.encode() for oid in sorted(absent)])

@@ -27,8 +27,8 @@ class CommitHeader:
         return Commit(
             rev=self.rev,
             parents=self.parents,
-            author_date=_date(self.author_seconds),
-            committer_date=_date(self.committer_seconds),
+            author_date=_make_date(self.author_seconds),
+            committer_date=_make_date(self.committer_seconds),
         )
 
 
@@ -42,7 +42,7 @@ def parse_commit(rev: str, content: bytes) -> CommitHeader:
         elif name == b'parent':
             parents.append(value.decode('ascii'))
         elif name in (b'author', b'committer') and name not in seconds:
-            seconds[name] = _seconds(value)
+            seconds[name] = _parse_seconds(value)
     if not tree:
         raise ValueError('a commit without a tree')
     return CommitHeader(
@@ -68,7 +68,7 @@ def parse_tree(oid: str, content: bytes) -> Iterator[tuple[str, str, str]]:
         yield mode, name, content[zero + 1 : at].hex()
 
 
-def _seconds(person: bytes) -> int | None:
+def _parse_seconds(person: bytes) -> int | None:
     """The seconds in `Name <mail> seconds zone`."""
     try:
         return int(person.rsplit(b' ', 2)[1])
@@ -76,7 +76,7 @@ def _seconds(person: bytes) -> int | None:
         return None
 
 
-def _date(seconds: int | None) -> datetime | None:
+def _make_date(seconds: int | None) -> datetime | None:
     """The moment in UTC; None if it is none that can be written."""
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, tz=UTC)

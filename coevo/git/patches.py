@@ -50,7 +50,7 @@ _BLOCK = 65535  # the most that a stored block of deflate holds
 _LINE = 52  # bytes of content in a line of a binary patch
 
 
-def file_patch(
+def make_file_patch(
     path: str, old: bytes | str | None, new: bytes | str | None, mode: str = '100644'
 ) -> str:
     """The patch of one file's content; None is a file that is absent. Empty if nothing differs."""
@@ -59,27 +59,29 @@ def file_patch(
         return ''
     if not all(map(is_text, ends)):
         modes = [None if end is None else mode for end in ends]
-        return _binary_patch(path, (modes[0], ends[0]), (modes[1], ends[1]))
+        return _make_binary_patch(path, (modes[0], ends[0]), (modes[1], ends[1]))
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
         scratch = Repository(Path(folder))
-        scratch.git('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
-        scratch.git('fast-import', '--quiet', stdin=b''.join(_commits(path, ends, mode)))
-        return _text_patch(scratch, 'refs/heads/0', 'refs/heads/1', [path])
+        scratch.run_command('init', '--quiet', '--bare', '--template=', '--object-format=sha1')
+        scratch.run_command(
+            'fast-import', '--quiet', stdin=b''.join(_format_commits(path, ends, mode))
+        )
+        return _make_text_patch(scratch, 'refs/heads/0', 'refs/heads/1', [path])
 
 
-def tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
+def make_tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
     """The patch of some files between two revisions: text first, then what is binary, by path."""
     wanted = set(paths)
     texts, binaries = [], []
-    for change in repository.changed(old, new):
+    for change in repository.list_changes(old, new):
         if change.path in wanted:
-            ends = [_end(repository, rev, change.path) for rev in (old, new)]
+            ends = [_load_end(repository, rev, change.path) for rev in (old, new)]
             if all(is_text(content) for _, content in ends):
                 texts.append(change.path)
             else:
-                binaries.append(_binary_patch(change.path, *ends))
+                binaries.append(_make_binary_patch(change.path, *ends))
     steps = range(0, len(texts), _PATHS_AT_ONCE)
-    parts = [_text_patch(repository, old, new, texts[i : i + _PATHS_AT_ONCE]) for i in steps]
+    parts = [_make_text_patch(repository, old, new, texts[i : i + _PATHS_AT_ONCE]) for i in steps]
     return ''.join([*parts, *binaries])
 
 
@@ -87,7 +89,7 @@ End = tuple[str | None, bytes | None]
 """A file's mode and content, None where it is absent."""
 
 
-def _end(repository: Repository, rev: str, path: str) -> End:
+def _load_end(repository: Repository, rev: str, path: str) -> End:
     entry = repository.tree(rev).get(path)
     return (entry.mode, repository.blob(entry.oid)) if entry else (None, None)
 
@@ -100,22 +102,22 @@ def is_text(content: bytes | None) -> bool:
         return False
 
 
-def _text_patch(repository: Repository, old: str, new: str, paths: list[str]) -> str:
+def _make_text_patch(repository: Repository, old: str, new: str, paths: list[str]) -> str:
     command = ('--literal-pathspecs', *_CONFIGURED, 'diff', *_OPTIONS, old, new, '--', *paths)
-    return repository.git(*command).decode()
+    return repository.run_command(*command).decode()
 
 
-def _commits(path: str, ends: Iterable[bytes | None], mode: str) -> Iterator[bytes]:
+def _format_commits(path: str, ends: Iterable[bytes | None], mode: str) -> Iterator[bytes]:
     """Input for fast-import: a branch for each end, with the one file or none."""
     for branch, content in enumerate(ends):
         yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
         if content is not None:
-            yield f'M {mode} inline {quoted(path, always=True)}\n'.encode()
+            yield f'M {mode} inline {quote_path(path, always=True)}\n'.encode()
             yield b'data %d\n%b\n' % (len(content), content)
 
 
-def _binary_patch(path: str, old: End, new: End) -> str:
-    lines = [f'diff --git {quoted("a/" + path)} {quoted("b/" + path)}']
+def _make_binary_patch(path: str, old: End, new: End) -> str:
+    lines = [f'diff --git {quote_path("a/" + path)} {quote_path("b/" + path)}']
     mode = ''
     if old[0] is None:
         lines.append(f'new file mode {new[0]}')
@@ -125,14 +127,19 @@ def _binary_patch(path: str, old: End, new: End) -> str:
         lines += [f'old mode {old[0]}', f'new mode {new[0]}']
     else:
         mode = f' {new[0]}'
-    lines += [f'index {_blob_id(old[1])}..{_blob_id(new[1])}{mode}', 'GIT binary patch']
-    return '\n'.join([*lines, *literal_lines(new[1] or b''), *literal_lines(old[1] or b''), ''])
+    lines += [
+        f'index {_compute_blob_id(old[1])}..{_compute_blob_id(new[1])}{mode}',
+        'GIT binary patch',
+    ]
+    return '\n'.join(
+        [*lines, *format_literal_lines(new[1] or b''), *format_literal_lines(old[1] or b''), '']
+    )
 
 
-def literal_lines(content: bytes) -> Iterator[str]:
+def format_literal_lines(content: bytes) -> Iterator[str]:
     """Deflated without compression, which is the same bytes with every zlib, in base 85."""
     yield f'literal {len(content)}'
-    stored = _stored(content)
+    stored = _make_stored_stream(content)
     for start in range(0, len(stored), _LINE):
         piece = stored[start : start + _LINE]
         length = (
@@ -142,7 +149,7 @@ def literal_lines(content: bytes) -> Iterator[str]:
     yield ''
 
 
-def _stored(content: bytes) -> bytes:
+def _make_stored_stream(content: bytes) -> bytes:
     """A zlib stream (RFC 1950, 1951) of stored blocks."""
     starts = range(0, len(content), _BLOCK) or (0,)
     parts = [b'\x78\x01']
@@ -153,13 +160,13 @@ def _stored(content: bytes) -> bytes:
     return b''.join([*parts, struct.pack('>I', zlib.adler32(content))])
 
 
-def _blob_id(content: bytes | None) -> str:
+def _compute_blob_id(content: bytes | None) -> str:
     if content is None:
         return _NO_BLOB
     return hashlib.sha1(b'blob %d\0%b' % (len(content), content), usedforsecurity=False).hexdigest()
 
 
-def quoted(path: str, *, always: bool = False) -> str:
+def quote_path(path: str, *, always: bool = False) -> str:
     """A path as Git writes and reads it: in quotes, with octal escapes, if a byte of it asks for that."""
     raw = path.encode('utf-8', 'surrogateescape')
     if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):

@@ -64,9 +64,9 @@ class RepositoryPool:
         self._stacks.move_to_end(name)
         return self._opened[name]
 
-    def of(self, names: Iterable[str]) -> OnDemand[Repository]:
+    def map_names(self, names: Iterable[str]) -> LazyMapping[Repository]:
         """Some of them as a mapping."""
-        return OnDemand(names, self.get)
+        return LazyMapping(names, self.get)
 
     def _close_oldest(self) -> None:
         name, stack = self._stacks.popitem(last=False)
@@ -75,7 +75,7 @@ class RepositoryPool:
             self._opened.pop(name).close()
 
 
-class OnDemand(Mapping[str, Value]):
+class LazyMapping(Mapping[str, Value]):
     """Values by name, in the order of names, each got when it is asked for."""
 
     def __init__(self, names: Iterable[str], get: Callable[[str], Value]) -> None:

@@ -45,15 +45,15 @@ class CorruptObject(Fatal):
 
 def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
     """The output of a Git command; Fatal with its first line of complaint."""
-    return _run(git_dir, arguments, stdin, good=(0,)).stdout
+    return _run_checked(git_dir, arguments, stdin, good=(0,)).stdout
 
 
 def ask_git(git_dir: Path, *arguments: str) -> bool:
     """The answer of a Git command that says yes by status 0 and no by 1; Fatal for any other."""
-    return _run(git_dir, arguments, b'', good=(0, 1)).returncode == 0
+    return _run_checked(git_dir, arguments, b'', good=(0, 1)).returncode == 0
 
 
-def _run(
+def _run_checked(
     git_dir: Path, arguments: Sequence[str], stdin: bytes, good: Sequence[int]
 ) -> subprocess.CompletedProcess[bytes]:
     done = subprocess.run(
@@ -77,13 +77,13 @@ def stream_objects(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, b
 
     CorruptObject at the first that is missing or cannot be read; Transient if Git was killed.
     """
-    with tempfile.TemporaryFile() as asked:
+    with tempfile.TemporaryFile() as request_file:
         wanted = list(names)
-        asked.write(''.join(f'{name}\n' for name in wanted).encode())
-        asked.seek(0)
+        request_file.write(''.join(f'{name}\n' for name in wanted).encode())
+        request_file.seek(0)
         with subprocess.Popen(
             ['git', f'--git-dir={git_dir}', 'cat-file', '--batch', '--buffer'],
-            stdin=asked,
+            stdin=request_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=ENVIRONMENT,
@@ -91,19 +91,21 @@ def stream_objects(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, b
             try:
                 assert batch.stdout is not None
                 for name in wanted:
-                    yield _next_object(batch, batch.stdout, name)
+                    yield _parse_next_object(batch, batch.stdout, name)
             finally:
                 batch.kill()
 
 
-def _next_object(batch: subprocess.Popen[bytes], stdout: IO[bytes], name: str) -> tuple[str, bytes]:
+def _parse_next_object(
+    batch: subprocess.Popen[bytes], stdout: IO[bytes], name: str
+) -> tuple[str, bytes]:
     header = stdout.readline().split()
     if header and (len(header) != 3 or not header[2].isdigit()):
         raise CorruptObject(name)
     size = int(header[2]) if header else 0
     content = stdout.read(size + 1)
     if not header or len(content) <= size:
-        raise _died(batch, name)
+        raise _explain_end(batch, name)
     return header[0].decode(), content[:size]
 
 
@@ -122,7 +124,7 @@ class ObjectReader:
     def read(self, name: str) -> tuple[str, bytes] | None:
         """An object's id and content; None if there is no such object."""
         with self._lock:
-            batch = self._running()
+            batch = self._get_process()
             assert batch.stdin is not None
             assert batch.stdout is not None
             batch.stdin.write(name.encode('utf-8', 'surrogateescape') + b'\n')
@@ -134,7 +136,7 @@ class ObjectReader:
             content = batch.stdout.read(size + 1)
             if not header or len(content) <= size:
                 self._batch = None
-                raise _died(batch, name.removesuffix('^{commit}'))
+                raise _explain_end(batch, name.removesuffix('^{commit}'))
             return header[0].decode(), content[:size]
 
     def close(self) -> None:
@@ -144,7 +146,7 @@ class ObjectReader:
             if self._stop is not None:
                 self._stop()
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _get_process(self) -> subprocess.Popen[bytes]:
         if self._batch is None:
             self._batch = subprocess.Popen(
                 ['git', f'--git-dir={self._git_dir}', 'cat-file', '--batch'],
@@ -153,11 +155,11 @@ class ObjectReader:
                 stderr=subprocess.DEVNULL,
                 env=ENVIRONMENT,
             )
-            self._stop = weakref.finalize(self, _stop, self._batch)
+            self._stop = weakref.finalize(self, _stop_process, self._batch)
         return self._batch
 
 
-def _died(batch: subprocess.Popen[bytes], name: str) -> RuntimeError:
+def _explain_end(batch: subprocess.Popen[bytes], name: str) -> RuntimeError:
     """Why a reader ended: Git gives up at what it cannot read, a signal says nothing of that."""
     batch.communicate()
     if batch.returncode > 0:
@@ -165,6 +167,6 @@ def _died(batch: subprocess.Popen[bytes], name: str) -> RuntimeError:
     return Transient(f'git cat-file ended with status {batch.returncode}; try again')
 
 
-def _stop(batch: subprocess.Popen[bytes]) -> None:
+def _stop_process(batch: subprocess.Popen[bytes]) -> None:
     batch.kill()
     batch.communicate()

@@ -14,7 +14,7 @@ from functools import lru_cache
 from functools import partial
 from pathlib import Path
 
-from coevo.git.holes import holes
+from coevo.git.holes import load_holes
 from coevo.git.objects import FOLDER
 from coevo.git.objects import LINK
 from coevo.git.objects import SUBMODULE
@@ -28,8 +28,8 @@ from coevo.git.process import ask_git
 from coevo.git.process import run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
-from coevo.storage.beneath import Beneath
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import SafePath
+from coevo.storage.beneath import join_beneath
 
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'FileChange', 'Repository', 'TreeEntry']
 
@@ -67,23 +67,23 @@ class Repository:
         self._objects = reader = ObjectReader(git_dir)
         # Functions of the reader, not methods: a cache that knew the repository would keep it alive
         # until the garbage collector comes by, and its process of Git with it.
-        self.blob = lru_cache(maxsize=2048)(partial(_read_blob, reader))
-        self.folder = lru_cache(maxsize=1 << 14)(partial(_read_folder, reader))
-        self.header = lru_cache(maxsize=None)(partial(_read_header, reader))
-        self.tree = lru_cache(maxsize=32)(partial(_read_tree, self.header, self.folder))
+        self.blob = lru_cache(maxsize=2048)(partial(_load_blob, reader))
+        self.folder = lru_cache(maxsize=1 << 14)(partial(_load_folder, reader))
+        self.header = lru_cache(maxsize=None)(partial(_load_header, reader))
+        self.tree = lru_cache(maxsize=32)(partial(_load_tree, self.header, self.folder))
 
     def close(self) -> None:
         """End the process, and forget all objects; it may be read again, as if it were new."""
         self._objects.close()
-        for one in (self.blob, self.folder, self.header, self.tree):
-            one.cache_clear()
+        for cached in (self.blob, self.folder, self.header, self.tree):
+            cached.cache_clear()
 
     @cached_property
     def holes(self) -> frozenset[str]:
         """Ids of the objects that the clone lacks since its source lacks them, too."""
-        return holes(self.git_dir)
+        return load_holes(self.git_dir)
 
-    def git(self, *arguments: str, stdin: bytes = b'') -> bytes:
+    def run_command(self, *arguments: str, stdin: bytes = b'') -> bytes:
         """The output of a Git command; Fatal with its first line of complaint."""
         return run_git(self.git_dir, *arguments, stdin=stdin)
 
@@ -91,12 +91,12 @@ class Repository:
         """The commit that a ref or hash names."""
         if not ref or ref.startswith('-') or not ref.isprintable():
             raise Fatal(f'{ref!r} is not a ref; name a branch, a tag or a commit')
-        found = self._objects.read(f'{ref}^{{commit}}')
-        if found is None:
+        commit_object = self._objects.read(f'{ref}^{{commit}}')
+        if commit_object is None:
             raise Fatal(f'there is no commit {ref!r} in {self.git_dir.name}; name another ref')
-        return found[0]
+        return commit_object[0]
 
-    def commit(self, rev: str) -> Commit:
+    def get_commit(self, rev: str) -> Commit:
         """A commit's parents and dates."""
         return self.header(rev).commit
 
@@ -107,7 +107,7 @@ class Repository:
         """
         return ask_git(self.git_dir, 'merge-base', '--is-ancestor', ancestor, descendant)
 
-    def log(
+    def iterate_log(
         self, head: str, *, first_parent: bool = False
     ) -> Iterator[tuple[str, CommitHeader | None]]:
         """Commits reachable from a commit in Git's default order, newest first.
@@ -118,85 +118,93 @@ class Repository:
         waiting: list[tuple[int, int, str, CommitHeader | None]] = []
         seen: set[str] = set()
 
-        def meet(rev: str) -> None:
+        def add_commit(rev: str) -> None:
             if rev not in seen:
                 seen.add(rev)
-                header = self._readable(rev)
+                header = self._get_readable_header(rev)
                 date = header.committer_seconds if header else None
                 heapq.heappush(waiting, (-(date or 0), len(seen), rev, header))
 
-        meet(head)
+        add_commit(head)
         while waiting:
             _, _, rev, header = heapq.heappop(waiting)
             yield rev, header
             parents = header.parents if header else ()
             for parent in parents[:1] if first_parent else parents:
-                meet(parent)
+                add_commit(parent)
 
-    def text(self, rev: str, path: str) -> str | None:
+    def load_text(self, rev: str, path: str) -> str | None:
         """The text of a file; None where it does not exist."""
         entry = self.tree(rev).get(path)
         return self.blob(entry.oid).decode('utf-8', 'replace') if entry else None
 
-    def changed(self, old: str, new: str) -> tuple[FileChange, ...]:
+    def list_changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         """The files that differ, renames not followed, sorted by path."""
-        found = self._differing(self.header(old).tree, self.header(new).tree)
-        return tuple(sorted(found, key=lambda change: change.path))
+        changes = self._compare_trees(self.header(old).tree, self.header(new).tree)
+        return tuple(sorted(changes, key=lambda change: change.path))
 
-    def remerged(self, merges: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def list_remerge_differences(self, merges: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """By merge of two parents, the files that Git alone would not have made of them.
 
         A merge that cannot be read is left out.
         """
         try:
-            return dict(self._remerge(merges))
+            return dict(self._run_remerge(merges))
         except Fatal:
             if len(merges) == 1:
                 return {}
-        return {merge: files for each in merges for merge, files in self.remerged([each]).items()}
+        return {
+            merge: files
+            for each in merges
+            for merge, files in self.list_remerge_differences([each]).items()
+        }
 
-    def combined(self, merge: str) -> tuple[str, ...]:
+    def list_combined_changes(self, merge: str) -> tuple[str, ...]:
         """The files in which a merge differs from each of its parents."""
-        listing = self.git('diff-tree', '-c', '-r', '-z', '--name-only', '--no-commit-id', merge)
+        listing = self.run_command(
+            'diff-tree', '-c', '-r', '-z', '--name-only', '--no-commit-id', merge
+        )
         return tuple(listing.decode('utf-8', 'surrogateescape').split('\0')[:-1])
 
-    def size(self, rev: str) -> int:
+    def measure_size(self, rev: str) -> int:
         """Bytes of a tree's files; one that cannot be read counts nothing."""
-        return sum(self.sizes(rev).values())
+        return sum(self.measure_sizes(rev).values())
 
-    def sizes(self, rev: str) -> dict[str, int]:
+    def measure_sizes(self, rev: str) -> dict[str, int]:
         """Bytes of a tree's files by path; those that cannot be read are left out."""
         tree = self.tree(rev)
         ids = ''.join(f'{entry.oid}\n' for entry in tree.values())
-        listing = self.git('cat-file', '--batch-check=%(objectsize)', stdin=ids.encode())
+        listing = self.run_command('cat-file', '--batch-check=%(objectsize)', stdin=ids.encode())
         lines = zip(tree, listing.splitlines(), strict=True)
         return {path: int(line) for path, line in lines if line.isdigit()}
 
-    def submodules(self, rev: str) -> tuple[str, ...]:
+    def list_submodules(self, rev: str) -> tuple[str, ...]:
         """Where the tree of a commit names one of another repository, whose files are not here."""
-        found = _below(self.folder, self.header(rev).tree)
-        return tuple(path for path, entry in found if entry.mode == SUBMODULE)
+        entries = _walk_tree(self.folder, self.header(rev).tree)
+        return tuple(path for path, entry in entries if entry.mode == SUBMODULE)
 
     def materialise(self, rev: str, folder: Path) -> None:
         """Write a tree: blobs as they are, links only if they stay inside, submodules left out."""
         folder.mkdir(parents=True)
         links = []
         for path, entry in self.tree(rev).items():
-            place = beneath(folder, path)
+            target = join_beneath(folder, path)
             if entry.mode == LINK:
-                links.append((place, os.fsdecode(self.blob(entry.oid))))
+                links.append((target, os.fsdecode(self.blob(entry.oid))))
             else:
-                place.create(self.blob(entry.oid), 0o755 if int(entry.mode, 8) & 0o100 else 0o644)
+                target.create_file(
+                    self.blob(entry.oid), 0o755 if int(entry.mode, 8) & 0o100 else 0o644
+                )
         folder.chmod(0o755)
-        _link(folder, links)
+        _make_links(folder, links)
 
-    def _differing(self, old: str, new: str) -> Iterator[FileChange]:
+    def _compare_trees(self, old: str, new: str) -> Iterator[FileChange]:
         """Compare two tree objects; those that are the same below are not read."""
         todo: list[tuple[str | None, str | None, str]] = [(old, new, '')]
         while todo:
-            yield from self._differing_here(*todo.pop(), todo)
+            yield from self._compare_folders(*todo.pop(), todo)
 
-    def _differing_here(
+    def _compare_folders(
         self,
         old: str | None,
         new: str | None,
@@ -217,10 +225,10 @@ class Repository:
             if any(files):
                 yield FileChange(path=prefix + name, old_oid=files[0], new_oid=files[1])
 
-    def _remerge(self, merges: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _run_remerge(self, merges: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         if not merges:
             return
-        listing = self.git(
+        listing = self.run_command(
             *('log', '--no-walk=unsorted', '--stdin', '--remerge-diff', '--no-renames'),
             *('--name-only', '-z', '--format=%x00%H'),
             stdin='\n'.join((*merges, '')).encode(),
@@ -230,7 +238,7 @@ class Repository:
             merge, _, paths = record.decode('utf-8', 'surrogateescape').partition('\0')
             yield merge, tuple(path for path in paths.removeprefix('\n').split('\0') if path)
 
-    def _readable(self, rev: str) -> CommitHeader | None:
+    def _get_readable_header(self, rev: str) -> CommitHeader | None:
         try:
             return self.header(rev)
         except CorruptObject:
@@ -241,69 +249,69 @@ Folder = Callable[[str], Sequence[tuple[str, str, str]]]
 """(mode, name, id) of what stands directly in the tree object of that id."""
 
 
-def _below(folder: Folder, oid: str) -> Iterator[tuple[str, TreeEntry]]:
+def _walk_tree(folder: Folder, oid: str) -> Iterator[tuple[str, TreeEntry]]:
     """What is no folder, by path, in Git's order; a tree may be deeper than our stack."""
     open_folders = [('', iter(folder(oid)))]
     while open_folders:
         prefix, entries = open_folders[-1]
-        found = next(entries, None)
-        if found is None:
+        entry = next(entries, None)
+        if entry is None:
             open_folders.pop()
             continue
-        mode, name, child = found
+        mode, name, child = entry
         if mode == FOLDER:
             open_folders.append((f'{prefix}{name}/', iter(folder(child))))
         else:
             yield prefix + name, TreeEntry(mode=mode, oid=child)
 
 
-def _read_tree(
+def _load_tree(
     header: Callable[[str], CommitHeader], folder: Folder, rev: str
 ) -> Mapping[str, TreeEntry]:
     """Files by path, in Git's order; submodules left out."""
-    found = _below(folder, header(rev).tree)
-    return {path: entry for path, entry in found if entry.mode != SUBMODULE}
+    entries = _walk_tree(folder, header(rev).tree)
+    return {path: entry for path, entry in entries if entry.mode != SUBMODULE}
 
 
-def _read_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], ...]:
+def _load_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], ...]:
     try:
-        return tuple(parse_tree(oid, _read_blob(reader, oid)))
+        return tuple(parse_tree(oid, _load_blob(reader, oid)))
     except ValueError as error:
         raise CorruptObject(oid) from error
 
 
-def _read_blob(reader: ObjectReader, oid: str) -> bytes:
+def _load_blob(reader: ObjectReader, oid: str) -> bytes:
     """The bytes of an object."""
-    found = reader.read(oid)
-    if found is None:
+    blob = reader.read(oid)
+    if blob is None:
         raise CorruptObject(oid)
-    return found[1]
+    return blob[1]
 
 
-def _read_header(reader: ObjectReader, rev: str) -> CommitHeader:
-    found = reader.read(f'{rev}^{{commit}}')
-    if found is None:
+def _load_header(reader: ObjectReader, rev: str) -> CommitHeader:
+    commit_object = reader.read(f'{rev}^{{commit}}')
+    if commit_object is None:
         raise CorruptObject(rev)
     try:
-        return parse_commit(*found)
+        return parse_commit(*commit_object)
     except ValueError as error:
         raise CorruptObject(rev) from error
 
 
-def _link(folder: Path, links: list[tuple[Beneath, str]]) -> None:
+def _make_links(folder: Path, links: list[tuple[SafePath, str]]) -> None:
     """Make the links of a tree, but for those that lead out of it, if only by way of others.
 
     What is no target, or too long for one, leads nowhere.
     """
     standing = set()
-    for place, target in links:
+    for link, target in links:
         if target and not target.startswith('/') and _can_be_target(target):
-            place.link_symbolically(target)
-            standing.add(place)
+            link.make_symlink(target)
+            standing.add(link)
     root = folder.resolve()
-    while leaving := {place for place in standing if not _stays(place.path, root)}:
-        for place in leaving:
-            place.remove()
+    while leaving := {link for link in standing if not _stays_inside(link.path, root)}:
+        for link in leaving:
+            link.remove()
         standing -= leaving
 
 
@@ -311,6 +319,6 @@ def _can_be_target(text: str) -> bool:
     return '\0' not in text and len(os.fsencode(text)) <= _LONGEST_TARGET
 
 
-def _stays(link: Path, root: Path) -> bool:
+def _stays_inside(link: Path, root: Path) -> bool:
     # Not `Path.resolve`, which raises for links in a circle.
     return Path(os.path.realpath(link)).is_relative_to(root)

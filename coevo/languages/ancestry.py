@@ -12,14 +12,14 @@ Ask = Callable[[str], tuple[bool, Iterable[str]]]
 """Whether it holds of a name by itself, and the names directly above it."""
 
 
-class Ancestry:
+class AncestryQuery:
     """One question, asked of many names; each answer is kept."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._known: dict[str, bool] = {}
 
-    def holds(self, name: str) -> bool:
+    def holds_for(self, name: str) -> bool:
         if name not in self._known:
             self._known[name] = self._search(name)
         return self._known[name]

@@ -18,15 +18,15 @@ from coevo.languages.kits import Kits
 from coevo.languages.measures import Measures
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.prompt_words import PromptWords
-from coevo.languages.reading import Reading
-from coevo.languages.reading import Tree
+from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
-from coevo.languages.surgery import Surgery
+from coevo.languages.surgery import FileSurgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -54,20 +54,20 @@ class Language(Protocol):
     @property
     def RUNTIME(self) -> str: ...
 
-    # the overrides that are workarounds, as `workaround` names them; others are what a build did
+    # the overrides that are workarounds, as `suggest_workaround` names them; others are what a build did
     @property
     def WORKAROUNDS(self) -> AbstractSet[str]: ...
 
     # the one that may help a verdict of this kind, None where none is known
-    def workaround(self, verdict: Verdict) -> str | None: ...
+    def suggest_workaround(self, verdict: Verdict) -> str | None: ...
 
     # what it knows of files as text
     @property
-    def READING(self) -> Reading: ...
+    def READING(self) -> LanguageReading: ...
 
     # how it takes tests out of files and puts them in
     @property
-    def SURGERY(self) -> Surgery: ...
+    def SURGERY(self) -> FileSurgery: ...
 
     # what its pairs can do beside what every one must; the members of `BuiltPair` that belong to one
     # that is not among them are `not_offered`
@@ -79,34 +79,38 @@ class Language(Protocol):
     def MEASURES(self) -> Measures: ...
 
     # whether a revision is built by this module's tool
-    def detect(self, repository: Repository, rev: str) -> bool: ...
+    def can_build_revision(self, repository: Repository, rev: str) -> bool: ...
 
     # the machine's, those that can be brought with them, or those like the one that a row names
-    def runtimes(self, *, brings: bool = False, like: str = '', say: Say = silent) -> Runtimes: ...
+    def make_runtimes(
+        self, *, brings: bool = False, like: str = '', say: Say = ignore_message
+    ) -> Runtimes: ...
 
     # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
-    def refactoring_finder(self) -> RefactoringFinder: ...
+    def make_refactoring_finder(self) -> RefactoringFinder: ...
 
     # what makes the mutants of `BuiltPair.mutate`; `not_offered` where it is
-    def mutation_tool(self) -> MutationTool: ...
+    def get_mutation_tool(self) -> MutationTool: ...
 
     # what this machine has of what the language needs, in a fixed order
-    def findings(self) -> Iterable[DoctorFinding]: ...
+    def inspect_machine(self) -> Iterable[DoctorFinding]: ...
 
     # `name version` of every tool on which what is measured of a pair depends, sorted
-    def tool_versions(self) -> tuple[str, ...]: ...
+    def list_tool_versions(self) -> tuple[str, ...]: ...
 
     # why a revision is too old to be mined, such as `Java 5`; None where it is not, or cannot be
     # told. level: that of its build, None where none is known: it failed, or had to be raised
-    def outdated(self, repository: Repository, rev: str, level: int | None) -> str | None: ...
+    def explain_outdated(
+        self, repository: Repository, rev: str, level: int | None
+    ) -> str | None: ...
 
     # what agents are given to work with; their tools lie in the folder, an empty one that the
     # sandbox's user can enter
-    def kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
+    def make_kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
 
     # what they are told of it: tests of a module, by the names under which they are to be run; the
-    # environment that `commands` gives, where it is known
-    def prompt_words(
+    # environment that `add_commands` gives, where it is known
+    def make_prompt_words(
         self,
         module: str,
         test_file: str,
@@ -117,14 +121,14 @@ class Language(Protocol):
     # the environment of a module with the two commands by which anybody builds a start state and runs
     # its tests, without coevo; lines for sh at its root. Without methods: all tests of the file. The
     # tree is that of the new revision
-    def commands(
+    def add_commands(
         self,
         environment: Environment,
         module: str,
         test_file: str,
         methods: Sequence[TestMethod],
-        tree: Tree,
+        tree: RevisionTree,
     ) -> Environment: ...
 
     # what it holds is closed with the stack
-    def engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...
+    def make_engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...

@@ -34,6 +34,6 @@ class Build:
         reasons = [self.failure, *(self.modules[name] for name in sorted(self.modules))]
         return next((reason for reason in reasons if reason), 'built')
 
-    def trouble(self, module: str) -> str | None:
+    def find_trouble(self, module: str) -> str | None:
         """Why tests of a module cannot run on this code; None if they can."""
         return self.failure or self.modules.get(module)

@@ -1,6 +1,6 @@
 """What a language may lack, and is mined without: each caller asks before it needs it.
 
-Where one is not offered, what would come of it is told as `not_offered`, an answer of its own: it is not
+Where one is not offered, what would come of it is told as `make_refusal`, an answer of its own: it is not
 that nothing was found, nor that nobody knows.
 """
 
@@ -31,19 +31,21 @@ class Capability(StrEnum):
 EVERYTHING = frozenset(Capability)
 
 
-class NotOffered(RuntimeError):
+class NotOfferedError(RuntimeError):
     """A pair was asked for what its language does not offer: a mistake of who asks."""
 
 
-def not_offered(capability: Capability) -> Callable[..., Never]:
+def make_refusal(capability: Capability) -> Callable[..., Never]:
     """A method of a pair that lacks a capability."""
 
     def refuse(*_: Any, **__: Any) -> Never:
-        raise NotOffered(f'{capability} is {NOT_OFFERED} by the language of this pair')
+        raise NotOfferedError(f'{capability} is {NOT_OFFERED} by the language of this pair')
 
     return refuse
 
 
-def lacking(wanted: Collection[Capability], offered: Collection[Capability]) -> tuple[str, ...]:
+def list_lacking(
+    wanted: Collection[Capability], offered: Collection[Capability]
+) -> tuple[str, ...]:
     """What of the wanted is not offered, sorted."""
-    return tuple(sorted(str(one) for one in wanted if one not in offered))
+    return tuple(sorted(str(capability) for capability in wanted if capability not in offered))

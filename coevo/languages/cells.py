@@ -8,7 +8,7 @@ from enum import StrEnum
 from coevo.model.records import TestMethod
 
 
-class Scope(StrEnum):
+class SettingsScope(StrEnum):
     """What of a module's settings can be borrowed from another revision of it."""
 
     TEST_LIBRARIES = 'test_libraries'
@@ -20,11 +20,11 @@ class BorrowedSettings:
     """Settings that a cell takes from another revision than that of its code."""
 
     rev: str
-    scope: Scope
+    scope: SettingsScope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edits:
+class CellEdits:
     """Files that are other than their revision's, by repository path, sorted; None is absent."""
 
     tests: tuple[tuple[str, bytes | None], ...] = ()  # of the tests' tree
@@ -32,7 +32,7 @@ class Edits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class CompiledTests:
     """The test tree of one revision compiled against the code of another, for one module.
 
     code_failure  signature of the first error in edited main sources; nothing can be run then
@@ -47,7 +47,7 @@ class Compiled:
     unit_ok: bool  # the verdict of the project's own tool: one error breaks the unit
     cpu_seconds: float = 0.0
     borrowed: BorrowedSettings | None = None
-    edits: Edits | None = None
+    edits: CellEdits | None = None
     code_failure: str | None = None
     broken: tuple[str, ...] = ()
     torn: tuple[str, ...] | None = None
@@ -60,7 +60,7 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedSource:
     """What the compiler says of a variant of a main source.
 
     signature  of its first error, None where it compiles

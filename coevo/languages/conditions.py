@@ -15,7 +15,7 @@ class MainSources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
+class RunConditions:
     """What a test process is given beside what its project asks for.
 
     override           a workaround of `coevo.languages`, the same in all cells of a pair
@@ -41,4 +41,4 @@ class Conditions:
     together: bool = False
 
 
-PLAIN = Conditions()
+PLAIN = RunConditions()

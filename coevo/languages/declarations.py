@@ -134,7 +134,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedType:
     """A type and the path of its file."""
 
     path: str

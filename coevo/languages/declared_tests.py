@@ -8,7 +8,7 @@ from coevo.languages.declarations import SourceFile
 from coevo.model.records import TestMethod
 
 
-def as_declared(file: SourceFile, wanted: TestMethod) -> TestMethod | None:
+def find_declared_method(file: SourceFile, wanted: TestMethod) -> TestMethod | None:
     """A test method as a file declares it: with its parameters, or the only one of its name."""
     type_ = next((type_ for type_ in file.types if type_.name == wanted.test_class), None)
     alike = [

@@ -25,6 +25,6 @@ class DefectInsertion(Protocol):
 
     # texts of a test file, each with a defect of a kind in one test, in the order of the tests; none
     # where there is no place for one
-    def defective(
+    def insert_defects(
         self, kind: Defect, source: bytes, tests: Sequence[Member]
     ) -> Iterator[bytes]: ...

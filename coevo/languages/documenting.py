@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 
-def documenting_lines(
+def find_documenting_lines(
     source: bytes, root: Node, documents: Callable[[Node], bool]
 ) -> frozenset[int]:
     """From 1: those that nodes which document fill alone."""
-    found: set[int] = set()
-    for node in _documenting(root, documents):
-        if _fills_its_lines(source, node):
-            found |= set(range(node.start_point.row + 1, node.end_point.row + 2))
-    return frozenset(found)
+    lines: set[int] = set()
+    for node in _find_documenting_nodes(root, documents):
+        if _fills_whole_lines(source, node):
+            lines |= set(range(node.start_point.row + 1, node.end_point.row + 2))
+    return frozenset(lines)
 
 
 def is_comment(node: Node) -> bool:
@@ -24,7 +24,7 @@ def is_comment(node: Node) -> bool:
     return node.type.endswith('comment')
 
 
-def _documenting(root: Node, documents: Callable[[Node], bool]) -> Iterator[Node]:
+def _find_documenting_nodes(root: Node, documents: Callable[[Node], bool]) -> Iterator[Node]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -34,7 +34,7 @@ def _documenting(root: Node, documents: Callable[[Node], bool]) -> Iterator[Node
             waiting += node.named_children
 
 
-def _fills_its_lines(source: bytes, node: Node) -> bool:
+def _fills_whole_lines(source: bytes, node: Node) -> bool:
     before = source[source.rfind(b'\n', 0, node.start_byte) + 1 : node.start_byte]
     after = source[node.end_byte :].partition(b'\n')[0]
     return not before.strip() and not after.strip()

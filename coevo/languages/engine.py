@@ -12,19 +12,19 @@ from typing import Protocol
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Checked
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CheckedSource
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.runtimes import Runtimes
-from coevo.languages.traces import Traced
-from coevo.languages.verdicts import Batch
+from coevo.languages.traces import TraceBatch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 
@@ -47,7 +47,7 @@ class BuiltPair(Protocol):
 
     # where no test says anything by what was chosen: both ends by another runtime; None where there is
     # no other. Whether tests pass must have no say in it
-    def otherwise(self) -> BuiltPair | None: ...
+    def build_with_other_runtime(self) -> BuiltPair | None: ...
 
     # compiles a module's tests against code; all revisions named are ends of the pair. `methods` are those for
     # which that is asked, in the order in which they will be run: where a test file is a unit, other files
@@ -59,31 +59,38 @@ class BuiltPair(Protocol):
         code_rev: str,
         module: str,
         borrowed: BorrowedSettings | None = None,
-        edits: Edits | None = None,
+        edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
-    ) -> Compiled: ...
+    ) -> CompiledTests: ...
 
     # compiles variants of one of a module's main sources, each for itself; none is laid anywhere
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[Checked, ...]: ...
+    ) -> tuple[CheckedSource, ...]: ...
 
     # whether borrowed settings would change anything for a module of a revision
-    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool: ...
+    def do_settings_differ(
+        self, code_rev: str, module: str, borrowed: BorrowedSettings
+    ) -> bool: ...
 
     # the compiler's verdict on a test method, None where it compiles
-    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None: ...
+    def find_compile_verdict(
+        self, compiled: CompiledTests, method: TestMethod
+    ) -> Verdict | None: ...
 
     # compiled test classes that stand in the way of the code's own classes of the same names
-    def shadowing(self, compiled: Compiled) -> frozenset[str]: ...
+    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]: ...
 
     # all that runs in a compiled cell may depend on, as a digest; None where that cannot be told
-    def content(self, compiled: Compiled) -> str | None: ...
+    def digest_content(self, compiled: CompiledTests) -> str | None: ...
 
     # runs test methods one after the other in one fresh process; none where nothing is selected
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
-    ) -> Batch: ...
+        self,
+        compiled: CompiledTests,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions = PLAIN,
+    ) -> VerdictBatch: ...
 
     # what each test method executes, with the lines of some source files of the code; where
     # `shared`, methods may have a process in common as long as traces are the same; where lines are
@@ -92,29 +99,29 @@ class BuiltPair(Protocol):
     # execute is told, too, each branch once
     def trace(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
         files: Collection[str],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> Traced: ...
+    ) -> TraceBatch: ...
 
     # what PIT says of mutants of some lines of the code, by the binary name of the top-level type
     # in which they are, under one test method alone; the process under test could say it itself,
     # so that nothing may be decided by it
     def mutate(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         method: TestMethod,
         lines: Mapping[str, Collection[int]],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants: ...
 
     # what it takes to build and run a module at a revision
-    def environment(self, rev: str, module: str) -> Environment | None: ...
+    def describe_environment(self, rev: str, module: str) -> Environment | None: ...
 
 
 class Builder(Protocol):
@@ -138,7 +145,7 @@ class RunSettings:
 
     repository: Repository
     sandbox: str
-    say: Say = silent
+    say: Say = ignore_message
     runtimes: Runtimes | None = None
     end_helpers: Callable[[], None] = lambda: None
     own_edits: bool = False
@@ -147,10 +154,10 @@ class RunSettings:
 class Engine(Protocol):
     """What a run builds with, for one repository; several threads share it."""
 
-    def builder(self) -> Builder:
+    def make_builder(self) -> Builder:
         """One for one thread, to be closed."""
 
-    def forget(self, rev: str) -> None:
+    def forget_revision(self, rev: str) -> None:
         """Remove what was built of a revision."""
 
     def halt(self) -> None:

@@ -21,8 +21,8 @@ class ErrorClass(Choice):
     OTHER = 'other', 'none of these'
 
 
-class ErrorClasses(Protocol):
+class ErrorClassifier(Protocol):
     """A module of a language that tells its errors apart."""
 
     # the class of the signature of a test that does not compile
-    def error_class(self, signature: str) -> ErrorClass: ...
+    def classify_error(self, signature: str) -> ErrorClass: ...

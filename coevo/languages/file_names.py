@@ -5,25 +5,25 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.reading import Tree
+from coevo.languages.reading import RevisionTree
 
 
-def by_type(file: SourceFile, path: str) -> tuple[str, ...]:
+def name_by_types(file: SourceFile, path: str) -> tuple[str, ...]:
     """The binary names of its top-level types."""
     return tuple(type_.name for type_ in file.types if not type_.outer)
 
 
-def by_path(file: SourceFile, path: str) -> tuple[str, ...]:
+def name_by_path(file: SourceFile, path: str) -> tuple[str, ...]:
     return (path,)
 
 
-def by_stem(tree: Tree, path: str) -> frozenset[str]:
+def name_by_stem(tree: RevisionTree, path: str) -> frozenset[str]:
     """Its own name, where that is a type's or a module's."""
     return frozenset({PurePosixPath(path).stem})
 
 
-def by_declarations(tree: Tree, path: str) -> frozenset[str]:
+def name_by_declarations(tree: RevisionTree, path: str) -> frozenset[str]:
     """What it declares at its top, where files of a package see each other unnamed, and the package."""
-    file = tree.file(path)
+    file = tree.parse_file(path)
     functions = (member.name for type_ in file.types for member in type_.members)
     return frozenset({*functions, *(type_.simple for type_ in file.types)})

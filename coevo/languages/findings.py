@@ -25,7 +25,7 @@ class DoctorFinding:
         return line if self.advice is None else f'{line}; {self.advice}'
 
 
-def first_line(*command: str) -> str | None:
+def read_first_output_line(*command: str) -> str | None:
     """The first line that a command prints; None if it is not there, fails or hangs."""
     try:
         done = subprocess.run(

@@ -23,7 +23,7 @@ _ADDED = frozenset({'method', 'field'})
 _Key = tuple[str, str, str, tuple[str, ...]]
 
 
-def helper_grafts(
+def find_helper_grafts(
     old: SourceFile,
     new: SourceFile,
     tests: Iterable[Member],
@@ -34,35 +34,39 @@ def helper_grafts(
     tests      those of the new file
     stays_out  whether a member runs by itself, or cannot be put in alone
     """
-    starts = {one.start_byte for one in tests}
+    starts = {declared.start_byte for declared in tests}
     there = {type_.name for type_ in old.types}
-    known = {_key(member) for type_ in old.types for member in type_.members}
-    found: list[Graft] = []
+    known = {_identify_member(member) for type_ in old.types for member in type_.members}
+    grafts: list[Graft] = []
     for type_ in new.types:
         if type_.name in there:
-            members = [one for one in type_.members if one.start_byte not in starts]
-            found += _of_members([one for one in members if not stays_out(one)], known)
-        elif _is_outermost(type_, there) and starts.isdisjoint(m.start_byte for m in type_.members):
-            found.append(_graft(type_.name, '', ()))
-    return found
+            members = [declared for declared in type_.members if declared.start_byte not in starts]
+            grafts += _graft_new_members(
+                [declared for declared in members if not stays_out(declared)], known
+            )
+        elif _is_outermost_new_type(type_, there) and starts.isdisjoint(
+            m.start_byte for m in type_.members
+        ):
+            grafts.append(_make_graft(type_.name, '', ()))
+    return grafts
 
 
-def _key(member: Member) -> _Key:
+def _identify_member(member: Member) -> _Key:
     return member.kind, member.owner, member.name, member.parameters
 
 
-def _of_members(members: Iterable[Member], known: AbstractSet[_Key]) -> Iterator[Graft]:
-    for one in members:
-        if one.kind in _ADDED and _key(one) not in known:
-            yield _graft(one.owner, one.name, one.parameters)
+def _graft_new_members(members: Iterable[Member], known: AbstractSet[_Key]) -> Iterator[Graft]:
+    for member in members:
+        if member.kind in _ADDED and _identify_member(member) not in known:
+            yield _make_graft(member.owner, member.name, member.parameters)
 
 
-def _is_outermost(type_: DeclaredType, there: AbstractSet[str]) -> bool:
+def _is_outermost_new_type(type_: DeclaredType, there: AbstractSet[str]) -> bool:
     """Whether no new type brings it along."""
     return type_.kind != MODULE and (not type_.outer or type_.outer in there)
 
 
-def _graft(owner: str, name: str, parameters: tuple[str, ...]) -> Graft:
+def _make_graft(owner: str, name: str, parameters: tuple[str, ...]) -> Graft:
     method = TestMethod(
         module='', test_file='', test_class=owner, test_method=name, parameters=parameters
     )

@@ -12,7 +12,7 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PathClassification:
     """What a path alone tells. relative: how programs name the file, from the folder that it is in"""
 
     side: Side

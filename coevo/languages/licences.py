@@ -13,6 +13,6 @@ class DeclaredLicence:
     address: str = ''
 
 
-def none_declared(build_file: bytes) -> tuple[DeclaredLicence, ...]:
+def list_no_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
     """Of a language whose build files are not asked."""
     return ()

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from coevo.languages.assertions import Assertions
 from coevo.languages.defects import DefectInsertion
-from coevo.languages.error_classes import ErrorClasses
+from coevo.languages.error_classes import ErrorClassifier
 from coevo.languages.mutation import SourceMutation
 from coevo.languages.placebos import PlaceboInsertion
-from coevo.languages.smells import Smells
-from coevo.languages.undoing import Undoing
+from coevo.languages.smells import SmellDetector
+from coevo.languages.undoing import ChangeUndoing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,15 +23,15 @@ class Measures:
     """None: not offered."""
 
     assertions: Assertions | None = None
-    smells: Smells | None = None
+    smells: SmellDetector | None = None
     mutation: SourceMutation | None = None
-    undoing: Undoing | None = None
+    undoing: ChangeUndoing | None = None
     placebos: PlaceboInsertion | None = None
     defects: DefectInsertion | None = None
-    errors: ErrorClasses | None = None
+    errors: ErrorClassifier | None = None
 
     @property
-    def lacking(self) -> tuple[str, ...]:
+    def lacking_measures(self) -> tuple[str, ...]:
         """The names of what is not offered, sorted."""
         offered = {
             'assertions': self.assertions,

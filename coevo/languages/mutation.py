@@ -18,18 +18,18 @@ class Mutant:
     original: str
     mutated: str
 
-    def applied(self, source: bytes) -> bytes:
+    def apply_to(self, source: bytes) -> bytes:
         """The whole file with the line replaced."""
         own = source.split(b'\n')
         end = b'\r' if own[self.line - 1].endswith(b'\r') else b''
-        encoding = encoding_of(source)
+        encoding = choose_encoding(source)
         own[self.line - 1] = b'\n'.join(
             text.encode(encoding) + end for text in self.mutated.split('\n')
         )
         return b'\n'.join(own)
 
 
-class OutOfTime(Exception):
+class MutationTimeout(Exception):
     """A tool did not end in time for a file."""
 
 
@@ -38,14 +38,14 @@ class SourceMutation(Protocol):
 
     def is_installed(self) -> bool: ...
 
-    def mutants_of(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+    def make_mutants(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
         """All mutants of some lines of a file, in an order that is always the same.
 
         OutOfTime where the tool does not end; Fatal where it is not installed.
         """
 
 
-def encoding_of(source: bytes) -> str:
+def choose_encoding(source: bytes) -> str:
     """One that gives back the same bytes, whatever they are."""
     try:
         source.decode()

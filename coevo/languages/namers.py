@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.declarations import SourceFile
-from coevo.languages.reading import Tree
+from coevo.languages.reading import RevisionTree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamerRules:
+class MentionRules:
     """What a language says of that.
 
     suffix    of its own files
@@ -30,22 +30,24 @@ class NamerRules:
     declared: Callable[[str, bytes], frozenset[str]]
 
 
-class FileNamers:
-    """Fulfils `coevo.languages.surgery.Namers` for one revision."""
+class FileMentionFinder:
+    """Fulfils `coevo.languages.surgery.MentionFinder` for one revision."""
 
-    def __init__(self, repository: Repository, rev: str, tree: Tree, rules: NamerRules) -> None:
+    def __init__(
+        self, repository: Repository, rev: str, tree: RevisionTree, rules: MentionRules
+    ) -> None:
         self._repository, self._rev = repository, rev
         self._tree, self._rules = tree, rules
-        self.of = cache(self._of)
-        self._names = cache(lambda path: rules.declared(path, self.text(path)))
-        self._pattern = cache(self._compiled)
+        self.find_mentioning_files = cache(self._find_mentioning_files)
+        self._names = cache(lambda path: rules.declared(path, self.read_text(path)))
+        self._pattern = cache(self._compile_pattern)
 
-    def text(self, path: str) -> bytes:
-        found = content(self._repository, self._rev, path)
-        assert found is not None, 'a file of the revision'
-        return found
+    def read_text(self, path: str) -> bytes:
+        text = load_content(self._repository, self._rev, path)
+        assert text is not None, 'a file of the revision'
+        return text
 
-    def names(self, other: str, text: bytes | None, path: str) -> bool:
+    def mentions(self, other: str, text: bytes | None, path: str) -> bool:
         """Whether a text of a file names what another one declares; comments of code do not."""
         if text is None or not self._pattern(path).search(text):
             return False
@@ -54,11 +56,11 @@ class FileNamers:
         file = self._rules.parse(text)
         texts = [item.text for item in file.imports]
         for type_ in file.types:
-            texts += [*type_.strings, *(one for m in type_.members for one in m.strings)]
-        words = {word for one in texts for word in self._rules.word.findall(one)}
+            texts += [*type_.strings, *(string for m in type_.members for string in m.strings)]
+        words = {word for string in texts for word in self._rules.word.findall(string)}
         return not self._names(path).isdisjoint(file.names | words)
 
-    def _of(self, path: str) -> tuple[str, ...]:
+    def _find_mentioning_files(self, path: str) -> tuple[str, ...]:
         """Main sources cannot see tests, so they do not count."""
         return tuple(
             other
@@ -66,9 +68,9 @@ class FileNamers:
             if other != path
             and (other.endswith(self._rules.suffix) or self._rules.settings(other))
             and not self._tree.is_source(other)
-            and self.names(other, self.text(other), path)
+            and self.mentions(other, self.read_text(other), path)
         )
 
-    def _compiled(self, path: str) -> re.Pattern[bytes]:
+    def _compile_pattern(self, path: str) -> re.Pattern[bytes]:
         names = '|'.join(map(re.escape, sorted(self._names(path))))
         return re.compile(rf'\b(?:{names})\b'.encode())

@@ -17,7 +17,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b'()[]{}'))
 _STEPS = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 
 
-def is_too_deep(texts: Iterable[str]) -> bool:
+def is_nested_too_deep(texts: Iterable[str]) -> bool:
     """Whether among the tokens of a text more brackets are open at once than we read."""
     depth = 0
     for text in texts:
@@ -29,7 +29,7 @@ def is_too_deep(texts: Iterable[str]) -> bool:
     return False
 
 
-def may_be_deeper(content: bytes, most: int) -> bool:
+def may_nest_deeper(content: bytes, most: int) -> bool:
     """Whether more brackets may be open at once, those in comments and strings counted as well; told fast."""
     left = content.translate(None, _NO_BRACKETS)
     for _ in range(most):

@@ -10,7 +10,7 @@ from coevo.model.words import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class ObservedCalls:
     """How often a test was entered from outside of itself and left, and whether it ended otherwise than a pass does."""
 
     entered: int
@@ -18,7 +18,7 @@ class Sight:
     failed: bool
 
 
-def disagreement(seen: Sight, *, interferes: bool) -> str | None:
+def explain_disagreement(seen: ObservedCalls, *, interferes: bool) -> str | None:
     """Why a pass is not to be believed; None if it is.
 
     interferes  whether the process reached for what who forges needs
@@ -32,7 +32,7 @@ def disagreement(seen: Sight, *, interferes: bool) -> str | None:
     return 'interferes' if interferes else None
 
 
-def doubted(verdict: Verdict | None, reason: str | None) -> Verdict | None:
+def mark_as_tampered(verdict: Verdict | None, reason: str | None) -> Verdict | None:
     """With why it is not to be believed. Only passes are questioned."""
     if verdict is None or verdict.outcome is not Outcome.PASS:
         return verdict

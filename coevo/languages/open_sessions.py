@@ -15,7 +15,7 @@ Run = TypeVar('Run')
 Done = TypeVar('Done')
 
 
-class Session(Protocol[Run_contra, Done_co]):
+class ReusableSession(Protocol[Run_contra, Done_co]):
     """An open one.
 
     started  whether it took the last run on; goes_on: whether it may take another one
@@ -31,7 +31,7 @@ class Session(Protocol[Run_contra, Done_co]):
     def run(self, run: Run_contra, /) -> tuple[Done_co | None, float]: ...
 
     # until the next run
-    def rest(self) -> None: ...
+    def pause(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -41,10 +41,10 @@ class OpenSessions(Generic[Key, Run, Done]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._open: dict[Key, Session[Run, Done]] = {}
+        self._open: dict[Key, ReusableSession[Run, Done]] = {}
 
-    def run(
-        self, key: Key, run: Run, started: Callable[[], Session[Run, Done]]
+    def run_in_session(
+        self, key: Key, run: Run, started: Callable[[], ReusableSession[Run, Done]]
     ) -> tuple[Done | None, float]:
         """In the session of a key, in a new one where none is open or a run before has ended it."""
         spent = 0.0
@@ -52,23 +52,23 @@ class OpenSessions(Generic[Key, Run, Done]):
         if session is not None:
             done, spent = session.run(run)
             if session.started:
-                self._keep(key, session)
+                self._keep_or_close(key, session)
                 return done, spent
             session.close()
         while len(self._open) >= self._most:
             self._open.pop(next(iter(self._open))).close()
         session = started()
         done, more = session.run(run)
-        self._keep(key, session)
+        self._keep_or_close(key, session)
         return done, spent + more
 
     def close(self) -> None:
         while self._open:
             self._open.popitem()[1].close()
 
-    def _keep(self, key: Key, session: Session[Run, Done]) -> None:
+    def _keep_or_close(self, key: Key, session: ReusableSession[Run, Done]) -> None:
         if session.goes_on:
-            session.rest()
+            session.pause()
             self._open[key] = session  # used last
         else:
             session.close()

@@ -22,36 +22,38 @@ Files = Mapping[str, tuple[str, bytes]]
 """By path: Git's mode and the content, of a link its target."""
 
 
-def pack(files: Files, folder: Path) -> Path:
+def pack_files(files: Files, folder: Path) -> Path:
     """A new archive in a folder, under a name that nobody can guess; sandboxes can read it."""
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
-    place = folder / secrets.token_hex(16)
-    with tarfile.open(place, 'w', format=tarfile.GNU_FORMAT, errors='surrogateescape') as archive:
-        made: set[str] = set()
+    archive_path = folder / secrets.token_hex(16)
+    with tarfile.open(
+        archive_path, 'w', format=tarfile.GNU_FORMAT, errors='surrogateescape'
+    ) as archive:
+        added_folders: set[str] = set()
         for path, (mode, content) in sorted(files.items()):
-            if any(parent in files for parent in _parents(path)):
+            if any(parent in files for parent in _list_parent_folders(path)):
                 continue  # a file where the other revision has a folder
-            for parent in _parents(path):
-                if parent not in made:
-                    made.add(parent)
-                    _add(archive, parent, tarfile.DIRTYPE, 0o755)
+            for parent in _list_parent_folders(path):
+                if parent not in added_folders:
+                    added_folders.add(parent)
+                    _add_entry(archive, parent, tarfile.DIRTYPE, 0o755)
             if mode == LINK:
-                _add(archive, path, tarfile.SYMTYPE, 0o777, content)
+                _add_entry(archive, path, tarfile.SYMTYPE, 0o777, content)
             else:
                 rights = 0o755 if int(mode, 8) & 0o100 else 0o644
-                _add(archive, path, tarfile.REGTYPE, rights, content)
-    place.chmod(0o644)
-    return place
+                _add_entry(archive, path, tarfile.REGTYPE, rights, content)
+    archive_path.chmod(0o644)
+    return archive_path
 
 
-def _parents(path: str) -> Iterator[str]:
+def _list_parent_folders(path: str) -> Iterator[str]:
     """From the top to the folder that a path lies in."""
     parts = path.split('/')
     for end in range(1, len(parts)):
         yield '/'.join(parts[:end])
 
 
-def _add(
+def _add_entry(
     archive: tarfile.TarFile, name: str, kind: bytes, rights: int, content: bytes = b''
 ) -> None:
     info = tarfile.TarInfo(name)

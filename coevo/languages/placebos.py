@@ -25,16 +25,16 @@ class PlaceboInsertion(Protocol):
     # a place in the file of a declaration, as an offset in bytes, and what is put in there, drawn
     # anew each time: a statement of no effect in the body of a method or constructor; a comment, or
     # the like, where there is no body
-    def insertion(
+    def choose_insertion(
         self, declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
     ) -> tuple[int, bytes]: ...
 
 
-def word(draw: Random) -> bytes:
+def invent_word(draw: Random) -> bytes:
     """One that nobody has written."""
     return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()
 
 
-def line_breaks(kind: PlaceboKind, draw: Random) -> bytes:
+def choose_line_breaks(kind: PlaceboKind, draw: Random) -> bytes:
     """Those that move what stands behind; none where nothing is to be moved."""
     return b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''

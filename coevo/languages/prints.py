@@ -4,7 +4,7 @@ A parser tells for certain which bodies stand in a file (`Member.bare_hash`, `Me
 hundred files a second. A history has hundred thousands of files, and most of them lack some word of a body. So
 these questions come before the parser, the cheapest first:
 
-1. Does the text have each word of the body?  (`words_of`, by lines that other revisions share)
+1. Does the text have each word of the body?  (`split_words`, by lines that other revisions share)
 2. Does it have the first tokens of the body one after another?  (`Lexis.beginnings`, on the plain text)
 3. Does it have all of them so?  (`Lexis.read`, `BodyPrint.may_be_in`)
 
@@ -77,7 +77,7 @@ class LexedText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lexis:
+class LexicalRules:
     """How comments and strings look in a language: expressions for `re`, in verbose form.
 
     comment    one that ends
@@ -101,13 +101,13 @@ class Lexis:
     before_block: Segment = ()
 
     @cached_property
-    def _lexeme(self) -> re.Pattern[bytes]:
+    def _lexeme_pattern(self) -> re.Pattern[bytes]:
         """A comment or a number; or by group: a string, what does not end, a word or a sign, a
         bracket or comma."""
         letters = (
             rb'(?:(?<![\w\x80-\xff])(?:' + self.template + b'|' + self.prefix + rb')(?=["\']))?'
         )
-        return _verbose(
+        return _compile_verbose(
             self.comment
             + rb'|\d[\w.]*+|'
             + letters
@@ -121,9 +121,9 @@ class Lexis:
         )
 
     @cached_property
-    def _piece(self) -> re.Pattern[bytes]:
+    def _literal_pattern(self) -> re.Pattern[bytes]:
         """A comment or a string, by the name of its group."""
-        return _verbose(
+        return _compile_verbose(
             b'(?P<comment>'
             + self.comment
             + rb')|(?P<template>(?<![\w\x80-\xff])(?:'
@@ -140,7 +140,7 @@ class Lexis:
         )
 
     @cached_property
-    def _between(self) -> bytes:
+    def _gap_pattern(self) -> bytes:
         """What may stand between two neighbours, comments and strings among it."""
         letters = b'(?:(?:' + self.template + b'|' + self.prefix + rb')(?=["\']))?'
         return (
@@ -152,28 +152,28 @@ class Lexis:
             + rb'|["\'`])*+'
         )
 
-    def beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
+    def compile_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
         """What a text with a body matches: its first tokens, wherever it has a gap the first behind that."""
         return tuple(
-            _verbose(
+            _compile_verbose(
                 b''.join(
-                    _token_pattern(token, self.result, b'', self._between)
+                    _build_token_pattern(token, self.result, b'', self._gap_pattern)
                     for token in segment[:_FIRST]
                 )
             )
             for segment in body.segments
         )
 
-    def begins_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
+    def may_begin_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
         """Whether a text matches all beginnings of a body; True where the question is too dear."""
-        return not _is_tame(text) or all(pattern.search(text) for pattern in beginnings)
+        return not _is_cheap_to_search(text) or all(pattern.search(text) for pattern in beginnings)
 
     def read(self, text: bytes) -> LexedText:
         """Return what tells whether bodies may be in a text."""
         tokens: list[bytes] = []
         is_plain = is_certain = True
         is_behind_string = False
-        for string, open_, token, separator in self._lexeme.findall(text):
+        for string, open_, token, separator in self._lexeme_pattern.findall(text):
             if token:
                 tokens.append(token)
                 is_behind_string = False
@@ -185,12 +185,12 @@ class Lexis:
             elif open_:
                 is_certain = False
         return LexedText(
-            tokens=_joined(tokens),
+            tokens=_join_tokens(tokens),
             is_plain=not self.is_spelled_freely or (is_plain and not _SEPARATED.search(text)),
             is_certain=is_certain,
         )
 
-    def print_of(
+    def make_print(
         self,
         head: bytes,
         block: bytes,
@@ -202,15 +202,19 @@ class Lexis:
         masked      names that may be others in an equal body
         has_result  whether what the head says of a result must stand there
         """
-        heads = list(self._segments(head, masked))
+        heads = list(self._split_segments(head, masked))
         if not head:
             heads = [self.before_block]
         elif not has_result:
-            heads[-1] = self._with_any_result(heads[-1])
-        blocks = list(self._segments(block, masked))
+            heads[-1] = self._allow_any_result(heads[-1])
+        blocks = list(self._split_segments(block, masked))
         segments = [*heads[:-1], heads[-1] + blocks[0], *blocks[1:]]
-        literals = frozenset(word for text in (head, block) for word in self._literals(text))
-        templates = frozenset(word for text in (head, block) for word in self._template_words(text))
+        literals = frozenset(
+            word for text in (head, block) for word in self._list_literal_words(text)
+        )
+        templates = frozenset(
+            word for text in (head, block) for word in self._list_template_words(text)
+        )
         spelled = sure = frozenset[bytes]()
         if not self.is_spelled_freely:
             sure = literals
@@ -226,7 +230,7 @@ class Lexis:
             result=self.result,
         )
 
-    def _with_any_result(self, head: Segment) -> Segment:
+    def _allow_any_result(self, head: Segment) -> Segment:
         """The last tokens of a head, with a result before the last one or without."""
         if not self.result or not head:
             return head
@@ -235,15 +239,15 @@ class Lexis:
             before = before[: -len(self.result)]
         return (*before, RESULT, last)
 
-    def _segments(self, text: bytes, masked: AbstractSet[bytes]) -> Iterator[Segment]:
+    def _split_segments(self, text: bytes, masked: AbstractSet[bytes]) -> Iterator[Segment]:
         """Tokens that are neighbours in every text with the body."""
 
-        def stand_in(found: re.Match[bytes]) -> bytes:
+        def replace_literal(found: re.Match[bytes]) -> bytes:
             # Code in a string may be read as one string or as two, by its quotes.
             return b' \x7f ' if found.lastgroup in ('template', 'open') else b' '
 
         segment: list[bytes] = []
-        for token in _CODE.findall(self._piece.sub(stand_in, text)):
+        for token in _CODE.findall(self._literal_pattern.sub(replace_literal, text)):
             if token == _GAP or _UNREADABLE in token:
                 yield tuple(segment)
                 segment = []
@@ -251,19 +255,19 @@ class Lexis:
                 segment.append(ANY if token in masked else token)
         yield tuple(segment)
 
-    def _literals(self, text: bytes) -> Iterator[bytes]:
+    def _list_literal_words(self, text: bytes) -> Iterator[bytes]:
         """Words in plain strings, and whole numbers; as a text with the body spells them, too."""
         rest = []
         end = 0
-        for found in self._piece.finditer(text):
-            rest.append(text[end : found.start()])
-            end = found.end()
-            if found.lastgroup == 'string' and self._is_spelled_so(found):
-                yield from _whole_words(_content(found[0]))
+        for literal in self._literal_pattern.finditer(text):
+            rest.append(text[end : literal.start()])
+            end = literal.end()
+            if literal.lastgroup == 'string' and self._is_always_spelled_so(literal):
+                yield from _list_whole_words(_strip_string_prefix(literal[0]))
         for piece in (*rest, text[end:]):
             yield from _NUMBERS.findall(piece)
 
-    def _is_spelled_so(self, string: re.Match[bytes]) -> bool:
+    def _is_always_spelled_so(self, string: re.Match[bytes]) -> bool:
         """Whether a string has the same words in every text with the body: none that may say nothing."""
         if not self.is_spelled_freely:
             return True
@@ -272,10 +276,10 @@ class Lexis:
         is_statement = _STATEMENT_BEGINS.search(before) and _STATEMENT_ENDS.match(after)
         return not is_statement and b'\\' not in string[0]
 
-    def _template_words(self, text: bytes) -> Iterator[bytes]:
-        for found in self._piece.finditer(text):
-            if found.lastgroup == 'template' and b'\\' not in found[0]:
-                yield from _whole_words(_content(found[0]))
+    def _list_template_words(self, text: bytes) -> Iterator[bytes]:
+        for literal in self._literal_pattern.finditer(text):
+            if literal.lastgroup == 'template' and b'\\' not in literal[0]:
+                yield from _list_whole_words(_strip_string_prefix(literal[0]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,21 +303,23 @@ class BodyPrint:
             return False
         if not text.is_certain:
             return True
-        return all(run in text.tokens for run in self._runs) and all(
-            pattern.search(text.tokens) for pattern in self._patterns
+        return all(run in text.tokens for run in self._longest_runs) and all(
+            pattern.search(text.tokens) for pattern in self._segment_patterns
         )
 
     @cached_property
-    def _runs(self) -> tuple[bytes, ...]:
+    def _longest_runs(self) -> tuple[bytes, ...]:
         """The longest stretch without a masked name of each segment."""
-        return tuple(_joined(_longest_stretch(segment)) for segment in self.segments)
+        return tuple(_join_tokens(_find_longest_stretch(segment)) for segment in self.segments)
 
     @cached_property
-    def _patterns(self) -> tuple[re.Pattern[bytes], ...]:
+    def _segment_patterns(self) -> tuple[re.Pattern[bytes], ...]:
         """The segments in which not each token is known."""
         return tuple(
             re.compile(
-                b''.join(_token_pattern(token, self.result, rb'\x00', b'') for token in segment)
+                b''.join(
+                    _build_token_pattern(token, self.result, rb'\x00', b'') for token in segment
+                )
                 + rb'\x00'
             )
             for segment in self.segments
@@ -321,7 +327,7 @@ class BodyPrint:
         )
 
 
-def body_prints(lexis: Lexis, member: Member) -> Iterator[tuple[str, BodyPrint]]:
+def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str, BodyPrint]]:
     """The hashes by which a member is looked for: of the whole, and of its block where it has one."""
     at = len(member.source) if member.body_at is None else member.body_at
     head, block = (
@@ -329,48 +335,48 @@ def body_prints(lexis: Lexis, member: Member) -> Iterator[tuple[str, BodyPrint]]
     )
     outer = _OUTER.split(member.owner)
     masked = frozenset(name.encode() for name in (member.name, '__init__', *outer) if name)
-    words = frozenset(_token_words(member.tokens, masked))
+    words = frozenset(_encode_token_words(member.tokens, masked))
     whole = BodyPrint(words=words)
     # One of several names of a statement stands in more text than its own.
     if member.kind in ('method', 'constructor'):
-        whole = lexis.print_of(head, block, masked, has_result='->' in member.tokens)
+        whole = lexis.make_print(head, block, masked, has_result='->' in member.tokens)
         whole = replace(whole, words=whole.words | words)
     yield member.bare_hash, whole
     if member.body_hash is not None:
-        yield member.body_hash, lexis.print_of(b'', block, masked)
+        yield member.body_hash, lexis.make_print(b'', block, masked)
 
 
-def words_of(line: bytes) -> tuple[bytes, ...]:
+def split_words(line: bytes) -> tuple[bytes, ...]:
     """All words of a line, those in comments and strings among them."""
     return tuple(_ALL_WORDS.findall(line))
 
 
 @lru_cache(maxsize=1)
-def _is_tame(text: bytes) -> bool:
+def _is_cheap_to_search(text: bytes) -> bool:
     """Whether comments and strings end soon; asked of one text for each body that may be in it."""
     if text.count(b'/*') > text.count(b'*/') + _MOST_OPEN:
         return False
     return len(text) <= _MOST_IN_LINE or max(map(len, text.split(b'\n'))) <= _MOST_IN_LINE
 
 
-def _verbose(pattern: bytes) -> re.Pattern[bytes]:
+def _compile_verbose(pattern: bytes) -> re.Pattern[bytes]:
     return re.compile(pattern, re.VERBOSE | re.DOTALL)
 
 
-def _token_pattern(token: bytes, result: Segment, before: bytes, behind: bytes) -> bytes:
+def _build_token_pattern(token: bytes, result: Segment, before: bytes, behind: bytes) -> bytes:
     """An expression for one token of a segment, with what is before and behind each token."""
     if token == RESULT:
-        inner = b''.join(_token_pattern(each, (), before, behind) for each in result)
+        inner = b''.join(_build_token_pattern(each, (), before, behind) for each in result)
         return b'(?:' + inner + b')?+' if inner else b''
     name = rb'[^\x00\s(),;]++' if token == ANY and not behind else _IDENTIFIER
     return before + (re.escape(token) if token > RESULT else name) + behind
 
 
-def _joined(tokens: Iterable[bytes]) -> bytes:
+def _join_tokens(tokens: Iterable[bytes]) -> bytes:
     return b'\x00' + b'\x00'.join(tokens) + b'\x00'
 
 
-def _longest_stretch(segment: Segment) -> Sequence[bytes]:
+def _find_longest_stretch(segment: Segment) -> Sequence[bytes]:
     """The most neighbours of a segment that are known by name."""
     stretches: list[list[bytes]] = [[]]
     for token in segment:
@@ -385,18 +391,18 @@ def _is_word(token: bytes) -> bool:
     return re.fullmatch(_IDENTIFIER, token) is not None and _UNREADABLE not in token
 
 
-def _token_words(tokens: Iterable[str], masked: AbstractSet[bytes]) -> Iterator[bytes]:
+def _encode_token_words(tokens: Iterable[str], masked: AbstractSet[bytes]) -> Iterator[bytes]:
     words = (token.encode('utf-8', 'replace') for token in tokens)
     return (word for word in words if _is_word(word) and word not in masked)
 
 
-def _content(string: bytes) -> bytes:
+def _strip_string_prefix(string: bytes) -> bytes:
     """A string without the letters before its quotes, which are no words of their own."""
     at = min(at for at in (string.find(quote) for quote in (b'"', b"'", b'`')) if at >= 0)
     return string[at:]
 
 
-def _whole_words(text: bytes) -> Iterator[bytes]:
+def _list_whole_words(text: bytes) -> Iterator[bytes]:
     """The words of a string; none of one with a carriage return, which may be left out of it."""
     if b'\r' not in text:
         yield from (word for word in _ALL_WORDS.findall(text) if _UNREADABLE not in word)

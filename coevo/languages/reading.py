@@ -1,6 +1,6 @@
 """What text alone tells of the files of a language: which are tests, what they declare and name.
 
-A language's `reading` is a package or module that fulfils `Reading`; its answers are of one file, or of
+A language's `reading` is a package or module that fulfils `LanguageReading`; its answers are of one file, or of
 the files of one revision, and nothing is run for them.
 """
 
@@ -15,23 +15,23 @@ from typing import Protocol
 from coevo.git.repository import Repository
 from coevo.git.repository import TreeEntry
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.languages.layout import Placed
+from coevo.languages.layout import PathClassification
 from coevo.languages.layout import Side
 from coevo.languages.licences import DeclaredLicence
-from coevo.languages.prints import Lexis
+from coevo.languages.prints import LexicalRules
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import Word
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from coevo.model.records import TestMethod
 
 Resolve = Callable[[str], Iterable[DeclaredType]]
 """The types of the test tree that a simple name may mean, seen from one file."""
 
 
-class Tree(Protocol):
+class RevisionTree(Protocol):
     """One revision's files; those that are not of the language have no side. All paths are the
     repository's. Nothing is parsed before it is asked for."""
 
@@ -40,41 +40,41 @@ class Tree(Protocol):
         """All files of the revision, of whatever kind."""
 
     @property
-    def test_types(self) -> Mapping[str, tuple[Located, ...]]:
+    def test_types(self) -> Mapping[str, tuple[LocatedType, ...]]:
         """The types of the test tree by simple name."""
 
     def __hash__(self) -> int: ...
 
-    def file(self, path: str) -> SourceFile: ...
+    def parse_file(self, path: str) -> SourceFile: ...
 
-    def content(self, path: str) -> bytes: ...
+    def read_content(self, path: str) -> bytes: ...
 
-    def origin(self, path: str) -> Origin:
+    def find_origin(self, path: str) -> FileOrigin:
         """Whether a file was written here, generated, or taken from another project."""
 
-    def side(self, path: str) -> Side | None:
+    def find_side(self, path: str) -> Side | None:
         """Test or source; None for a file that is neither, or of no language of ours."""
 
     def is_source(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
 
-    def is_of_tests(self, path: str) -> bool:
+    def belongs_to_tests(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the tests; what builds a project need be neither's."""
 
-    def module(self, path: str) -> str:
+    def find_module(self, path: str) -> str:
         """The folder of the nearest build file; '.' is the root."""
 
-    def paths(self, side: Side) -> tuple[str, ...]:
+    def list_paths(self, side: Side) -> tuple[str, ...]:
         """Sorted."""
 
-    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         """The types of the test tree that a simple name may mean in a file of it."""
 
-    def visible(self, path: str, type_: Located) -> bool:
+    def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Whether a type can be meant by its simple name in a file."""
 
 
-class Reading(Protocol):
+class LanguageReading(Protocol):
     """A parser and what is known of test frameworks by name."""
 
     # how the names of its files end
@@ -83,39 +83,39 @@ class Reading(Protocol):
 
     # how comments and strings look, for a search that parses little
     @property
-    def LEXIS(self) -> Lexis: ...
+    def LEXIS(self) -> LexicalRules: ...
 
     # names that calls mean for a library's types far more often than for a project's
     @property
     def COMMON_CALLS(self) -> frozenset[str]: ...
 
     # whose a file of whatever kind is, as far as its path tells; None where it does not
-    def placed(self, path: str) -> Placed | None: ...
+    def classify_path(self, path: str) -> PathClassification | None: ...
 
     # whether what stands in a file decides how a revision is built
     def is_build_file(self, path: str) -> bool: ...
 
     # the licences that such a file lists
-    def declared_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]: ...
+    def parse_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]: ...
 
     # what a file declares; of one with syntax errors, what can be had. Where a language names types
     # by the places of their files, those of a text without a path have no full names
     def parse(self, source: bytes, path: str = '') -> SourceFile: ...
 
     # the same past any cache: whole histories would push out what others need again
-    def parse_once(self, source: bytes) -> SourceFile: ...
+    def parse_uncached(self, source: bytes) -> SourceFile: ...
 
     # by which names an observer is asked for lines of a file, and tells them (`BuiltPair.trace`)
-    def watched_as(self, file: SourceFile, path: str) -> tuple[str, ...]: ...
+    def list_watch_names(self, file: SourceFile, path: str) -> tuple[str, ...]: ...
 
     # names by which other files of a revision may mean a file, or what it declares
-    def named_as(self, tree: Tree, path: str) -> frozenset[str]: ...
+    def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]: ...
 
     # a digest of the parser, a key of what is kept of its answers
-    def version(self) -> str: ...
+    def compute_version(self) -> str: ...
 
     # a revision's files; kept for the neighbours of a walk, which share one end
-    def tree(self, repository: Repository, rev: str) -> Tree: ...
+    def open_tree(self, repository: Repository, rev: str) -> RevisionTree: ...
 
     # the test methods that a file declares, ignored and disabled ones too, in its order
     def find_tests(
@@ -126,17 +126,17 @@ class Reading(Protocol):
     def is_fixture(self, member: Member) -> bool: ...
 
     # the words of a declaration that was cut out of its file, in order
-    def words(self, source: str) -> tuple[Word, ...]: ...
+    def list_words(self, source: str) -> tuple[Word, ...]: ...
 
     # by what tests of a file say that they may be left, sorted
-    def expected_throws(self, source: bytes) -> tuple[str, ...]: ...
+    def list_expected_throws(self, source: bytes) -> tuple[str, ...]: ...
 
     # one sentence on what a file that somebody hands in may not bring, and the project's own have not;
     # None where nothing is refused
-    def refused_in(self, source: bytes, own: Sequence[bytes]) -> str | None: ...
+    def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None: ...
 
     # the simple name of the type that a test is named after, whether there is one or not
-    def class_under_test(self, test: TestMethod) -> str: ...
+    def guess_class_under_test(self, test: TestMethod) -> str: ...
 
     # whether an executed method of a file is that member of a type, or lies in it; without a member,
     # whether the rest of the type counts as executed with it

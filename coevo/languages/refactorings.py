@@ -73,7 +73,7 @@ class Refactorings:
 
     status: RefactoringStatus
     why: RefactoringsUnknown | None = None
-    found: tuple[Refactoring, ...] = ()
+    refactorings: tuple[Refactoring, ...] = ()
     cpu_seconds: float = field(default=0.0, compare=False)
 
 

@@ -8,11 +8,11 @@ from coevo.languages.declarations import DeclaredType
 from coevo.model.records import TestMethod
 
 
-class Smells(Protocol):
+class SmellDetector(Protocol):
     """A package, or module, of a language that offers them."""
 
     # the names of those of a test method in its file, sorted; LookupError if the file declares no
     # such method. Without the class under test, smells of its calls are not looked for
-    def smells_of(
+    def find_smells(
         self, source: bytes, method: TestMethod, production: DeclaredType | None = None
     ) -> tuple[str, ...]: ...

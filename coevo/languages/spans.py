@@ -10,7 +10,7 @@ Span = tuple[int, int]
 _PIECE = 256  # bytes that are looked through at once
 
 
-def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
+def subtract_holes(span: Span, holes: Iterable[Span]) -> list[Span]:
     """The parts of a span that no hole covers."""
     parts = []
     start, end = span
@@ -20,7 +20,7 @@ def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
     return [*parts, (start, end)]
 
 
-def code_end(source: bytes, at: int) -> int:
+def find_code_end(source: bytes, at: int) -> int:
     """Where what stands before a place ends, white space aside."""
     while at:
         piece = source[max(0, at - _PIECE) : at]
@@ -33,5 +33,5 @@ def code_end(source: bytes, at: int) -> int:
 
 def begins_line(source: bytes, at: int) -> bool:
     """Whether white space alone stands before a place on its line."""
-    end = code_end(source, at)
+    end = find_code_end(source, at)
     return not end or source.find(b'\n', end, at) >= 0

@@ -5,6 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def all_accepted(source: bytes, own: Sequence[bytes]) -> str | None:
+def accept_any_file(source: bytes, own: Sequence[bytes]) -> str | None:
     """Of a language that has none: what a file does is watched."""
     return None

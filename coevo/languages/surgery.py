@@ -19,7 +19,7 @@ class StartStateInvalid(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
+class OriginalTest:
     """A test method at old and the content of the file in which it stands there."""
 
     method: TestMethod
@@ -31,7 +31,7 @@ class StartTarget:
     """A test method of the file at new, and what it is reverted to; None removes it."""
 
     method: TestMethod
-    original: Original | None = None
+    original: OriginalTest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,25 +42,25 @@ class Graft:
     old: TestMethod | None = None
 
 
-class Namers(Protocol):
+class MentionFinder(Protocol):
     """Which files of a revision name what another one declares: suites, helpers, settings."""
 
-    def of(self, path: str) -> tuple[str, ...]:
+    def find_mentioning_files(self, path: str) -> tuple[str, ...]:
         """The other files that name a type of a file; the code does not count, for it sees no tests."""
 
-    def names(self, other: str, text: bytes | None, path: str) -> bool:
+    def mentions(self, other: str, text: bytes | None, path: str) -> bool:
         """Whether a text of a file names a type of another one."""
 
-    def text(self, path: str) -> bytes: ...
+    def read_text(self, path: str) -> bytes: ...
 
 
-class Surgery(Protocol):
+class FileSurgery(Protocol):
     """A module, or package, beside a language's reading."""
 
     # the test file at new with targets reverted or removed, and what they alone use; None where it
     # is absent at the start, as one that is new always is. used_elsewhere: names by which other
     # files may use what is not private; that stays. StartStateInvalid
-    def start_file(
+    def make_start_file(
         self,
         new: bytes,
         old: bytes | None,
@@ -70,7 +70,7 @@ class Surgery(Protocol):
     ) -> bytes | None: ...
 
     # the old file with tests of the new one; StartStateInvalid
-    def transplant(
+    def transplant_tests(
         self,
         old: bytes,
         new: bytes,
@@ -81,23 +81,23 @@ class Surgery(Protocol):
 
     # the old file with the helpers that the new one adds to it, the old one where it adds none; tests
     # and what runs by itself are no helpers. StartStateInvalid
-    def extended(self, old: bytes, new: bytes) -> bytes: ...
+    def add_helpers(self, old: bytes, new: bytes) -> bytes: ...
 
     # the tests of a file that are none of some; where the file alone tells none, what looks alike.
     # path: where the file stands, by which some languages name what owns its members
-    def other_tests(
+    def list_other_tests(
         self, source: bytes, targets: Sequence[Member], path: str = ''
     ) -> list[Member]: ...
 
     # all names in files that mention, or are related to, what a test file declares
-    def names_used_elsewhere(
+    def list_names_used_elsewhere(
         self, repository: Repository, rev: str, path: str
     ) -> frozenset[str]: ...
 
     # other test files that declare classes below some types, by simple names: path, content and
     # the binary names of these classes, sorted by path
-    def derived(
+    def find_derived_classes(
         self, repository: Repository, rev: str, path: str, names: Iterable[str]
     ) -> Iterator[tuple[str, bytes, frozenset[str]]]: ...
 
-    def namers(self, repository: Repository, rev: str) -> Namers: ...
+    def make_mention_finder(self, repository: Repository, rev: str) -> MentionFinder: ...

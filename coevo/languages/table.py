@@ -8,20 +8,20 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import lacking
+from coevo.languages.capabilities import list_lacking
 from coevo.languages.golang import language as golang
 from coevo.languages.java import language as java
 from coevo.languages.measures import Measures
 from coevo.languages.prints import PRINT_VERSION
 from coevo.languages.python import language as python
-from coevo.languages.reading import Reading
-from coevo.languages.surgery import Surgery
+from coevo.languages.reading import LanguageReading
+from coevo.languages.surgery import FileSurgery
 
 _JAVA: Language = java
 _PYTHON: Language = python
 _GO: Language = golang
 
-LANGUAGES: Mapping[str, Language] = {one.NAME: one for one in (_JAVA, _PYTHON, _GO)}
+LANGUAGES: Mapping[str, Language] = {language.NAME: language for language in (_JAVA, _PYTHON, _GO)}
 """By the value of the `language` columns."""
 
 # What is at the root of a repository that somebody else builds, as they call themselves.
@@ -36,16 +36,18 @@ _OTHER_BUILDS = {
 }
 
 
-def languages_of(repository: Repository, rev: str) -> tuple[Language, ...]:
+def detect_languages(repository: Repository, rev: str) -> tuple[Language, ...]:
     """Those whose tools build a revision, in the table's order; one repository may be of several."""
-    return tuple(one for one in LANGUAGES.values() if one.detect(repository, rev))
+    return tuple(
+        language for language in LANGUAGES.values() if language.can_build_revision(repository, rev)
+    )
 
 
-def why_none(repository: Repository, rev: str) -> str:
+def explain_no_language(repository: Repository, rev: str) -> str:
     """What a revision of no language of ours lacks, and who builds it instead."""
     there = repository.tree(rev)
     others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
-    why = 'has neither ' + ' nor '.join(one.NEEDS for one in LANGUAGES.values())
+    why = 'has neither ' + ' nor '.join(language.NEEDS for language in LANGUAGES.values())
     if others == ['Gradle']:
         return f'{why}; it is built by Gradle, of which none was found (set GRADLE_HOME)'
     if others:
@@ -53,51 +55,53 @@ def why_none(repository: Repository, rev: str) -> str:
     return why
 
 
-def reading(language: str) -> Reading:
+def get_reading(language: str) -> LanguageReading:
     """That of a language by its value in the `language` columns."""
     return LANGUAGES[language].READING
 
 
-def surgery(language: str) -> Surgery:
+def get_surgery(language: str) -> FileSurgery:
     return LANGUAGES[language].SURGERY
 
 
-def measures(language: str) -> Measures:
+def get_measures(language: str) -> Measures:
     return LANGUAGES[language].MEASURES
 
 
-def offers(language: str, capability: Capability) -> bool:
+def offers_capability(language: str, capability: Capability) -> bool:
     return capability in LANGUAGES[language].OFFERS
 
 
-def not_offered(language: str) -> tuple[str, ...]:
+def list_not_offered(language: str) -> tuple[str, ...]:
     """What a language lacks of all that one can offer, sorted."""
     known = LANGUAGES[language]
-    return tuple(sorted((*lacking(EVERYTHING, known.OFFERS), *known.MEASURES.lacking)))
+    return tuple(
+        sorted((*list_lacking(EVERYTHING, known.OFFERS), *known.MEASURES.lacking_measures))
+    )
 
 
-def parser_version(language: str) -> str:
+def name_parser_version(language: str) -> str:
     """Name what makes hashes and prints of bodies: those of another version answer nothing."""
-    return f'{reading(language).version()} {PRINT_VERSION}'
+    return f'{get_reading(language).compute_version()} {PRINT_VERSION}'
 
 
-def reading_at(path: str) -> Reading:
+def get_reading_of_file(path: str) -> LanguageReading:
     """That of the language in which a file is written."""
-    return reading(language_at(path))
+    return get_reading(detect_file_language(path))
 
 
-def language_at(path: str) -> str:
+def detect_file_language(path: str) -> str:
     """The language in which a file is written, by its name; ValueError if it is none of ours."""
-    for name, one in LANGUAGES.items():
-        if path.endswith(one.READING.SUFFIXES):
+    for name, language in LANGUAGES.items():
+        if path.endswith(language.READING.SUFFIXES):
             return name
     raise ValueError(f'{path} is written in no language that coevo knows')
 
 
-def engine_version(language: str) -> int:
+def get_engine_version(language: str) -> int:
     return LANGUAGES[language].ENGINE_VERSION
 
 
-def engine_versions() -> dict[str, int]:
+def list_engine_versions() -> dict[str, int]:
     """Of all languages: what a run is asked of, and what its worker has to have."""
     return {name: LANGUAGES[name].ENGINE_VERSION for name in sorted(LANGUAGES)}

@@ -33,7 +33,7 @@ _LEAVING_SECONDS = 2.0
 Name = TypeVar('Name')
 
 
-class Hearing(Protocol[Name]):
+class RunProgress(Protocol[Name]):
     """What is heard of a process.
 
     running  the test that has begun and not ended
@@ -46,16 +46,16 @@ class Hearing(Protocol[Name]):
     late: Name | None
 
 
-class Listening(Hearing[Name], Protocol[Name]):
+class RunEventListener(RunProgress[Name], Protocol[Name]):
     """over  whether a session has told all of a run"""
 
     over: bool
 
-    def hear(self, event: dict[str, Any]) -> None: ...
+    def handle_event(self, event: dict[str, Any]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds(Generic[Name]):
+class CpuBounds(Generic[Name]):
     """CPU seconds that a process may use; ten times that in wall time.
 
     tests       by test
@@ -70,16 +70,16 @@ class Bounds(Generic[Name]):
     loading_is: str | None = None
 
 
-def send(process: Process, order: Mapping[str, object]) -> None:
+def send_only_order(process: Process, order: Mapping[str, object]) -> None:
     """An order that is its only one."""
     try:
-        process.stdin.write(process.inside(json.dumps(order)).encode() + b'\n')
+        process.stdin.write(process.translate_for_job(json.dumps(order)).encode() + b'\n')
         process.stdin.close()
     except BrokenPipeError:
         return  # it ended before it read: its silence is what the verdicts are made from
 
 
-def tell(process: Process, *parts: bytes) -> None:
+def send_order_parts(process: Process, *parts: bytes) -> None:
     """One order of several; what has ended says nothing to it."""
     try:
         for part in parts:
@@ -89,26 +89,26 @@ def tell(process: Process, *parts: bytes) -> None:
         return
 
 
-def dismiss(process: Process) -> None:
+def dismiss_process(process: Process) -> None:
     """End what waits for orders, by itself if it will: of what is killed nobody knows all costs."""
     with suppress(BrokenPipeError):
         process.stdin.close()
-    process.ended_within(_LEAVING_SECONDS)
+    process.ends_within(_LEAVING_SECONDS)
     process.close()
 
 
-def ending(process: Process) -> str:
+def describe_ending(process: Process) -> str:
     """Its exit status, or the limit for which it was killed."""
-    if not process.ended_within(_LAST_WORDS_SECONDS):
+    if not process.ends_within(_LAST_WORDS_SECONDS):
         process.kill()
         return process.exceeded or 'exit:0'
     return process.exceeded or f'exit:{process.wait()}'
 
 
-def noise_between(process: Process, mark: str) -> str:
+def read_noise_between(process: Process, mark: str) -> str:
     """What was written to standard error between two lines that are a mark, without what stands around them."""
     end = time.monotonic() + _NOISE_SECONDS
-    while (noise := process.noise()).count(mark) < 2 and time.monotonic() < end:
+    while (noise := process.get_noise()).count(mark) < 2 and time.monotonic() < end:
         if process.poll() is not None or noise.rstrip().endswith(mark):
             break  # nothing more comes; or so much was written that its beginning is gone
         time.sleep(0.002)
@@ -116,25 +116,25 @@ def noise_between(process: Process, mark: str) -> str:
     return last.strip('\n')
 
 
-def listen(
+def listen_until_over(
     process: Process,
     told: Iterable[dict[str, Any]],
-    heard: Listening[Name],
-    bounds: Bounds[Name],
+    heard: RunEventListener[Name],
+    bounds: CpuBounds[Name],
     begun: float,
 ) -> bool:
-    """Whether a session told all of a run; else the process has ended, or was killed. `begun` as `watching` has it."""
-    with watching(process, heard, bounds, begun):
+    """Whether a session told all of a run; else the process has ended, or was killed. `begun` as `watch_limits` has it."""
+    with watch_limits(process, heard, bounds, begun):
         for event in told:
-            heard.hear(event)
+            heard.handle_event(event)
             if heard.over:
                 return True
     return False
 
 
 @contextmanager
-def watching(
-    process: Process, heard: Hearing[Name], bounds: Bounds[Name], begun: float = 0.0
+def watch_limits(
+    process: Process, heard: RunProgress[Name], bounds: CpuBounds[Name], begun: float = 0.0
 ) -> Iterator[None]:
     """Kill the process when the test that runs is over its limit, and note which one that was.
 
@@ -142,13 +142,13 @@ def watching(
     """
     over = threading.Event()
 
-    def watch() -> None:
-        watcher = _Watcher(process, heard, bounds, begun)
+    def poll_limits() -> None:
+        watcher = _LimitWatcher(process, heard, bounds, begun)
         while not over.wait(_POLL_SECONDS):
-            if watcher.kills():
+            if watcher.kill_if_over_limit():
                 return
 
-    thread = threading.Thread(target=watch, daemon=True)
+    thread = threading.Thread(target=poll_limits, daemon=True)
     thread.start()
     try:
         yield
@@ -157,17 +157,17 @@ def watching(
         thread.join()
 
 
-class _Watcher(Generic[Name]):
+class _LimitWatcher(Generic[Name]):
     def __init__(
-        self, process: Process, heard: Hearing[Name], bounds: Bounds[Name], begun: float
+        self, process: Process, heard: RunProgress[Name], bounds: CpuBounds[Name], begun: float
     ) -> None:
         self._process, self._heard, self._bounds, self._begun = process, heard, bounds, begun
         self._current: Name | None = None
         self._cpu, self._wall = begun, time.monotonic()
 
-    def kills(self) -> bool:
+    def kill_if_over_limit(self) -> bool:
         """Look once; whether it was killed."""
-        used = self._process.cpu_seconds()
+        used = self._process.get_cpu_seconds()
         if used - self._begun > self._bounds.whole:
             self._process.exceeded = self._process.exceeded or 'cpu'
             self._process.kill()

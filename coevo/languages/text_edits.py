@@ -23,43 +23,43 @@ class TextEdits:
         crlf = self.source.count(b'\r\n')
         return b'\r\n' if crlf * 2 > self.source.count(b'\n') else b'\n'
 
-    def cut(self, start: int, end: int) -> None:
-        self._cuts.append(whole_lines(self.source, start, end))
+    def cut_span(self, start: int, end: int) -> None:
+        self._cuts.append(widen_to_whole_lines(self.source, start, end))
 
     def replace(self, start: int, end: int, text: bytes) -> None:
-        self._texts.append((start, end, self._native(text)))
+        self._texts.append((start, end, self._use_line_end(text)))
 
     def insert(self, at: int, text: bytes) -> None:
-        self._texts.append((at, at, self._native(text)))
+        self._texts.append((at, at, self._use_line_end(text)))
 
-    def result(self) -> bytes:
-        cuts = [(*self._without_gap(start, end), b'') for start, end in self._merged()]
+    def apply_edits(self) -> bytes:
+        cuts = [(*self._widen_over_gap(start, end), b'') for start, end in self._merge_cuts()]
         text = self.source
         for start, end, new in sorted([*self._texts, *cuts], key=lambda e: e[:2])[::-1]:
             text = text[:start] + new + text[end:]
-        return self._closed(text)
+        return self._match_final_newline(text)
 
-    def _native(self, text: bytes) -> bytes:
+    def _use_line_end(self, text: bytes) -> bytes:
         return text.replace(b'\r\n', b'\n').replace(b'\n', self.line_end)
 
-    def _merged(self) -> list[tuple[int, int]]:
+    def _merge_cuts(self) -> list[tuple[int, int]]:
         """The cuts, those joined between which nothing but white space stands."""
         merged: list[tuple[int, int]] = []
         for start, end in sorted(set(self._cuts)):
             if (
                 merged
                 and not self.source[merged[-1][1] : start].strip()
-                and not self._edited(start)
+                and not self._is_insertion_at(start)
             ):
                 merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
             else:
                 merged.append((start, end))
         return merged
 
-    def _edited(self, at: int) -> bool:
+    def _is_insertion_at(self, at: int) -> bool:
         return any(start == end == at for start, end, _ in self._texts)
 
-    def _without_gap(self, start: int, end: int) -> tuple[int, int]:
+    def _widen_over_gap(self, start: int, end: int) -> tuple[int, int]:
         """A cut of whole lines with one of the two gaps that it would leave side by side."""
         before = _BLANKS_BEFORE.search(self.source[:start])
         after = _BLANKS_AFTER.match(self.source, end)
@@ -71,26 +71,26 @@ class TextEdits:
             return before.start(), end
         return start, end
 
-    def _closed(self, text: bytes) -> bytes:
+    def _match_final_newline(self, text: bytes) -> bytes:
         """With the newline at the end, or the lack of it, that the source has."""
         if self.source.endswith(b'\n'):
             return text if text.endswith(b'\n') else text + self.line_end
         return text.rstrip(b'\r\n')
 
 
-def replaced(source: bytes, start: int, end: int, text: bytes) -> bytes:
+def replace_span(source: bytes, start: int, end: int, text: bytes) -> bytes:
     """With another text in place of a span, and every other byte as it is."""
     return source[:start] + text + source[end:]
 
 
-def without(source: bytes, start: int, end: int) -> bytes:
+def remove_span(source: bytes, start: int, end: int) -> bytes:
     """Without a span, as `TextEdits.cut` leaves it."""
     edits = TextEdits(source)
-    edits.cut(start, end)
-    return edits.result()
+    edits.cut_span(start, end)
+    return edits.apply_edits()
 
 
-def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
+def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
     """A span widened to the lines that it fills alone; as it is where it shares one."""
     first = source.rfind(b'\n', 0, start) + 1
     stop = source.find(b'\n', end)
@@ -100,7 +100,7 @@ def whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def indentation(source: bytes, at: int) -> bytes:
+def find_indentation(source: bytes, at: int) -> bytes:
     """The white space between the start of a line and a place in it, empty if there is more."""
     before = source[source.rfind(b'\n', 0, at) + 1 : at]
     return b'' if before.strip() else before

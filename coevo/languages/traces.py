@@ -53,7 +53,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traced:
+class TraceBatch:
     """A trace for each method, None for one that did not run to its end.
 
     together  what those executed that did, as of one run; None where none did, or nobody asked
@@ -64,31 +64,31 @@ class Traced:
     together: Trace | None = None
 
 
-def union(traces: Iterable[Trace | None]) -> Trace | None:
+def unite_traces(traces: Iterable[Trace | None]) -> Trace | None:
     """What several executed, for engines that tell lines and no branches; None of none."""
     known = [trace for trace in traces if trace is not None]
     if not known:
         return None
     lines: dict[str, dict[int, CoveredLine]] = {}
     for trace in known:
-        for path, found in trace.lines.items():
+        for path, covered_lines in trace.lines.items():
             own = lines.setdefault(path, {})
-            for line in found:
+            for line in covered_lines:
                 before = own.get(line.line)
                 if before is None or before.covered_instructions < line.covered_instructions:
                     own[line.line] = line
     return Trace(
-        executed=tuple(dict.fromkeys(one for trace in known for one in trace.executed)),
+        executed=tuple(dict.fromkeys(method for trace in known for method in trace.executed)),
         lines={path: tuple(own[at] for at in sorted(own)) for path, own in lines.items()},
-        reached=reached_by_any(known),
+        reached=unite_reached_lines(known),
     )
 
 
-def reached_by_any(traces: Iterable[Trace | None]) -> dict[str, frozenset[int]] | None:
+def unite_reached_lines(traces: Iterable[Trace | None]) -> dict[str, frozenset[int]] | None:
     """What an observer saw reached in any of them; None where there was none."""
     known = [trace for trace in traces if trace is not None]
-    found: dict[str, frozenset[int]] = {}
+    reached_lines: dict[str, frozenset[int]] = {}
     for trace in known:
         for name, lines in (trace.reached or {}).items():
-            found[name] = found.get(name, frozenset()) | lines
-    return found if any(trace.reached is not None for trace in known) else None
+            reached_lines[name] = reached_lines.get(name, frozenset()) | lines
+    return reached_lines if any(trace.reached is not None for trace in known) else None

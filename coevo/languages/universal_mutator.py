@@ -20,11 +20,11 @@ from tree_sitter import Language
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.languages.documenting import documenting_lines
+from coevo.languages.documenting import find_documenting_lines
 from coevo.languages.documenting import is_comment
 from coevo.languages.mutation import Mutant
-from coevo.languages.mutation import OutOfTime
-from coevo.languages.mutation import encoding_of
+from coevo.languages.mutation import MutationTimeout
+from coevo.languages.mutation import choose_encoding
 from coevo.model.errors import Fatal
 
 CPU_LIMIT = 300
@@ -61,32 +61,34 @@ class UniversalMutator:
     def is_installed(self) -> bool:
         return is_installed()
 
-    def documenting(self, source: bytes) -> frozenset[int]:
+    def find_documenting_lines(self, source: bytes) -> frozenset[int]:
         """The lines of which no mutant is made: the tool finds operators in prose."""
         root = Parser(self.grammar).parse(source).root_node
-        return documenting_lines(source, root, self.documents)
+        return find_documenting_lines(source, root, self.documents)
 
-    def mutants_of(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
-        texts = [line.rstrip('\r').replace('\r', ' ') for line in _text(source).split('\n')]
-        wanted = set(lines) - self.documenting(source)
-        asked = sorted(line for line in wanted if 0 < line <= len(texts))
-        if not asked:
+    def make_mutants(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+        texts = [
+            line.rstrip('\r').replace('\r', ' ') for line in _decode_source(source).split('\n')
+        ]
+        wanted = set(lines) - self.find_documenting_lines(source)
+        asked_lines = sorted(line for line in wanted if 0 < line <= len(texts))
+        if not asked_lines:
             return ()
-        seen = _shown(texts, asked)
+        seen = _blank_other_lines(texts, asked_lines)
         with tempfile.TemporaryDirectory(prefix='coevo-mutants-') as folder:
-            _run(self, Path(folder), seen, asked)
-            return tuple(_read(self, Path(folder), seen, asked))
+            _run_tool(self, Path(folder), seen, asked_lines)
+            return tuple(_load_mutants(self, Path(folder), seen, asked_lines))
 
 
 def is_installed() -> bool:
-    return _place().exists()
+    return _locate_tool().exists()
 
 
-def _text(source: bytes) -> str:
-    return source.decode(encoding_of(source))
+def _decode_source(source: bytes) -> str:
+    return source.decode(choose_encoding(source))
 
 
-def _shown(texts: list[str], asked: list[int]) -> list[str]:
+def _blank_other_lines(texts: list[str], asked: list[int]) -> list[str]:
     """The file with all other lines left empty.
 
     The tool writes the whole file for each mutant, and mutates every line before it drops what
@@ -99,7 +101,7 @@ def _shown(texts: list[str], asked: list[int]) -> list[str]:
     ]
 
 
-def _run(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]) -> None:
+def _run_tool(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]) -> None:
     name = f'Source{tool.suffix}'
     source = folder / name  # own name: Source and a suffix of coevo's
     source.write_text('\n'.join(seen) + '\n', encoding='utf-8', newline='')
@@ -116,7 +118,7 @@ def _run(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]
                 '-c',
                 _LIMITED,
                 str(tool.cpu_limit),
-                str(_tool()),
+                str(_require_tool()),
                 *arguments,
             ],
             cwd=folder,
@@ -128,39 +130,39 @@ def _run(tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]
         )
     except subprocess.CalledProcessError as error:
         if error.returncode in _KILLED:
-            raise OutOfTime from error
+            raise MutationTimeout from error
         raise
 
 
-def _tool() -> Path:
+def _require_tool() -> Path:
     if not is_installed():
         raise Fatal('universalmutator is not installed; run `make setup`')
-    return _place()
+    return _locate_tool()
 
 
-def _place() -> Path:
+def _locate_tool() -> Path:
     return Path(sys.executable).parent / 'mutate'  # own name: this interpreter's
 
 
-def _read(
+def _load_mutants(
     tool: UniversalMutator, folder: Path, seen: list[str], asked: list[int]
 ) -> Iterator[Mutant]:
     written = (folder / 'out').glob(f'Source.mutant.*{tool.suffix}')
     for path in sorted(written, key=lambda path: int(path.suffixes[-2][1:])):
         text = path.read_bytes().decode()
-        yield _mutant(text.removesuffix('\n').split('\n'), seen, asked)
+        yield _build_mutant(text.removesuffix('\n').split('\n'), seen, asked)
 
 
-def _mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Mutant:
+def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Mutant:
     """A mutant from the file that the tool wrote: the first line asked for that can be its line."""
-    same_start = _common(mutated, seen)
-    same_end = _common(mutated[::-1], seen[::-1])
+    same_start = _count_common_lines(mutated, seen)
+    same_end = _count_common_lines(mutated[::-1], seen[::-1])
     line = next(line for line in asked if len(seen) - same_end <= line <= same_start + 1)
     stop = line + len(mutated) - len(seen)
     return Mutant(line=line, original=seen[line - 1], mutated='\n'.join(mutated[line - 1 : stop]))
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def _count_common_lines(one: list[str], other: list[str]) -> int:
     """How many lines are equal from the start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

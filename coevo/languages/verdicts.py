@@ -35,7 +35,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class VerdictBatch:
     """One process: a verdict for each method, None for one that lost it to a neighbour.
 
     output  what it wrote to both of its streams, in order; the end of it

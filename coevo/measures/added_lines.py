@@ -17,46 +17,50 @@ _PLAIN = ('--no-color', '--no-ext-diff', '--no-textconv', '--diff-algorithm=myer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftLines:
+class UnchangedLines:
     """The lines of a file at new that stood in a file at old: their numbers there, both 1-based."""
 
     old_path: str
     old_lines: Mapping[int, int]
 
 
-def added_lines(repository: Repository, old_rev: str, new_rev: str, path: str) -> frozenset[int]:
+def find_added_lines(
+    repository: Repository, old_rev: str, new_rev: str, path: str
+) -> frozenset[int]:
     """1-based lines of a file at new that its version at old lacks; all of them if it is new.
 
     A file that was renamed is compared with what it was (`git diff -M`).
     """
-    versions = _versions(repository, old_rev, new_rev, path)
+    versions = _find_versions(repository, old_rev, new_rev, path)
     if versions is None:
         return frozenset()
     if versions.before is None:
-        return frozenset(range(1, _count(repository, versions) + 1))
+        return frozenset(range(1, _count_lines(repository, versions) + 1))
     return frozenset(
         line
-        for hunk in _hunks(repository, versions)
+        for hunk in _list_hunks(repository, versions)
         for line in range(hunk.new, hunk.new + hunk.added)
     )
 
 
-def left_lines(repository: Repository, old_rev: str, new_rev: str, path: str) -> LeftLines | None:
-    """The lines that `added_lines` does not have; None if there is no version at old, or none at new."""
-    versions = _versions(repository, old_rev, new_rev, path)
+def find_unchanged_lines(
+    repository: Repository, old_rev: str, new_rev: str, path: str
+) -> UnchangedLines | None:
+    """The lines that `find_added_lines` does not have; None if there is no version at old, or none at new."""
+    versions = _find_versions(repository, old_rev, new_rev, path)
     if versions is None or versions.before is None:
         return None
-    found: dict[int, int] = {}
+    old_lines: dict[int, int] = {}
     line, shift = 1, 0
-    end = _Hunk(new=_count(repository, versions) + 1, removed=0, added=0)
-    for hunk in (*_hunks(repository, versions), end):
-        found |= {number: number + shift for number in range(line, hunk.new)}
+    end = _Hunk(new=_count_lines(repository, versions) + 1, removed=0, added=0)
+    for hunk in (*_list_hunks(repository, versions), end):
+        old_lines |= {number: number + shift for number in range(line, hunk.new)}
         line, shift = hunk.new + hunk.added, shift + hunk.removed - hunk.added
-    return LeftLines(old_path=versions.origin, old_lines=found)
+    return UnchangedLines(old_path=versions.origin, old_lines=old_lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Versions:
+class _FileVersions:
     """A file's blobs at both ends; `origin` is its path at old."""
 
     origin: str
@@ -73,34 +77,38 @@ class _Hunk:
     added: int
 
 
-def _versions(repository: Repository, old_rev: str, new_rev: str, path: str) -> _Versions | None:
+def _find_versions(
+    repository: Repository, old_rev: str, new_rev: str, path: str
+) -> _FileVersions | None:
     entry = repository.tree(new_rev).get(path)
     if entry is None:
         return None
     suffix = PurePosixPath(path).suffix
-    origin = _renamed(repository, old_rev, new_rev, suffix).get(path, path)
+    origin = _list_renamed(repository, old_rev, new_rev, suffix).get(path, path)
     before = repository.tree(old_rev).get(origin)
-    return _Versions(origin=origin, before=before.oid if before else None, after=entry.oid)
+    return _FileVersions(origin=origin, before=before.oid if before else None, after=entry.oid)
 
 
-def _count(repository: Repository, versions: _Versions) -> int:
+def _count_lines(repository: Repository, versions: _FileVersions) -> int:
     return repository.blob(versions.after).count(b'\n') + 1
 
 
-def _hunks(repository: Repository, versions: _Versions) -> Iterator[_Hunk]:
+def _list_hunks(repository: Repository, versions: _FileVersions) -> Iterator[_Hunk]:
     if versions.before is None or versions.before == versions.after:
         return
     options = (*_PLAIN, '--unified=0', '--text')
-    diff = repository.git('diff', *options, versions.before, versions.after)
+    diff = repository.run_command('diff', *options, versions.before, versions.after)
     for removed, start, added in _HUNK.findall(diff):
         count = int(added or 1)
         yield _Hunk(new=int(start) + (not count), removed=int(removed or 1), added=count)
 
 
 @lru_cache(maxsize=64)
-def _renamed(repository: Repository, old_rev: str, new_rev: str, suffix: str) -> dict[str, str]:
+def _list_renamed(
+    repository: Repository, old_rev: str, new_rev: str, suffix: str
+) -> dict[str, str]:
     """Files of new whose names end so and that have another path at old, and that path."""
-    listing = repository.git(
+    listing = repository.run_command(
         *('diff-tree', '-r', '-z', '-M', '--diff-filter=R', '--name-status'),
         *(old_rev, new_rev, '--', f'*{suffix}'),
     )

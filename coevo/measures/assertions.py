@@ -37,22 +37,25 @@ class AssertionChange:
     changed: tuple[tuple[str, str], ...]
 
 
-def assertion_change(assertions: Assertions, old_source: str, new_source: str) -> AssertionChange:
+def compare_assertions(assertions: Assertions, old_source: str, new_source: str) -> AssertionChange:
     """The assertions that two versions of a test method do not share; each is the method alone."""
-    old, new = (Counter(assertions.assertions_of(text)) for text in (old_source, new_source))
-    gone, come = list((old - new).elements()), list((new - old).elements())
+    old, new = (Counter(assertions.list_assertions(text)) for text in (old_source, new_source))
+    lost, come = list((old - new).elements()), list((new - old).elements())
     changed = []
-    for text in list(gone):
-        kind = assertions.kind_of(text)
-        other = next((one for one in come if assertions.kind_of(one) == kind), None)
+    for text in list(lost):
+        kind = assertions.classify_assertion(text)
+        other = next(
+            (candidate for candidate in come if assertions.classify_assertion(candidate) == kind),
+            None,
+        )
         if other is not None:
             changed.append((text, other))
-            gone.remove(text)
+            lost.remove(text)
             come.remove(other)
-    return AssertionChange(lost=tuple(gone), gained=tuple(come), changed=tuple(changed))
+    return AssertionChange(lost=tuple(lost), gained=tuple(come), changed=tuple(changed))
 
 
-def change_kinds(
+def classify_change(
     change: AssertionChange | None, coverage_old: float | None, coverage_new: float | None
 ) -> tuple[AssertionKind, ...]:
     """What the change of a passing test did, sorted.
@@ -60,16 +63,16 @@ def change_kinds(
     change                      None where the language offers no assertions
     coverage_old, coverage_new  shares of the lines of the focal code, 0 to 1; None where not measured
     """
-    found: dict[AssertionKind, bool] = {}
+    kinds: dict[AssertionKind, bool] = {}
     if change is not None:
-        found[AssertionKind.ASSERTIONS_CHANGED] = bool(change.changed)
-        found[AssertionKind.ASSERTIONS_GAINED] = bool(change.gained)
-        found[AssertionKind.ASSERTIONS_LOST] = bool(change.lost)
+        kinds[AssertionKind.ASSERTIONS_CHANGED] = bool(change.changed)
+        kinds[AssertionKind.ASSERTIONS_GAINED] = bool(change.gained)
+        kinds[AssertionKind.ASSERTIONS_LOST] = bool(change.lost)
     if coverage_old is not None and coverage_new is not None:
-        found[AssertionKind.COVERAGE_GAINED] = _is_step(coverage_old, coverage_new)
-        found[AssertionKind.COVERAGE_LOST] = _is_step(coverage_new, coverage_old)
-    return tuple(sorted(kind for kind, holds in found.items() if holds))
+        kinds[AssertionKind.COVERAGE_GAINED] = _is_coverage_step(coverage_old, coverage_new)
+        kinds[AssertionKind.COVERAGE_LOST] = _is_coverage_step(coverage_new, coverage_old)
+    return tuple(sorted(kind for kind, holds in kinds.items() if holds))
 
 
-def _is_step(low: float, high: float) -> bool:
+def _is_coverage_step(low: float, high: float) -> bool:
     return round(high - low, 9) >= COVERAGE_STEP

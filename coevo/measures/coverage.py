@@ -17,40 +17,44 @@ from coevo.model.quality import CoveredDependency
 Key = tuple[str, int, str]
 
 
-def coverage_of(dependencies: Iterable[Dependency], trace: Trace) -> Coverage | None:
+def measure_coverage(dependencies: Iterable[Dependency], trace: Trace) -> Coverage | None:
     """The coverage of the dependencies that are methods or constructors and stand at new.
 
     A line belongs to each of them in whose range it lies; two that share lines (a method in a local
     class) count it twice, as the paper's sum over dependencies does. None if there are none.
     """
-    return together(covered_by(dependencies, trace))
+    return sum_coverage(measure_each(dependencies, trace))
 
 
-def covered_by(dependencies: Iterable[Dependency], trace: Trace) -> tuple[CoveredDependency, ...]:
+def measure_each(dependencies: Iterable[Dependency], trace: Trace) -> tuple[CoveredDependency, ...]:
     """The same for each of them."""
-    return tuple(_covered(one, trace) for one in dependencies if is_measured(one))
+    return tuple(
+        _measure_dependency(dependency, trace)
+        for dependency in dependencies
+        if is_measured(dependency)
+    )
 
 
 def is_measured(dependency: Dependency) -> bool:
     return dependency.is_method and dependency.revised is not Revised.REMOVED
 
 
-def together(parts: Sequence[CoveredDependency]) -> Coverage | None:
+def sum_coverage(parts: Sequence[CoveredDependency]) -> Coverage | None:
     """The sum over dependencies; None if there are none."""
     if not parts:
         return None
     return Coverage(
-        lines=sum(one.lines for one in parts),
-        covered_lines=sum(one.covered_lines for one in parts),
-        known_lines=sum(one.known_lines for one in parts),
-        branches=sum(one.branches for one in parts),
-        covered_branches=sum(one.covered_branches for one in parts),
+        lines=sum(part.lines for part in parts),
+        covered_lines=sum(part.covered_lines for part in parts),
+        known_lines=sum(part.known_lines for part in parts),
+        branches=sum(part.branches for part in parts),
+        covered_branches=sum(part.covered_branches for part in parts),
         methods=len(parts),
-        covered_methods=sum(one.executed for one in parts),
+        covered_methods=sum(part.executed for part in parts),
     )
 
 
-def of_others(
+def measure_with_others(
     dependencies: Iterable[Dependency],
     own: Iterable[CoveredDependency],
     seen: Mapping[Key, CoveredDependency],
@@ -60,27 +64,28 @@ def of_others(
     own   what it executes, and what it covers of that
     seen  the same of others, from which the lines of the rest are known
     """
-    known = {key(one): one for one in own}
-    return together(
+    known = {make_key(dependency): dependency for dependency in own}
+    return sum_coverage(
         [
-            known.get(key(one)) or _missed(one, seen.get(key(one)))
-            for one in dependencies
-            if is_measured(one)
+            known.get(make_key(dependency))
+            or _make_uncovered(dependency, seen.get(make_key(dependency)))
+            for dependency in dependencies
+            if is_measured(dependency)
         ]
     )
 
 
-def key(one: Dependency | CoveredDependency) -> Key:
+def make_key(one: Dependency | CoveredDependency) -> Key:
     return one.file, one.start_line, one.declaration
 
 
-def _covered(dependency: Dependency, trace: Trace) -> CoveredDependency:
-    lines = _lines(dependency, trace)
+def _measure_dependency(dependency: Dependency, trace: Trace) -> CoveredDependency:
+    lines = _list_lines(dependency, trace)
     return CoveredDependency(
         file=dependency.file,
         start_line=dependency.start_line,
         declaration=dependency.declaration,
-        lines=_count(dependency),
+        lines=_count_lines(dependency),
         known_lines=len(lines),
         covered_lines=sum(line.covered_instructions > 0 for line in lines),
         branches=sum(line.missed_branches + line.covered_branches for line in lines),
@@ -89,17 +94,17 @@ def _covered(dependency: Dependency, trace: Trace) -> CoveredDependency:
     )
 
 
-def _missed(dependency: Dependency, seen: CoveredDependency | None) -> CoveredDependency:
+def _make_uncovered(dependency: Dependency, seen: CoveredDependency | None) -> CoveredDependency:
     """Nothing of it is covered; how many of its lines have code is known if another test was traced."""
-    known = seen or _covered(dependency, Trace(executed=(), lines={}))
+    known = seen or _measure_dependency(dependency, Trace(executed=(), lines={}))
     return replace(known, covered_lines=0, covered_branches=0, executed=False)
 
 
-def _count(dependency: Dependency) -> int:
+def _count_lines(dependency: Dependency) -> int:
     return dependency.end_line - dependency.start_line + 1
 
 
-def _lines(dependency: Dependency, trace: Trace) -> list[CoveredLine]:
+def _list_lines(dependency: Dependency, trace: Trace) -> list[CoveredLine]:
     return [
         line
         for line in trace.lines.get(dependency.file, ())

@@ -10,9 +10,9 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import like
+from coevo.languages.undoing import find_same_member
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
@@ -20,24 +20,24 @@ from coevo.model.records import Pair
 CALLABLES = ('method', 'constructor')
 
 
-def declared(
+def find_declaration(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
     """Where the declaration stands that a dependency names: at new, or at old if it was removed.
 
     None where it is no method or constructor, but the rest of a type, or a resource.
     """
-    if not dependency.file.endswith(reading(pair.language).SUFFIXES):
+    if not dependency.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
-    for found in _types(repository, pair, rev, [dependency.file]):
-        for member in found.type.members:
-            if member.kind in CALLABLES and _named(dependency, member):
-                return replace(found, member=member)
+    for located in _list_types(repository, pair, rev, [dependency.file]):
+        for member in located.type.members:
+            if member.kind in CALLABLES and _is_declared_as(dependency, member):
+                return replace(located, member=member)
     return None
 
 
-def counterpart(
+def find_counterpart(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
     """Its type at the other end, with the declaration of the same name and parameters.
@@ -46,70 +46,70 @@ def counterpart(
     those of the same path come first, then those of the same name around it. None where there is
     no such type.
     """
-    known = declared(repository, pair, dependency)
+    known = find_declaration(repository, pair, dependency)
     if known is None or known.member is None:
         return None
     removed = dependency.revised is Revised.REMOVED
-    for found in _others(repository, pair, known, is_new=not removed):
-        member = like(known.member, found.type)
+    for located in _list_others(repository, pair, known, is_new=not removed):
+        member = find_same_member(known.member, located.type)
         if removed or member is not None:
-            return replace(found, member=member)
+            return replace(located, member=member)
     return None
 
 
-def declared_type(
+def find_declared_type(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
     """Where the type stands of which a dependency names the rest: at new, or at old."""
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
     lines = dependency.start_line, dependency.end_line
-    for found in _types(repository, pair, rev, [dependency.file]):
-        type_ = found.type
+    for located in _list_types(repository, pair, rev, [dependency.file]):
+        type_ = located.type
         if lines == (type_.start_line, type_.end_line) and (
             dependency.declaration == type_.declaration
         ):
-            return found
+            return located
     return None
 
 
-def other_type(
+def find_other_type(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> LocatedDeclaration | None:
     """The same type at the other end; `is_new` says that it is known at new."""
-    return next(_others(repository, pair, known, is_new=is_new), None)
+    return next(_list_others(repository, pair, known, is_new=is_new), None)
 
 
-def _others(
+def _list_others(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> Iterator[LocatedDeclaration]:
     rev = pair.old.rev if is_new else pair.new.rev
-    changed = (change.path for change in repository.changed(pair.old.rev, pair.new.rev))
-    suffixes = reading(pair.language).SUFFIXES
+    changed = (change.path for change in repository.list_changes(pair.old.rev, pair.new.rev))
+    suffixes = get_reading(pair.language).SUFFIXES
     others = [path for path in changed if path.endswith(suffixes) and path != known.path]
-    for found in _types(repository, pair, rev, [known.path, *others]):
-        if _nesting(known.type, known.file) == _nesting(found.type, found.file):
-            yield found
+    for located in _list_types(repository, pair, rev, [known.path, *others]):
+        if _strip_package(known.type, known.file) == _strip_package(located.type, located.file):
+            yield located
 
 
-def _named(dependency: Dependency, member: Member) -> bool:
+def _is_declared_as(dependency: Dependency, member: Member) -> bool:
     lines = member.start_line, member.end_line
     return (dependency.start_line, dependency.end_line) == lines and (
         dependency.declaration == member.declaration
     )
 
 
-def _nesting(type_: DeclaredType, file: SourceFile) -> str:
+def _strip_package(type_: DeclaredType, file: SourceFile) -> str:
     return type_.name.removeprefix(f'{file.package}.')
 
 
-def _types(
+def _list_types(
     repository: Repository, pair: Pair, rev: str, paths: Iterable[str]
 ) -> Iterator[LocatedDeclaration]:
     tree = repository.tree(rev)
     for path in paths:
         if (entry := tree.get(path)) is not None:
             source = repository.blob(entry.oid)
-            file = reading(pair.language).parse(source, path)
+            file = get_reading(pair.language).parse(source, path)
             for type_ in file.types:
                 yield LocatedDeclaration(
                     path=path, source=source, file=file, type=type_, member=None

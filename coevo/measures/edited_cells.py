@@ -9,15 +9,15 @@ from dataclasses import field
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import MainSources
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.dependencies import Dependency
 from coevo.model.errors import Transient
-from coevo.model.quality import End
+from coevo.model.quality import PairEnd
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -60,7 +60,7 @@ class EditedCellRunner:
     built: BuiltPair
     repository: Repository
     override: str | None = None
-    end: End = End.NEW
+    end: PairEnd = PairEnd.NEW
     tests: Files = ()
     sources: MainSources | None = None
     confirms: bool = False
@@ -74,11 +74,11 @@ class EditedCellRunner:
     @property
     def rev(self) -> str:
         """The revision that is measured."""
-        return self.pair.new.rev if self.end is End.NEW else self.pair.old.rev
+        return self.pair.new.rev if self.end is PairEnd.NEW else self.pair.old.rev
 
     @property
     def build(self) -> Build:
-        return self.built.new if self.end is End.NEW else self.built.old
+        return self.built.new if self.end is PairEnd.NEW else self.built.old
 
     def compile(
         self,
@@ -87,25 +87,27 @@ class EditedCellRunner:
         tests: Files = (),
         *,
         whole: bool = False,
-    ) -> Compiled:
+    ) -> CompiledTests:
         """A module's tests against the code, of which one file may be another, or gone.
 
         tests  test files that are other, beside those of the runner
         whole  whether it is asked which of the module's tests compile, and not only what some do
         """
         files = sorted({**dict(tests), **dict(self.tests)}.items())
-        edits = Edits(tests=tuple(files), code=(code,) if code else ())
+        edits = CellEdits(tests=tuple(files), code=(code,) if code else ())
         compiled = self.built.compile(
             self.rev,
             self.rev,
             module,
-            edits=edits if edits != Edits() else None,
+            edits=edits if edits != CellEdits() else None,
             methods=None if whole else (),
         )
         self.cpu_seconds += compiled.cpu_seconds
         return compiled
 
-    def run(self, compiled: Compiled, method: TestMethod, cpu_limit: float | None) -> Verdict:
+    def run_alone(
+        self, compiled: CompiledTests, method: TestMethod, cpu_limit: float | None
+    ) -> Verdict:
         """What a method does alone in a fresh process; or in the compiler's hands.
 
         Transient where the process did not start, which says nothing of the code.
@@ -115,7 +117,7 @@ class EditedCellRunner:
         return verdict
 
     def run_all(
-        self, compiled: Compiled, methods: Sequence[TestMethod], cpu_limit: float | None
+        self, compiled: CompiledTests, methods: Sequence[TestMethod], cpu_limit: float | None
     ) -> tuple[Verdict | None, ...]:
         """What methods do one after the other in one process; None for who loses it to a neighbour.
 
@@ -124,33 +126,33 @@ class EditedCellRunner:
         if compiled.code_failure is not None:
             failed = Verdict(outcome=Outcome.COMPILE_ERROR, signature=compiled.code_failure)
             return (failed,) * len(methods)
-        found = [self.built.compile_verdict(compiled, method) for method in methods]
-        left = [place for place, verdict in enumerate(found) if verdict is None]
+        verdicts = [self.built.find_compile_verdict(compiled, method) for method in methods]
+        left = [index for index, verdict in enumerate(verdicts) if verdict is None]
         if not left:  # also where nobody is asked
-            return tuple(found)
-        conditions = Conditions(
+            return tuple(verdicts)
+        conditions = RunConditions(
             override=self.override,
             cpu_limit=cpu_limit,
             sources=self.sources or MainSources(rev=self.rev),
         )
-        batch = self.built.run(compiled, [methods[place] for place in left], conditions)
+        batch = self.built.run(compiled, [methods[index] for index in left], conditions)
         self.cpu_seconds += batch.cpu_seconds
-        for place, verdict in zip(left, batch.verdicts, strict=True):
+        for index, verdict in zip(left, batch.verdicts, strict=True):
             if verdict is not None and verdict.outcome is Outcome.INFRA:
                 raise Transient(f'a test process did not start: {verdict.message.strip()}')
-            found[place] = verdict
-        return tuple(found)
+            verdicts[index] = verdict
+        return tuple(verdicts)
 
-    def run_confirmed(self, compiled: Compiled, method: TestMethod) -> Verdict:
+    def run_confirmed(self, compiled: CompiledTests, method: TestMethod) -> Verdict:
         """The same; of a failure that is to be confirmed, and is not, the method is `unsteady`."""
-        verdict = self.run(compiled, method, None)
-        asked = self.confirms and verdict.outcome in RUN_AND_BROKEN
-        if asked and not self.run(compiled, method, None).outcome.broken:
+        verdict = self.run_alone(compiled, method, None)
+        must_confirm = self.confirms and verdict.outcome in RUN_AND_BROKEN
+        if must_confirm and not self.run_alone(compiled, method, None).outcome.is_broken:
             self.unsteady.add(method)
         return verdict
 
 
-def module_of(modules: Iterable[str], path: str) -> str | None:
+def find_module(modules: Iterable[str], path: str) -> str | None:
     """The innermost module below whose folder a file lies."""
     holding = [name for name in modules if name == '.' or path.startswith(f'{name}/')]
     return max(holding, key=lambda name: (name != '.', len(name)), default=None)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
-from coevo.measures.declaration_pairs import declared
-from coevo.measures.declaration_pairs import declared_type
+from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_declared_type
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
 
 
-def executed_at_new(
+def mark_executed_at_new(
     repository: Repository, pair: Pair, dependencies: Sequence[Dependency], trace: Trace
 ) -> tuple[Dependency, ...]:
     """The dependencies with what a trace on the new code says of those that stand there.
@@ -23,17 +23,18 @@ def executed_at_new(
     The rest of a type counts as executed with any of its methods; resources are left as they are.
     """
     return tuple(
-        replace(one, executed_new=_executed(repository, pair, one, trace))
-        if one.revised is not Revised.REMOVED and one.file.endswith(reading(pair.language).SUFFIXES)
-        else one
-        for one in dependencies
+        replace(dependency, executed_new=_is_executed(repository, pair, dependency, trace))
+        if dependency.revised is not Revised.REMOVED
+        and dependency.file.endswith(get_reading(pair.language).SUFFIXES)
+        else dependency
+        for dependency in dependencies
     )
 
 
-def _executed(repository: Repository, pair: Pair, one: Dependency, trace: Trace) -> bool:
+def _is_executed(repository: Repository, pair: Pair, one: Dependency, trace: Trace) -> bool:
     executed = [method for method in trace.executed if method.file == one.file]
-    standing = declared(repository, pair, one) or declared_type(repository, pair, one)
+    standing = find_declaration(repository, pair, one) or find_declared_type(repository, pair, one)
     if standing is None:
         return False
-    is_part_of = reading(pair.language).is_part_of
+    is_part_of = get_reading(pair.language).is_part_of
     return any(is_part_of(method, standing.member, standing.type) for method in executed)

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.languages.capabilities import Capability
-from coevo.languages.cells import Checked
+from coevo.languages.cells import CheckedSource
 from coevo.languages.mutation import Mutant
-from coevo.languages.table import measures
-from coevo.languages.table import offers
+from coevo.languages.table import get_measures
+from coevo.languages.table import offers_capability
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import module_of
-from coevo.model.records import short_hash
+from coevo.measures.edited_cells import find_module
+from coevo.model.records import compute_short_hash
 
 CAP = 10
 """Mutants kept of a file, for each test (TestEvo-Bench, A.5)."""
@@ -51,19 +51,19 @@ class MutantSet:
     redundant: int = 0
     capped_out: int = 0
     not_checked: int = 0
-    kept: tuple[DrawnMutant, ...] = ()
+    mutants: tuple[DrawnMutant, ...] = ()
 
 
-def joined(sets: Iterable[MutantSet]) -> MutantSet:
+def join_sets(sets: Iterable[MutantSet]) -> MutantSet:
     """The set of several files."""
-    found = list(sets)
+    all_sets = list(sets)
     return MutantSet(
-        emitted=sum(one.emitted for one in found),
-        compile_failed=sum(one.compile_failed for one in found),
-        redundant=sum(one.redundant for one in found),
-        capped_out=sum(one.capped_out for one in found),
-        not_checked=sum(one.not_checked for one in found),
-        kept=tuple(mutant for one in found for mutant in one.kept),
+        emitted=sum(mutant_set.emitted for mutant_set in all_sets),
+        compile_failed=sum(mutant_set.compile_failed for mutant_set in all_sets),
+        redundant=sum(mutant_set.redundant for mutant_set in all_sets),
+        capped_out=sum(mutant_set.capped_out for mutant_set in all_sets),
+        not_checked=sum(mutant_set.not_checked for mutant_set in all_sets),
+        mutants=tuple(mutant for mutant_set in all_sets for mutant in mutant_set.mutants),
     )
 
 
@@ -76,59 +76,70 @@ class FileMutants:
     source: bytes
     emitted: Sequence[DrawnMutant]
     cap: int = CAP
-    _checked: dict[str, Checked] = field(default_factory=dict)
+    _checked: dict[str, CheckedSource] = field(default_factory=dict)
     _fits: dict[str, bool] = field(default_factory=dict)
 
-    def drawn(self, runner: EditedCellRunner, lines: Collection[int]) -> MutantSet | None:
+    def draw(self, runner: EditedCellRunner, lines: Collection[int]) -> MutantSet | None:
         """The set for the lines of one test; None where not even the file itself compiles here."""
-        emitted = [one for one in self.emitted if one.mutant.line in lines]
-        unique = list({one.mutant_id: one for one in emitted[::-1]}.values())[::-1]
-        asked = unique[:CHECKED]
-        self._check(runner, asked)
-        if asked and self._checked[_ORIGINAL].signature is not None:
+        emitted = [
+            drawn_mutant for drawn_mutant in self.emitted if drawn_mutant.mutant.line in lines
+        ]
+        unique = list(
+            {drawn_mutant.mutant_id: drawn_mutant for drawn_mutant in emitted[::-1]}.values()
+        )[::-1]
+        candidates = unique[:CHECKED]
+        self._check_with_compiler(runner, candidates)
+        if candidates and self._checked[_ORIGINAL].signature is not None:
             return None
-        valid = [one for one in asked if self._compiles(runner, one)]
+        valid = [
+            drawn_mutant for drawn_mutant in candidates if self._compiles(runner, drawn_mutant)
+        ]
         return MutantSet(
             emitted=len(emitted),
-            compile_failed=len(asked) - len(valid),
+            compile_failed=len(candidates) - len(valid),
             redundant=len(emitted) - len(unique),
             capped_out=max(0, len(valid) - self.cap),
-            not_checked=len(unique) - len(asked),
-            kept=self._kept(valid),
+            not_checked=len(unique) - len(candidates),
+            mutants=self._select_mutants(valid),
         )
 
-    def _kept(self, valid: Sequence[DrawnMutant]) -> tuple[DrawnMutant, ...]:
+    def _select_mutants(self, valid: Sequence[DrawnMutant]) -> tuple[DrawnMutant, ...]:
         seen = {self._checked[_ORIGINAL].digest} if valid else set()
-        kept = []
-        for one in valid[: self.cap]:
-            digest = self._checked[one.mutant_id].digest
-            kept.append(
+        selected = []
+        for drawn_mutant in valid[: self.cap]:
+            digest = self._checked[drawn_mutant.mutant_id].digest
+            selected.append(
                 DrawnMutant(
-                    mutant_id=one.mutant_id,
-                    file=one.file,
-                    mutant=one.mutant,
+                    mutant_id=drawn_mutant.mutant_id,
+                    file=drawn_mutant.file,
+                    mutant=drawn_mutant.mutant,
                     equal_compiled=digest in seen,
                 )
             )
             seen.add(digest)
-        return tuple(kept)
+        return tuple(selected)
 
     def _compiles(self, runner: EditedCellRunner, one: DrawnMutant) -> bool:
         """Whether the file compiles, and the others of its module do with it."""
-        found, original = self._checked[one.mutant_id], self._checked[_ORIGINAL]
-        if found.signature is not None:
+        checked, original = self._checked[one.mutant_id], self._checked[_ORIGINAL]
+        if checked.signature is not None:
             return False
-        if found.outside == original.outside:
+        if checked.outside == original.outside:
             return True
         if one.mutant_id not in self._fits:
-            compiled = runner.compile(self.module, (self.path, one.mutant.applied(self.source)))
+            compiled = runner.compile(self.module, (self.path, one.mutant.apply_to(self.source)))
             self._fits[one.mutant_id] = compiled.code_failure is None
         return self._fits[one.mutant_id]
 
-    def _check(self, runner: EditedCellRunner, asked: Sequence[DrawnMutant]) -> None:
+    def _check_with_compiler(self, runner: EditedCellRunner, asked: Sequence[DrawnMutant]) -> None:
         """Ask the compiler about those that it was not asked about, and about the original."""
-        new = [one for one in asked if one.mutant_id not in self._checked]
-        texts = {one.mutant_id: one.mutant.applied(self.source) for one in new}
+        new = [
+            drawn_mutant for drawn_mutant in asked if drawn_mutant.mutant_id not in self._checked
+        ]
+        texts = {
+            drawn_mutant.mutant_id: drawn_mutant.mutant.apply_to(self.source)
+            for drawn_mutant in new
+        }
         if texts and not self._checked:
             texts = {_ORIGINAL: self.source, **texts}
         if texts:
@@ -139,7 +150,7 @@ class FileMutants:
             self._checked.update(zip(texts, answers, strict=True))
 
 
-def file_mutants(
+def make_file_mutants(
     runner: EditedCellRunner, path: str, lines: Collection[int], cap: int = CAP
 ) -> FileMutants | None:
     """The mutants of some lines of a file; None where no module that was built has it, or the
@@ -147,15 +158,18 @@ def file_mutants(
 
     OutOfTime where the tool does not end.
     """
-    mutation = measures(runner.pair.language).mutation
-    if mutation is None or not offers(runner.pair.language, Capability.CHECK_SOURCES):
+    mutation = get_measures(runner.pair.language).mutation
+    if mutation is None or not offers_capability(runner.pair.language, Capability.CHECK_SOURCES):
         return None
     entry = runner.repository.tree(runner.rev).get(path)
-    module = module_of(runner.build.modules, path)
-    if entry is None or module is None or runner.build.trouble(module):
+    module = find_module(runner.build.modules, path)
+    if entry is None or module is None or runner.build.find_trouble(module):
         return None
     source = runner.repository.blob(entry.oid)
-    drawn = [_drawn(runner, path, source, mutant) for mutant in mutation.mutants_of(source, lines)]
+    drawn = [
+        _make_drawn_mutant(runner, path, source, mutant)
+        for mutant in mutation.make_mutants(source, lines)
+    ]
     return FileMutants(
         path=path,
         module=module,
@@ -165,8 +179,10 @@ def file_mutants(
     )
 
 
-def _drawn(runner: EditedCellRunner, path: str, source: bytes, mutant: Mutant) -> DrawnMutant:
-    text = mutant.applied(source).decode(errors='surrogateescape')
+def _make_drawn_mutant(
+    runner: EditedCellRunner, path: str, source: bytes, mutant: Mutant
+) -> DrawnMutant:
+    text = mutant.apply_to(source).decode(errors='surrogateescape')
     return DrawnMutant(
-        mutant_id=short_hash(runner.pair.pair_id, path, text), file=path, mutant=mutant
+        mutant_id=compute_short_hash(runner.pair.pair_id, path, text), file=path, mutant=mutant
     )

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.languages.cells import Compiled
-from coevo.languages.mutation import OutOfTime
+from coevo.languages.cells import CompiledTests
+from coevo.languages.mutation import MutationTimeout
 from coevo.languages.verdicts import Verdict
-from coevo.measures.added_lines import added_lines
-from coevo.measures.declaration_pairs import declared
+from coevo.measures.added_lines import find_added_lines
+from coevo.measures.declaration_pairs import find_declaration
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import Files
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import FileMutants
 from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutant_sets import file_mutants
-from coevo.measures.mutant_sets import joined
-from coevo.measures.runs import affordable
+from coevo.measures.mutant_sets import join_sets
+from coevo.measures.mutant_sets import make_file_mutants
+from coevo.measures.runs import choose_affordable
 from coevo.model.dependencies import Revised
 from coevo.model.quality import MutantRow
 from coevo.model.quality import Mutation
@@ -47,7 +47,7 @@ class MutantMeasures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
+class _MutationSubject:
     """A test with its mutants.
 
     passes     whether it passes three times without any; None where it is not run
@@ -70,8 +70,8 @@ def measure_mutants(
 
     most_runs  of all tests together, those without a mutant counted; None is no limit
     """
-    wanted = {test.method_id: mutable_lines(runner, test) for test in tests}
-    return run_mutants(runner, tests, mutant_sets(runner, wanted), most_runs)
+    wanted = {test.method_id: find_mutable_lines(runner, test) for test in tests}
+    return run_mutants(runner, tests, draw_mutant_sets(runner, wanted), most_runs)
 
 
 def run_mutants(
@@ -88,151 +88,153 @@ def run_mutants(
     """
     measurable = [test for test in tests if test.method_id in found]
     sets = {test.method_id: found[test.method_id] for test in measurable}
-    chosen = affordable({name: runs_of(one) for name, one in sets.items()}, most_runs)
+    chosen = choose_affordable({name: count_runs(item) for name, item in sets.items()}, most_runs)
     subjects = [
-        _tried(
+        _run_baseline(
             runner,
-            _Subject(test=one, mutants=sets[one.method_id]),
-            one.method_id in chosen,
-            slowest.get(one.method_id),
+            _MutationSubject(test=item, mutants=sets[item.method_id]),
+            item.method_id in chosen,
+            slowest.get(item.method_id),
         )
-        for one in measurable
+        for item in measurable
     ]
-    verdicts = dict(_verdicts(runner, subjects))
+    verdicts = dict(_run_subjects(runner, subjects))
     return MutantMeasures(
-        rows=tuple(row for one in subjects for row in _rows(runner, one, verdicts)),
+        rows=tuple(row for item in subjects for row in _make_rows(runner, item, verdicts)),
         mutations={test.method_id: None for test in tests}
-        | {one.test.method_id: _mutation(one, verdicts) for one in subjects},
+        | {item.test.method_id: _summarise(item, verdicts) for item in subjects},
     )
 
 
 # -- mutants of each test ------------------------------------------------------------------------
 
 
-def mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
+def draw_mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
     """The mutants of each test's lines, by method id; a test of which a file cannot be mutated here
     is left out."""
-    files = dict(_files(runner, list(wanted.values())))
-    found = {}
+    files = dict(_make_files(runner, list(wanted.values())))
+    sets_by_method = {}
     for method_id, lines in wanted.items():
-        sets = [_drawn(runner, files[path], lines[path]) for path in sorted(lines)]
-        whole = [one for one in sets if one is not None]
+        sets = [_draw_set(runner, files[path], lines[path]) for path in sorted(lines)]
+        whole = [mutant_set for mutant_set in sets if mutant_set is not None]
         if len(whole) == len(sets):
-            found[method_id] = joined(whole)
-    return found
+            sets_by_method[method_id] = join_sets(whole)
+    return sets_by_method
 
 
-def mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, frozenset[int]]:
+def find_mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, frozenset[int]]:
     """By path, the lines of a test's dependency methods that the pair added."""
-    found: dict[str, frozenset[int]] = {}
+    lines: dict[str, frozenset[int]] = {}
     old, new = runner.pair.old.rev, runner.pair.new.rev
     for dependency in test.dependencies:
         if dependency.revised is Revised.REMOVED:
             continue
-        if declared(runner.repository, runner.pair, dependency) is None:
+        if find_declaration(runner.repository, runner.pair, dependency) is None:
             continue
         own = frozenset(range(dependency.start_line, dependency.end_line + 1))
-        added = added_lines(runner.repository, old, new, dependency.file)
+        added = find_added_lines(runner.repository, old, new, dependency.file)
         if own & added:
-            found[dependency.file] = found.get(dependency.file, frozenset()) | (own & added)
-    return found
+            lines[dependency.file] = lines.get(dependency.file, frozenset()) | (own & added)
+    return lines
 
 
-def _files(
+def _make_files(
     runner: EditedCellRunner, wanted: Sequence[Lines]
 ) -> Iterator[tuple[str, FileMutants | None]]:
     """Each file once, for all tests together."""
     for path in sorted({path for lines in wanted for path in lines}):
         together = frozenset().union(*(lines.get(path, frozenset()) for lines in wanted))
         try:
-            yield path, file_mutants(runner, path, together)
-        except OutOfTime:
+            yield path, make_file_mutants(runner, path, together)
+        except MutationTimeout:
             yield path, None
 
 
-def _drawn(
+def _draw_set(
     runner: EditedCellRunner, file: FileMutants | None, lines: frozenset[int]
 ) -> MutantSet | None:
-    return file.drawn(runner, lines) if file else None
+    return file.draw(runner, lines) if file else None
 
 
 # -- runs ----------------------------------------------------------------------------------------
 
 
-def runs_of(mutants: MutantSet) -> int:
+def count_runs(mutants: MutantSet) -> int:
     """How often a test is run that is measured."""
-    return len(mutants.kept) + BASELINE_RUNS if mutants.kept else 0
+    return len(mutants.mutants) + BASELINE_RUNS if mutants.mutants else 0
 
 
-def _tried(
-    runner: EditedCellRunner, subject: _Subject, is_chosen: bool, known: float | None
-) -> _Subject:
+def _run_baseline(
+    runner: EditedCellRunner, subject: _MutationSubject, is_chosen: bool, known: float | None
+) -> _MutationSubject:
     """A test with what it does without mutants, if it is one of those that are run."""
-    if not is_chosen or not subject.mutants.kept:
+    if not is_chosen or not subject.mutants.mutants:
         return subject
     if known is not None:
-        return _passing(subject, known)
+        return _mark_passing(subject, known)
     slowest = 0.0
     compiled = runner.compile(subject.test.method.module, tests=subject.test.tests)
     for _ in range(BASELINE_RUNS):
-        verdict = runner.run(compiled, subject.test.method, None)
+        verdict = runner.run_alone(compiled, subject.test.method, None)
         if verdict.outcome is not Outcome.PASS:
             return replace(subject, passes=False)
         slowest = max(slowest, verdict.cpu_seconds)
-    return _passing(subject, slowest)
+    return _mark_passing(subject, slowest)
 
 
-def _passing(subject: _Subject, slowest: float) -> _Subject:
-    return replace(subject, passes=True, cpu_limit=cpu_limit(slowest))
+def _mark_passing(subject: _MutationSubject, slowest: float) -> _MutationSubject:
+    return replace(subject, passes=True, cpu_limit=compute_cpu_limit(slowest))
 
 
-def _verdicts(
-    runner: EditedCellRunner, subjects: Sequence[_Subject]
+def _run_subjects(
+    runner: EditedCellRunner, subjects: Sequence[_MutationSubject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
     """What a test did with a mutant, by the ids of both."""
-    for mutant in _by_lot(subjects):
-        for module, tests in _trees(subjects):
+    for mutant in _order_by_lot(subjects):
+        for module, tests in _list_test_trees(subjects):
             concerned = [
-                one
-                for one in subjects
-                if one.passes
-                and (one.test.method.module, one.test.tests) == (module, tests)
-                and mutant.mutant_id in {kept.mutant_id for kept in one.mutants.kept}
+                subject
+                for subject in subjects
+                if subject.passes
+                and (subject.test.method.module, subject.test.tests) == (module, tests)
+                and mutant.mutant_id in {drawn.mutant_id for drawn in subject.mutants.mutants}
             ]
             if concerned:
-                yield from _run(runner, module, mutant, concerned)
+                yield from _run_mutant(runner, module, mutant, concerned)
 
 
-def _trees(subjects: Sequence[_Subject]) -> Iterator[tuple[str, Files]]:
+def _list_test_trees(subjects: Sequence[_MutationSubject]) -> Iterator[tuple[str, Files]]:
     """Each module with what is other in its tests, which is compiled for itself."""
-    yield from dict.fromkeys((one.test.method.module, one.test.tests) for one in subjects)
+    yield from dict.fromkeys(
+        (subject.test.method.module, subject.test.tests) for subject in subjects
+    )
 
 
-def _by_lot(subjects: Sequence[_Subject]) -> list[DrawnMutant]:
-    found = {mutant.mutant_id: mutant for one in subjects for mutant in one.mutants.kept}
-    return [found[mutant_id] for mutant_id in sorted(found)]
+def _order_by_lot(subjects: Sequence[_MutationSubject]) -> list[DrawnMutant]:
+    by_id = {mutant.mutant_id: mutant for subject in subjects for mutant in subject.mutants.mutants}
+    return [by_id[mutant_id] for mutant_id in sorted(by_id)]
 
 
-def _run(
-    runner: EditedCellRunner, module: str, mutant: DrawnMutant, subjects: Sequence[_Subject]
+def _run_mutant(
+    runner: EditedCellRunner, module: str, mutant: DrawnMutant, subjects: Sequence[_MutationSubject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
-    compiled = compiled_with(runner, module, mutant, subjects[0].test.tests)
-    for one in subjects:
-        verdict = runner.run(compiled, one.test.method, one.cpu_limit)
-        yield (one.test.method_id, mutant.mutant_id), verdict
+    compiled = compile_with_mutant(runner, module, mutant, subjects[0].test.tests)
+    for subject in subjects:
+        verdict = runner.run_alone(compiled, subject.test.method, subject.cpu_limit)
+        yield (subject.test.method_id, mutant.mutant_id), verdict
 
 
-def cpu_limit(slowest: float) -> float:
+def compute_cpu_limit(slowest: float) -> float:
     """CPU seconds for a run with a mutant, by those of the slowest run without one."""
     return max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
 
 
-def compiled_with(
+def compile_with_mutant(
     runner: EditedCellRunner, module: str, mutant: DrawnMutant, tests: Files
-) -> Compiled:
+) -> CompiledTests:
     """A module's tests against the code with a mutant; `tests` as in `EditedCellRunner.compile`."""
     source = runner.repository.blob(runner.repository.tree(runner.rev)[mutant.file].oid)
-    return runner.compile(module, (mutant.file, mutant.mutant.applied(source)), tests)
+    return runner.compile(module, (mutant.file, mutant.mutant.apply_to(source)), tests)
 
 
 # -- rows ----------------------------------------------------------------------------------------
@@ -240,8 +242,10 @@ def compiled_with(
 Verdicts = Mapping[tuple[str, str], Verdict]
 
 
-def _rows(runner: EditedCellRunner, subject: _Subject, verdicts: Verdicts) -> Iterator[MutantRow]:
-    for mutant in subject.mutants.kept:
+def _make_rows(
+    runner: EditedCellRunner, subject: _MutationSubject, verdicts: Verdicts
+) -> Iterator[MutantRow]:
+    for mutant in subject.mutants.mutants:
         verdict = verdicts.get((subject.test.method_id, mutant.mutant_id))
         yield MutantRow(
             repo=runner.pair.repo,
@@ -260,9 +264,9 @@ def _rows(runner: EditedCellRunner, subject: _Subject, verdicts: Verdicts) -> It
         )
 
 
-def _mutation(subject: _Subject, verdicts: Verdicts) -> Mutation:
+def _summarise(subject: _MutationSubject, verdicts: Verdicts) -> Mutation:
     mutants = subject.mutants
-    known = [verdicts.get((subject.test.method_id, one.mutant_id)) for one in mutants.kept]
+    known = [verdicts.get((subject.test.method_id, mutant.mutant_id)) for mutant in mutants.mutants]
     ran = [verdict for verdict in known if verdict is not None]
     not_run = 0 if subject.passes is False else len(known) - len(ran)
     killed = sum(verdict.outcome is not Outcome.PASS for verdict in ran)
@@ -272,8 +276,8 @@ def _mutation(subject: _Subject, verdicts: Verdicts) -> Mutation:
         redundant=mutants.redundant,
         capped_out=mutants.capped_out,
         not_checked=mutants.not_checked,
-        count=len(mutants.kept),
-        equal_compiled=sum(one.equal_compiled for one in mutants.kept),
+        count=len(mutants.mutants),
+        equal_compiled=sum(mutant.equal_compiled for mutant in mutants.mutants),
         not_run=not_run,
         killed=None if subject.passes is False or not_run else killed,
     )

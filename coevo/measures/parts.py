@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
-from coevo.languages.table import measures
+from coevo.languages.table import get_measures
+from coevo.languages.undoing import ChangeUndoing
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import Undoing
-from coevo.measures.declaration_pairs import counterpart
-from coevo.measures.declaration_pairs import declared
-from coevo.measures.declaration_pairs import declared_type
-from coevo.measures.declaration_pairs import other_type
+from coevo.measures.declaration_pairs import find_counterpart
+from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_declared_type
+from coevo.measures.declaration_pairs import find_other_type
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
@@ -51,42 +51,48 @@ class UndoablePart:
         return self.file, self.start_line, self.revised, self.declaration
 
 
-def parts_of(
+def list_undoable_parts(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> tuple[UndoablePart, ...]:
     """In the order of the text; none where nothing can be undone, as of a type that was renamed."""
     if dependency.is_resource:  # which may be a template that ends as sources do
-        return tuple(_of_resource(repository, pair, dependency))
-    undoing = measures(pair.language).undoing
+        return tuple(_list_resource_parts(repository, pair, dependency))
+    undoing = get_measures(pair.language).undoing
     if undoing is None:
-        return (replace(_part(dependency, None), is_offered=False),)
-    change = _Change(repository=repository, pair=pair, dependency=dependency, undoing=undoing)
-    known = declared(repository, pair, dependency)
+        return (replace(_make_whole_part(dependency, None), is_offered=False),)
+    change = _DependencyChange(
+        repository=repository, pair=pair, dependency=dependency, undoing=undoing
+    )
+    known = find_declaration(repository, pair, dependency)
     if known is not None:
-        return (_of_method(change, known),)
-    return tuple(_of_type(change))
+        return (_make_method_part(change, known),)
+    return tuple(_list_type_parts(change))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
+class _DependencyChange:
     repository: Repository
     pair: Pair
     dependency: Dependency
-    undoing: Undoing
+    undoing: ChangeUndoing
 
 
-def _of_method(change: _Change, known: LocatedDeclaration) -> UndoablePart:
+def _make_method_part(change: _DependencyChange, known: LocatedDeclaration) -> UndoablePart:
     dependency, undoing = change.dependency, change.undoing
-    other = counterpart(change.repository, change.pair, dependency)
+    other = find_counterpart(change.repository, change.pair, dependency)
     if dependency.revised is Revised.INSERTED:
-        return _part(dependency, (known.path, undoing.undone(dependency.revised, None, known)))
+        return _make_whole_part(
+            dependency, (known.path, undoing.undo_member(dependency.revised, None, known))
+        )
     if other is None:
-        return _part(dependency, None)
+        return _make_whole_part(dependency, None)
     old, new = (known, other) if dependency.revised is Revised.REMOVED else (other, known)
-    return _part(dependency, (new.path, undoing.undone(dependency.revised, old, new)))
+    return _make_whole_part(
+        dependency, (new.path, undoing.undo_member(dependency.revised, old, new))
+    )
 
 
-def _part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
+def _make_whole_part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
     """The dependency as a whole."""
     return UndoablePart(
         declaration=dependency.declaration,
@@ -97,41 +103,41 @@ def _part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
     )
 
 
-def _of_resource(
+def _list_resource_parts(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> Iterator[UndoablePart]:
     if dependency.revised is Revised.INSERTED:
-        yield _part(dependency, (dependency.file, None))
+        yield _make_whole_part(dependency, (dependency.file, None))
         return
     entry = repository.tree(pair.old.rev).get(dependency.file)
     if entry is not None:
-        yield _part(dependency, (dependency.file, repository.blob(entry.oid)))
+        yield _make_whole_part(dependency, (dependency.file, repository.blob(entry.oid)))
 
 
 # -- the rest of a type ----------------------------------------------------------------------------
 
 
-def _of_type(change: _Change) -> Iterator[UndoablePart]:
+def _list_type_parts(change: _DependencyChange) -> Iterator[UndoablePart]:
     dependency, undoing = change.dependency, change.undoing
-    known = declared_type(change.repository, change.pair, dependency)
+    known = find_declared_type(change.repository, change.pair, dependency)
     if known is None:
         return
     if dependency.revised is Revised.INSERTED:
-        yield _part(dependency, (known.path, undoing.type_removed(known)))
+        yield _make_whole_part(dependency, (known.path, undoing.remove_type_declaration(known)))
         return
     if dependency.revised is Revised.REMOVED:
-        yield _part(dependency, _put_back(change, known))
+        yield _make_whole_part(dependency, _put_type_back(change, known))
         return
-    old = other_type(change.repository, change.pair, known, is_new=True)
+    old = find_other_type(change.repository, change.pair, known, is_new=True)
     if old is None:
         return
-    header = undoing.header_undone(old, known)
+    header = undoing.undo_header(old, known)
     if header is not None:
-        yield _part(dependency, (known.path, header))
-    yield from _of_fields(undoing, old, known)
+        yield _make_whole_part(dependency, (known.path, header))
+    yield from _list_field_parts(undoing, old, known)
 
 
-def _put_back(change: _Change, old: LocatedDeclaration) -> Edit | None:
+def _put_type_back(change: _DependencyChange, old: LocatedDeclaration) -> Edit | None:
     """A type in the file of its name at new; the whole old file where there is none."""
     entry = change.repository.tree(change.pair.new.rev).get(old.path)
     if entry is None:
@@ -139,39 +145,39 @@ def _put_back(change: _Change, old: LocatedDeclaration) -> Edit | None:
             not (each.start_byte < old.type.start_byte < each.end_byte) for each in old.file.types
         )
         return (old.path, old.source) if outermost else None
-    text = change.undoing.type_put_back(old, change.repository.blob(entry.oid))
+    text = change.undoing.put_back_type(old, change.repository.blob(entry.oid))
     return None if text is None else (old.path, text)
 
 
-def _of_fields(
-    undoing: Undoing, old: LocatedDeclaration, new: LocatedDeclaration
+def _list_field_parts(
+    undoing: ChangeUndoing, old: LocatedDeclaration, new: LocatedDeclaration
 ) -> Iterator[UndoablePart]:
     """Fields and initializers: those at new in their order, then those that are gone."""
-    before, after = _nodes(old), _nodes(new)
-    matched = _matched(before, after)
+    before, after = _list_first_members(old), _list_first_members(new)
+    matched = _match_members(before, after)
     for member in after:
         was = matched.get(member.start_byte)
         if was is None:
-            yield _of_member(undoing, Revised.INSERTED, None, replace(new, member=member))
+            yield _make_member_part(undoing, Revised.INSERTED, None, replace(new, member=member))
         elif was.hash != member.hash:
             changed = replace(old, member=was), replace(new, member=member)
-            yield _of_member(undoing, Revised.MODIFIED, *changed)
+            yield _make_member_part(undoing, Revised.MODIFIED, *changed)
     known = {was.start_byte for was in matched.values()}
     for member in before:
         if member.start_byte not in known:
-            yield _of_member(undoing, Revised.REMOVED, replace(old, member=member), new)
+            yield _make_member_part(undoing, Revised.REMOVED, replace(old, member=member), new)
 
 
-def _nodes(known: LocatedDeclaration) -> list[Member]:
+def _list_first_members(known: LocatedDeclaration) -> list[Member]:
     """The first of each that one declaration declares."""
     members = [m for m in known.type.members if m.kind in ('field', 'initializer')]
     return list({member.start_byte: member for member in reversed(members)}.values())[::-1]
 
 
-def _matched(before: list[Member], after: list[Member]) -> dict[int, Member]:
+def _match_members(before: list[Member], after: list[Member]) -> dict[int, Member]:
     """By its place at new, what a member was: fields by name, initializers by text, else by order."""
     fields = {member.name: member for member in before if member.kind == 'field'}
-    found = {
+    matches = {
         member.start_byte: fields[member.name]
         for member in after
         if member.kind == 'field' and member.name in fields
@@ -183,16 +189,22 @@ def _matched(before: list[Member], after: list[Member]) -> dict[int, Member]:
         )
         for equal in (True, False):
             for member in list(news):
-                was = next((one for one in olds if not equal or one.hash == member.hash), None)
+                was = next(
+                    (candidate for candidate in olds if not equal or candidate.hash == member.hash),
+                    None,
+                )
                 if was is not None:
-                    found[member.start_byte] = was
+                    matches[member.start_byte] = was
                     olds.remove(was)
                     news.remove(member)
-    return found
+    return matches
 
 
-def _of_member(
-    undoing: Undoing, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
+def _make_member_part(
+    undoing: ChangeUndoing,
+    revised: Revised,
+    old: LocatedDeclaration | None,
+    new: LocatedDeclaration,
 ) -> UndoablePart:
     known = old if revised is Revised.REMOVED else new
     assert known is not None
@@ -202,5 +214,5 @@ def _of_member(
         file=known.path,
         start_line=known.member.start_line,
         revised=revised,
-        edit=(new.path, undoing.undone(revised, old, new)),
+        edit=(new.path, undoing.undo_member(revised, old, new)),
     )

@@ -12,19 +12,19 @@ from random import Random
 
 from coevo.git.repository import Repository
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.table import measures
-from coevo.languages.table import reading
+from coevo.languages.table import get_measures
+from coevo.languages.table import get_reading
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.measures.declaration_pairs import counterpart
-from coevo.measures.declaration_pairs import declared
-from coevo.measures.declaration_pairs import declared_type
+from coevo.measures.declaration_pairs import find_counterpart
+from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_declared_type
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
 
 
-def placebo(
+def make_placebo(
     repository: Repository,
     pair: Pair,
     declarations: Sequence[Dependency],
@@ -38,22 +38,24 @@ def placebo(
     debuggers read. What does not stand at new in a file of the language is left as it is; no files
     where that is all, or where the language offers none.
     """
-    placebos = measures(pair.language).placebos
+    placebos = get_measures(pair.language).placebos
     if placebos is None:
         return ()
     edited: dict[str, TextEdits] = {}
-    for one in declarations:
-        found = _standing(repository, pair, one)
-        if found is None:
+    for dependency in declarations:
+        located = _find_standing(repository, pair, dependency)
+        if located is None:
             continue
-        edits = edited.setdefault(found.path, TextEdits(found.source))
-        edits.insert(*placebos.insertion(found, kind, draw))
-    return tuple((path, edits.result()) for path, edits in sorted(edited.items()))
+        edits = edited.setdefault(located.path, TextEdits(located.source))
+        edits.insert(*placebos.choose_insertion(located, kind, draw))
+    return tuple((path, edits.apply_edits()) for path, edits in sorted(edited.items()))
 
 
-def _standing(repository: Repository, pair: Pair, one: Dependency) -> LocatedDeclaration | None:
-    if not one.file.endswith(reading(pair.language).SUFFIXES):
+def _find_standing(
+    repository: Repository, pair: Pair, one: Dependency
+) -> LocatedDeclaration | None:
+    if not one.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
     if one.revised is Revised.REMOVED:
-        return counterpart(repository, pair, one)
-    return declared(repository, pair, one) or declared_type(repository, pair, one)
+        return find_counterpart(repository, pair, one)
+    return find_declaration(repository, pair, one) or find_declared_type(repository, pair, one)

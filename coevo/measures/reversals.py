@@ -12,7 +12,7 @@ from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import Key
 from coevo.measures.parts import UndoablePart
-from coevo.measures.parts import parts_of
+from coevo.measures.parts import list_undoable_parts
 from coevo.model.quality import ReversalRow
 from coevo.model.quality import ReversalStatus
 from coevo.model.words import Outcome
@@ -30,18 +30,18 @@ def measure_reversals(
     the first part of every dependency, those of best rank first, then the second ones, and so on. What is
     beyond the most runs is `not_run`, what the language cannot undo `not_offered`. Transient where test processes do not start.
     """
-    parts = {test.method_id: _parts(runner, test) for test in tests}
-    found: dict[tuple[str, Key], ReversalRow] = {}
+    parts = {test.method_id: _list_wanted_parts(runner, test) for test in tests}
+    rows: dict[tuple[str, Key], ReversalRow] = {}
     left = most_runs
-    for part, concerned in _by_part(tests, parts):
+    for part, concerned in _group_by_part(tests, parts):
         run = concerned[:left] if part.is_offered else []
         left = None if left is None else left - len(run)
-        for row in _undo(runner, part, run):
-            found[row.method_id, part.key] = row
+        for row in _run_undone(runner, part, run):
+            rows[row.method_id, part.key] = row
         for test in concerned[len(run) :]:
-            found[test.method_id, part.key] = _row(runner, test, part, None)
+            rows[test.method_id, part.key] = _make_row(runner, test, part, None)
     return tuple(
-        found[test.method_id, part.key] for test in tests for _, part in parts[test.method_id]
+        rows[test.method_id, part.key] for test in tests for _, part in parts[test.method_id]
     )
 
 
@@ -49,47 +49,49 @@ Place = tuple[int, int]
 """Which part of its dependency one is, and the rank of that."""
 
 
-def _parts(runner: EditedCellRunner, test: GoldTest) -> list[tuple[Place, UndoablePart]]:
+def _list_wanted_parts(
+    runner: EditedCellRunner, test: GoldTest
+) -> list[tuple[Place, UndoablePart]]:
     """Those that are wanted, each once."""
-    found: dict[Key, tuple[Place, UndoablePart]] = {}
+    by_key: dict[Key, tuple[Place, UndoablePart]] = {}
     for dependency in test.dependencies:
-        parts = parts_of(runner.repository, runner.pair, dependency)
+        parts = list_undoable_parts(runner.repository, runner.pair, dependency)
         for number, part in enumerate(parts):
             if test.undone is None or part.key in test.undone:
-                found.setdefault(part.key, ((number, dependency.rank), part))
-    return list(found.values())
+                by_key.setdefault(part.key, ((number, dependency.rank), part))
+    return list(by_key.values())
 
 
-def _by_part(
+def _group_by_part(
     tests: Iterable[GoldTest], parts: Mapping[str, Sequence[tuple[Place, UndoablePart]]]
 ) -> Iterator[tuple[UndoablePart, list[GoldTest]]]:
     """Every part with the tests of a module that depend on it, in the order in which they are run."""
     groups: dict[tuple[Key, str], tuple[Place, UndoablePart, list[GoldTest]]] = {}
     for test in tests:
-        for place, part in parts[test.method_id]:
-            group = groups.setdefault((part.key, test.method.module), (place, part, []))
+        for position, part in parts[test.method_id]:
+            group = groups.setdefault((part.key, test.method.module), (position, part, []))
             group[2].append(test)
     for key in sorted(groups, key=lambda key: (groups[key][0], key)):
         yield groups[key][1:]
 
 
-def _undo(
+def _run_undone(
     runner: EditedCellRunner, part: UndoablePart, tests: Sequence[GoldTest]
 ) -> Iterator[ReversalRow]:
     if not tests:
         return
     if part.edit is None:
         absent = Verdict(outcome=Outcome.COMPILE_ERROR, signature=TYPE_ABSENT)
-        yield from (_row(runner, test, part, absent, compiles=False) for test in tests)
+        yield from (_make_row(runner, test, part, absent, compiles=False) for test in tests)
         return
     for files in dict.fromkeys(test.tests for test in tests):
         compiled = runner.compile(tests[0].method.module, part.edit, files)
-        for test in (one for one in tests if one.tests == files):
+        for test in (other for other in tests if other.tests == files):
             verdict = runner.run_confirmed(compiled, test.method)
-            yield _row(runner, test, part, verdict, compiles=compiled.code_failure is None)
+            yield _make_row(runner, test, part, verdict, compiles=compiled.code_failure is None)
 
 
-def _row(
+def _make_row(
     runner: EditedCellRunner,
     test: GoldTest,
     part: UndoablePart,

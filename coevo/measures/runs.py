@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-def affordable(runs: Mapping[str, int], most: int | None) -> frozenset[str]:
+def choose_affordable(runs: Mapping[str, int], most: int | None) -> frozenset[str]:
     """Those of several ids that are run, each whole, by the number of runs that each takes.
 
     They are taken in the order of their ids, which is random, as long as they fit; one that does

@@ -17,18 +17,18 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.mutation import Mutant
-from coevo.languages.mutation import OutOfTime
-from coevo.languages.reading import Reading
-from coevo.languages.table import reading
+from coevo.languages.mutation import MutationTimeout
+from coevo.languages.reading import LanguageReading
+from coevo.languages.table import get_reading
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import Files
 from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutant_sets import file_mutants
-from coevo.measures.mutants import compiled_with
-from coevo.measures.mutants import cpu_limit
+from coevo.measures.mutant_sets import make_file_mutants
+from coevo.measures.mutants import compile_with_mutant
+from coevo.measures.mutants import compute_cpu_limit
 from coevo.model.families import Focus
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
@@ -40,7 +40,7 @@ MOST_MUTANTS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class PassingSuite:
     """Tests of one file that pass, and files of the test tree that are other than at new."""
 
     module: str
@@ -51,7 +51,7 @@ class Suite:
 # -- coverage --------------------------------------------------------------------------------------
 
 
-def covered(
+def add_coverage(
     adequacy: SuiteAdequacy,
     repository: Repository,
     rev: str,
@@ -60,9 +60,13 @@ def covered(
     language: str,
 ) -> SuiteAdequacy:
     """The adequacy with what a suite's trace covers of its focus."""
-    lines = [line for one in focus for line in _lines(one, trace)]
-    members = [found for one in focus for found in _members(repository, rev, one, lines, language)]
-    read = reading(language)
+    lines = [line for target in focus for line in _list_lines(target, trace)]
+    members = [
+        member
+        for target in focus
+        for member in _list_members(repository, rev, target, lines, language)
+    ]
+    read = get_reading(language)
     return replace(
         adequacy,
         lines=len(lines),
@@ -70,64 +74,64 @@ def covered(
         branches=sum(line.missed_branches + line.covered_branches for line in lines),
         covered_branches=sum(line.covered_branches for line in lines),
         methods=len(members),
-        covered_methods=sum(_is_executed(read, one, trace) for one in members),
+        covered_methods=sum(_is_executed(read, target, trace) for target in members),
     )
 
 
-def executed_lines(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
+def list_executed_lines(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
     """The lines of a focus that a suite executes, as `FILE:LINE`, in their order."""
     return tuple(
-        f'{one.file}:{line.line}'
-        for one in focus
-        for line in _lines(one, trace)
+        f'{part.file}:{line.line}'
+        for part in focus
+        for line in _list_lines(part, trace)
         if line.covered_instructions > 0
     )
 
 
-def taken_branches(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
+def list_taken_branches(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
     """`FILE:LINE:1` to `FILE:LINE:N` for a line of which N branches are taken, whichever they are."""
     return tuple(
-        f'{one.file}:{line.line}:{number}'
-        for one in focus
-        for line in _lines(one, trace)
+        f'{part.file}:{line.line}:{number}'
+        for part in focus
+        for line in _list_lines(part, trace)
         for number in range(1, line.covered_branches + 1)
     )
 
 
-def unique_lines(focus: Sequence[Focus], traces: Iterable[Trace]) -> int:
+def count_unique_lines(focus: Sequence[Focus], traces: Iterable[Trace]) -> int:
     """How many lines of a focus exactly one of several tests executes (MultiFileTest, §5.4)."""
-    counts = Counter(line for trace in traces for line in executed_lines(focus, trace))
+    counts = Counter(line for trace in traces for line in list_executed_lines(focus, trace))
     return sum(count == 1 for count in counts.values())
 
 
-def _lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
+def _list_lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
     for line in trace.lines.get(focus.file, ()):
         if focus.start_line <= line.line <= focus.end_line:
             yield line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
+class _FocusMember:
     file: str
     type: DeclaredType
     member: Member
 
 
-def _members(
+def _list_members(
     repository: Repository, rev: str, focus: Focus, lines: Iterable[CoveredLine], language: str
-) -> Iterator[_Held]:
+) -> Iterator[_FocusMember]:
     """The methods and constructors of a focus in which there is code."""
     entry = repository.tree(rev)[focus.file]
     with_code = {line.line for line in lines}
-    for type_ in reading(language).parse(repository.blob(entry.oid), focus.file).types:
+    for type_ in get_reading(language).parse(repository.blob(entry.oid), focus.file).types:
         for member in type_.members:
             own = range(member.start_line, member.end_line + 1)
-            inside = focus.is_about(member.start_line, member.end_line)
+            inside = focus.includes_lines(member.start_line, member.end_line)
             if inside and member.kind in ('method', 'constructor') and with_code & set(own):
-                yield _Held(file=focus.file, type=type_, member=member)
+                yield _FocusMember(file=focus.file, type=type_, member=member)
 
 
-def _is_executed(read: Reading, one: _Held, trace: Trace) -> bool:
+def _is_executed(read: LanguageReading, one: _FocusMember, trace: Trace) -> bool:
     return any(
         method.file == one.file and read.is_part_of(method, one.member, one.type)
         for method in trace.executed
@@ -137,49 +141,51 @@ def _is_executed(read: Reading, one: _Held, trace: Trace) -> bool:
 # -- mutants ---------------------------------------------------------------------------------------
 
 
-def drawn(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[DrawnMutant, ...]:
+def draw_mutants(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[DrawnMutant, ...]:
     """The mutants of a focus, by lot, without those that nothing can tell from the code or from another.
 
     None where the language or the tool makes none.
     """
-    found: list[DrawnMutant] = []
-    for one in focus:
-        lines = frozenset(range(one.start_line, one.end_line + 1))
+    mutants: list[DrawnMutant] = []
+    for part in focus:
+        lines = frozenset(range(part.start_line, part.end_line + 1))
         try:
-            file = file_mutants(runner, one.file, lines, MOST_MUTANTS)
-        except OutOfTime:
+            file = make_file_mutants(runner, part.file, lines, MOST_MUTANTS)
+        except MutationTimeout:
             continue
-        kept = file.drawn(runner, lines) if file else None
-        found += [each for each in kept.kept if not each.equal_compiled] if kept else ()
-    return tuple(sorted(found, key=lambda one: one.mutant_id))[:MOST_MUTANTS]
+        mutant_set = file.draw(runner, lines) if file else None
+        mutants += (
+            [each for each in mutant_set.mutants if not each.equal_compiled] if mutant_set else ()
+        )
+    return tuple(sorted(mutants, key=lambda one: one.mutant_id))[:MOST_MUTANTS]
 
 
-def as_drawn(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
+def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
     """Mutants that were run before, to be run with another suite."""
     return tuple(
         DrawnMutant(
-            mutant_id=one.mutant_id,
-            file=one.file,
-            mutant=Mutant(line=one.line, original=one.original, mutated=one.mutated),
-            equal_compiled=one.equal_compiled,
+            mutant_id=mutant.mutant_id,
+            file=mutant.file,
+            mutant=Mutant(line=mutant.line, original=mutant.original, mutated=mutant.mutated),
+            equal_compiled=mutant.equal_compiled,
         )
-        for one in mutants
-        if one.outcome is not None
+        for mutant in mutants
+        if mutant.outcome is not None
     )
 
 
 def run_suite(
-    runner: EditedCellRunner, suite: Suite, mutants: Sequence[DrawnMutant]
+    runner: EditedCellRunner, suite: PassingSuite, mutants: Sequence[DrawnMutant]
 ) -> tuple[SuiteMutant, ...]:
     """Each mutant with what the tests do that pass together without it; Transient."""
     baseline = runner.compile(suite.module, tests=suite.files)
-    first = _passing(suite.methods, runner.run_all(baseline, suite.methods, None))
+    first = _select_passing(suite.methods, runner.run_all(baseline, suite.methods, None))
     slowest = max((verdict.cpu_seconds for verdict in first.values()), default=0.0)
-    limit = cpu_limit(slowest)
-    return tuple(_run(runner, suite, tuple(first), one, limit) for one in mutants)
+    limit = compute_cpu_limit(slowest)
+    return tuple(_run_mutant(runner, suite, tuple(first), mutant, limit) for mutant in mutants)
 
 
-def _passing(
+def _select_passing(
     methods: Sequence[TestMethod], verdicts: Sequence[Verdict | None]
 ) -> dict[TestMethod, Verdict]:
     return {
@@ -189,9 +195,9 @@ def _passing(
     }
 
 
-def _run(
+def _run_mutant(
     runner: EditedCellRunner,
-    suite: Suite,
+    suite: PassingSuite,
     methods: Sequence[TestMethod],
     one: DrawnMutant,
     limit: float,
@@ -206,15 +212,15 @@ def _run(
     )
     if not methods:
         return row
-    compiled = compiled_with(runner, suite.module, one, suite.files)
+    compiled = compile_with_mutant(runner, suite.module, one, suite.files)
     verdicts = [v for v in runner.run_all(compiled, methods, limit) if v is not None]
     worst = min((verdict.outcome for verdict in verdicts), key=tuple(Outcome).index)
     return replace(row, outcome=worst, killed=worst is not Outcome.PASS)
 
 
-def counted(adequacy: SuiteAdequacy, mutants: Iterable[SuiteMutant]) -> SuiteAdequacy:
+def add_mutant_counts(adequacy: SuiteAdequacy, mutants: Iterable[SuiteMutant]) -> SuiteAdequacy:
     """The adequacy with how many mutants the suite was run with, and kills."""
-    ran = [one for one in mutants if one.killed is not None]
+    ran = [mutant for mutant in mutants if mutant.killed is not None]
     if not ran:
         return adequacy
-    return replace(adequacy, mutants=len(ran), killed=sum(bool(one.killed) for one in ran))
+    return replace(adequacy, mutants=len(ran), killed=sum(bool(mutant.killed) for mutant in ran))

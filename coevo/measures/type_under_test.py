@@ -5,14 +5,16 @@ from __future__ import annotations
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.layout import Side
-from coevo.languages.reading import Reading
+from coevo.languages.reading import LanguageReading
 from coevo.model.records import TestMethod
 
 
-def type_under_test(
-    reading: Reading, repository: Repository, rev: str, test: TestMethod
+def find_type_under_test(
+    reading: LanguageReading, repository: Repository, rev: str, test: TestMethod
 ) -> DeclaredType | None:
     """The first source type of that name, by path; None if there is none."""
-    tree, name = reading.tree(repository, rev), reading.class_under_test(test)
-    types = (type_ for path in tree.paths(Side.SOURCE) for type_ in tree.file(path).types)
+    tree, name = reading.open_tree(repository, rev), reading.guess_class_under_test(test)
+    types = (
+        type_ for path in tree.list_paths(Side.SOURCE) for type_ in tree.parse_file(path).types
+    )
     return next((type_ for type_ in types if type_.simple == name), None)

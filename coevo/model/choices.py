@@ -13,7 +13,7 @@ class Choice(StrEnum):
     clause: str
 
     def __new__(cls, value: str, clause: str = '') -> Self:
-        made = str.__new__(cls, value)
-        made._value_ = value
-        made.clause = clause
-        return made
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.clause = clause
+        return member

@@ -17,58 +17,57 @@ from typing import get_type_hints
 import pyarrow as pa
 
 from coevo.model import former
-from coevo.model.hints import optional
+from coevo.model.hints import split_optional
 
 Record = TypeVar('Record')
 Convert = Callable[[Any], Any]
 
 
-def encode(record: Any) -> bytes:
+def encode_record(record: Any) -> bytes:
     """A record as JSON: keys sorted, times in ISO 8601, strings in ASCII."""
     return json.dumps(
-        record, default=_plain, sort_keys=True, separators=(',', ':'), allow_nan=False
+        record, default=_to_json_value, sort_keys=True, separators=(',', ':'), allow_nan=False
     ).encode()
 
 
-def decode(record: type[Record], data: bytes) -> Record:
-    """What `encode` was given. A field that is not in the data takes its default, one that had
-    another name before (`coevo.model.former`) is found by that."""
+def decode_record(record: type[Record], data: bytes) -> Record:
+    """What `encode_record` was given. A field that is not in the data takes its default."""
     hint: Any = record  # mypy takes no generic type for hashable
-    made = _record_decoder(hint)(json.loads(data))
-    assert isinstance(made, record)
-    return made
+    decoded = _build_record_decoder(hint)(json.loads(data))
+    assert isinstance(decoded, record)
+    return decoded
 
 
-def records(record: type[Record], table: pa.Table) -> tuple[Record, ...]:
-    """The records that `coevo.model.schema.table` was given; times are UTC. Other columns are left out."""
+def decode_table(record: type[Record], table: pa.Table) -> tuple[Record, ...]:
+    """The records that `coevo.model.schema.build_table` was given; times are UTC. Other columns are left out."""
     fields: Any = record
     known = {item.name for item in dataclasses.fields(fields)}
     rows = table.select([name for name in table.column_names if name in known]).to_pylist()
-    return tuple(decode(record, encode(row)) for row in rows)
+    return tuple(decode_record(record, encode_record(row)) for row in rows)
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
 
 
 @cache
-def _decoder(hint: Any) -> Convert | None:
+def _find_decoder(hint: Any) -> Convert | None:
     """How a value of that type is made of JSON's; None where it stands for itself."""
-    inner, nullable = optional(hint)
-    convert = _inner_decoder(inner)
+    inner, nullable = split_optional(hint)
+    convert = _find_inner_decoder(inner)
     if not nullable or convert is None:
         return convert
     return lambda value: None if value is None else convert(value)
 
 
-def _inner_decoder(hint: Any) -> Convert | None:
+def _find_inner_decoder(hint: Any) -> Convert | None:
     if get_origin(hint) is tuple:
-        return _tuple_decoder(get_args(hint))
+        return _build_tuple_decoder(get_args(hint))
     if dataclasses.is_dataclass(hint):
         record: Any = hint
-        return _record_decoder(record)
+        return _build_record_decoder(record)
     if issubclass(hint, StrEnum):
         return {item.value: item for item in hint}.__getitem__
     if hint is datetime:
@@ -76,31 +75,31 @@ def _inner_decoder(hint: Any) -> Convert | None:
     return None
 
 
-def _tuple_decoder(arguments: tuple[Any, ...]) -> Convert:
+def _build_tuple_decoder(arguments: tuple[Any, ...]) -> Convert:
     if arguments[-1] is Ellipsis:
-        convert = _decoder(arguments[0])
+        convert = _find_decoder(arguments[0])
         return tuple if convert is None else lambda values: tuple(map(convert, values))
-    converts = [_decoder(argument) or (lambda value: value) for argument in arguments]
+    converts = [_find_decoder(argument) or (lambda value: value) for argument in arguments]
     return lambda values: tuple(c(value) for c, value in zip(converts, values, strict=True))
 
 
 @cache
-def _record_decoder(record: Any) -> Convert:
+def _build_record_decoder(record: Any) -> Convert:
     hints = get_type_hints(record)
     names = {item.name for item in dataclasses.fields(record)}
     converts = [
         (item.name, convert)
         for item in dataclasses.fields(record)
-        if (convert := _decoder(hints[item.name])) is not None
+        if (convert := _find_decoder(hints[item.name])) is not None
     ]
     was_named = bool(names & (former.VALUES.keys() | set(former.FIELDS.values())))
 
-    def make(values: dict[str, Any]) -> Any:
+    def make_record(values: dict[str, Any]) -> Any:
         if was_named:
-            values = former.renamed(values, names)
+            values = former.apply_current_names(values, names)
         for name, convert in converts:
             if name in values:
                 values[name] = convert(values[name])
         return record(**values)
 
-    return make
+    return make_record

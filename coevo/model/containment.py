@@ -40,7 +40,7 @@ class Bug:
     traceback: str
 
 
-def contained(work: Callable[[], Result]) -> Result | Bug:
+def run_contained(work: Callable[[], Result]) -> Result | Bug:
     """What the work gives, or the bug that ended it.
 
     Fatal and Transient pass, as does what is meant to end the process. A machine that is short of disk,
@@ -55,5 +55,5 @@ def contained(work: Callable[[], Result]) -> Result | Bug:
     except Exception as bug:
         if isinstance(bug, OSError) and bug.errno in _OF_THE_MACHINE:
             raise Transient(str(bug)) from bug
-        told = traceback.format_exception_only(bug)[-1].strip()
-        return Bug(sentence=told, traceback=''.join(traceback.format_exception(bug)))
+        sentence = traceback.format_exception_only(bug)[-1].strip()
+        return Bug(sentence=sentence, traceback=''.join(traceback.format_exception(bug)))

@@ -15,25 +15,27 @@ from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import DependencyList
 
 
-def list_for(dependencies: Sequence[Dependency], wanted: DependencyList) -> DependencyList | None:
+def choose_dependency_list(
+    dependencies: Sequence[Dependency], wanted: DependencyList
+) -> DependencyList | None:
     """The list that is used: all where none is called; None where there is nothing to choose from.
 
     A list without a method is as good as empty where there are methods: it covers nothing.
     """
     if not dependencies:
         return None
-    called = listed(dependencies, DependencyList.CALLED)
-    has_method = any(one.is_method for one in dependencies)
-    is_empty = not any(one.is_method for one in called) if has_method else not called
+    called = select_dependencies(dependencies, DependencyList.CALLED)
+    has_method = any(dependency.is_method for dependency in dependencies)
+    is_empty = not any(dependency.is_method for dependency in called) if has_method else not called
     return DependencyList.EXECUTED if is_empty else wanted
 
 
-def listed(
+def select_dependencies(
     dependencies: Sequence[Dependency], which: DependencyList | None
 ) -> tuple[Dependency, ...]:
     """The dependencies of a list, in their order; None, of older snapshots, stands for all."""
     return tuple(
-        one
-        for one in dependencies
-        if which is not DependencyList.CALLED or one.coupled_by is CoupledBy.CALL
+        dependency
+        for dependency in dependencies
+        if which is not DependencyList.CALLED or dependency.coupled_by is CoupledBy.CALL
     )

@@ -16,7 +16,7 @@ from typing import get_type_hints
 
 from coevo.model.choices import Choice
 from coevo.model.column import Column
-from coevo.model.hints import optional
+from coevo.model.hints import split_optional
 
 _PLAIN = {str: 'text', int: 'integer', float: 'number', bool: 'yes or no', datetime: 'time (UTC)'}
 
@@ -40,52 +40,52 @@ class DictionaryEntry:
     def text(self) -> str:
         """All that there is to say, in one paragraph."""
         unit = f' Unit: {self.unit}.' if self.unit else ''
-        values = '; '.join(f'`{one.value}`: {one.clause}' for one in self.values)
+        values = '; '.join(f'`{choice.value}`: {choice.clause}' for choice in self.values)
         return f'{self.sentence}{unit}{f" Values: {values}." if values else ""}'
 
 
 @cache
-def entries(record: type) -> tuple[DictionaryEntry, ...]:
+def list_entries(record: type) -> tuple[DictionaryEntry, ...]:
     """The columns of a record, each followed by what is nested in it."""
-    return tuple(_entries(record, ''))
+    return tuple(_list_nested_entries(record, ''))
 
 
 @cache
-def columns(record: type) -> dict[str, DictionaryEntry]:
+def columns_by_path(record: type) -> dict[str, DictionaryEntry]:
     """The same by path."""
-    return {one.path: one for one in entries(record)}
+    return {entry.path: entry for entry in list_entries(record)}
 
 
-def column_of(hint: Any) -> tuple[Any, Column | None]:
+def split_annotation(hint: Any) -> tuple[Any, Column | None]:
     """The type of an annotation, and the column that it describes."""
     if get_origin(hint) is not Annotated:
         return hint, None
     plain, *notes = get_args(hint)
-    return plain, next((one for one in notes if isinstance(one, Column)), None)
+    return plain, next((note for note in notes if isinstance(note, Column)), None)
 
 
-def _entries(record: type, prefix: str) -> Iterator[DictionaryEntry]:
+def _list_nested_entries(record: type, prefix: str) -> Iterator[DictionaryEntry]:
     hints = get_type_hints(record, include_extras=True)
     for item in dataclasses.fields(record):
-        hint, column = column_of(hints[item.name])
+        hint, column = split_annotation(hints[item.name])
         if column is None:
             raise TypeError(f'{record.__name__}.{item.name} has no Column')
-        inner, nullable = optional(hint)
+        inner, nullable = split_optional(hint)
         element = get_args(inner)[0] if get_origin(inner) is tuple else inner
         path = f'{prefix}{item.name}'
         yield DictionaryEntry(
             path=path,
-            kind=_kind(inner, element),
+            kind=_describe_kind(inner, element),
             nullable=nullable,
             sentence=column.sentence,
             unit=column.unit,
-            values=_values(element),
+            values=_list_choices(element),
         )
         if dataclasses.is_dataclass(element):
-            yield from _entries(element, f'{path}.')  # type: ignore[arg-type]  # a type
+            yield from _list_nested_entries(element, f'{path}.')  # type: ignore[arg-type]  # a type
 
 
-def _kind(hint: Any, element: Any) -> str:
+def _describe_kind(hint: Any, element: Any) -> str:
     if dataclasses.is_dataclass(element):
         kind = 'group'
     elif issubclass(element, StrEnum):
@@ -95,5 +95,5 @@ def _kind(hint: Any, element: Any) -> str:
     return kind if hint is element else f'list of {kind}'
 
 
-def _values(element: Any) -> tuple[Choice, ...]:
+def _list_choices(element: Any) -> tuple[Choice, ...]:
     return tuple(element) if isinstance(element, type) and issubclass(element, Choice) else ()

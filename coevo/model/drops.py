@@ -9,13 +9,13 @@ from typing import Protocol
 
 from coevo.model.column import Column
 from coevo.model.column import RepoName
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Stage
 from coevo.model.words import Walk
 from coevo.model.words import WalkOfRow
 
 
-class Declared(Protocol):
+class MethodIdentity(Protocol):
     """Which test method: its file, declaring class, name and erased parameter types."""
 
     @property
@@ -28,7 +28,7 @@ class Declared(Protocol):
     def parameters(self) -> tuple[str, ...]: ...
 
 
-class SourcePlace(Protocol):
+class DropLocation(Protocol):
     """Where in a walk something left the funnel: a pair, a row of one, or the walk itself."""
 
     @property
@@ -41,7 +41,7 @@ class SourcePlace(Protocol):
     def pair_id(self) -> str | None: ...
 
 
-class WalkPlace(SourcePlace, Protocol):
+class LanguageDropLocation(DropLocation, Protocol):
     """One that says of which language the walk is."""
 
     @property
@@ -99,7 +99,7 @@ class Drop:
         Column('The erased types of its parameters, in order. Null if no method left.'),
     ] = None
     change: Annotated[
-        Change | None,
+        MethodChange | None,
         Column('What became of the method between old and new. Null if no method left.'),
     ] = None
     language: Annotated[
@@ -111,10 +111,10 @@ class Drop:
     ] = None
 
     @classmethod
-    def at(
+    def make_at_stage(
         cls,
         stage: Stage,
-        place: WalkPlace,
+        place: LanguageDropLocation,
         key: str,
         reason: str,
         detail: str = '',
@@ -135,7 +135,7 @@ class Drop:
             language=place.language,
         )
 
-    def of(self, method: Declared, change: Change) -> Drop:
+    def with_method(self, method: MethodIdentity, change: MethodChange) -> Drop:
         """The same drop, with the test method that left."""
         return replace(
             self,

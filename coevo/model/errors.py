@@ -11,9 +11,9 @@ class Transient(RuntimeError):
     """Trouble of ours (network, disk, memory, a daemon): worth another try, never a verdict."""
 
 
-class Damaged(Fatal):
+class DamagedSnapshot(Fatal):
     """A snapshot of which something is missing or cannot be read: to `coevo verify` an answer."""
 
 
-class Unsound(Fatal):
+class UnsoundSnapshot(Fatal):
     """A snapshot that we made and that does not verify: the command ends with status 1."""

@@ -114,7 +114,7 @@ class Focus:
     start_line: Annotated[int, Column('Its first line.', unit='line')]
     end_line: Annotated[int, Column('Its last line, included.', unit='line')]
 
-    def is_about(self, start_line: int, end_line: int) -> bool:
+    def includes_lines(self, start_line: int, end_line: int) -> bool:
         """Whether a declaration of the file is what it is about, or lies in that."""
         if self.kind is FocusKind.FUNCTION:
             return start_line <= self.start_line and self.end_line <= end_line

@@ -40,12 +40,12 @@ VALUES: Mapping[str, Mapping[str, str]] = {
 """What a value of a field was, by the name that the field has now."""
 
 
-def renamed(values: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def apply_current_names(values: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
     """The values of a record of these fields, under the names of now."""
-    found = {
+    current = {
         name if name in fields else FIELDS.get(name, name): value for name, value in values.items()
     }
     return {
         name: VALUES[name].get(value, value) if name in VALUES and isinstance(value, str) else value
-        for name, value in found.items()
+        for name, value in current.items()
     }

@@ -9,7 +9,7 @@ from typing import get_args
 from typing import get_origin
 
 
-def optional(hint: Any) -> tuple[Any, bool]:
+def split_optional(hint: Any) -> tuple[Any, bool]:
     """The type of a hint without None, and whether None was one of its choices."""
     if get_origin(hint) not in (Union, types.UnionType):
         return hint, False

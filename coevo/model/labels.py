@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from coevo.model.words import Cell
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 
@@ -18,18 +18,18 @@ CELL_ORDER = (Cell.TOLD_COLD, Cell.TNEW_CNEW, Cell.TOLD_CNEW, Cell.TNEW_COLD)
 NO_CHANGED_DEPENDENCY = 'no_changed_dependency'
 
 
-class Demand(Enum):
+class CellDemand(Enum):
     """What a row of the table asks of a cell."""
 
     PASS = 'pass'
     BROKEN = 'broken'
 
-    def met_by(self, outcome: Outcome) -> bool:
-        return outcome.broken if self is Demand.BROKEN else outcome is Outcome.PASS
+    def is_met_by(self, outcome: Outcome) -> bool:
+        return outcome.is_broken if self is CellDemand.BROKEN else outcome is Outcome.PASS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class LabelTableRow:
     """One line of the table.
 
     since  the first engine version that gave the label, by language; languages that are not named had it
@@ -37,15 +37,18 @@ class Row:
     """
 
     label: Label
-    change: Change
-    demands: Mapping[Cell, Demand]
+    change: MethodChange
+    demands: Mapping[Cell, CellDemand]
     since: Mapping[str, int]
 
 
-def _row(
-    label: Label, change: Change, since: Mapping[str, int] | None = None, **demands: Demand
-) -> Row:
-    return Row(
+def _make_row(
+    label: Label,
+    change: MethodChange,
+    since: Mapping[str, int] | None = None,
+    **demands: CellDemand,
+) -> LabelTableRow:
+    return LabelTableRow(
         label=label,
         change=change,
         demands={Cell(name): want for name, want in demands.items()},
@@ -53,28 +56,30 @@ def _row(
     )
 
 
-P, B = Demand.PASS, Demand.BROKEN
+P, B = CellDemand.PASS, CellDemand.BROKEN
 
 TABLE = (
-    _row(Label.UPDATE, Change.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
-    _row(Label.REFINEMENT, Change.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=P),
-    _row(Label.REPAIR, Change.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=B),
-    _row(Label.CURED_BY_CODE, Change.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=P),
-    _row(Label.GENERATION, Change.INSERTED, tnew_cnew=P, tnew_cold=B),
-    _row(Label.REDUNDANT, Change.INSERTED, tnew_cnew=P, tnew_cold=P),
-    _row(Label.UNAFFECTED, Change.UNCHANGED, told_cold=P, tnew_cnew=P),
-    _row(Label.BROKEN_BY_CHANGE, Change.UNCHANGED, told_cold=P, tnew_cnew=B),
-    _row(Label.FIXTURE_UPDATE, Change.CONTEXT_CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
-    _row(
+    _make_row(Label.UPDATE, MethodChange.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
+    _make_row(Label.REFINEMENT, MethodChange.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=P),
+    _make_row(Label.REPAIR, MethodChange.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=B),
+    _make_row(Label.CURED_BY_CODE, MethodChange.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=P),
+    _make_row(Label.GENERATION, MethodChange.INSERTED, tnew_cnew=P, tnew_cold=B),
+    _make_row(Label.REDUNDANT, MethodChange.INSERTED, tnew_cnew=P, tnew_cold=P),
+    _make_row(Label.UNAFFECTED, MethodChange.UNCHANGED, told_cold=P, tnew_cnew=P),
+    _make_row(Label.BROKEN_BY_CHANGE, MethodChange.UNCHANGED, told_cold=P, tnew_cnew=B),
+    _make_row(
+        Label.FIXTURE_UPDATE, MethodChange.CONTEXT_CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B
+    ),
+    _make_row(
         Label.FIXTURE_REFINEMENT,
-        Change.CONTEXT_CHANGED,
+        MethodChange.CONTEXT_CHANGED,
         {'java': 5},
         told_cold=P,
         tnew_cnew=P,
         told_cnew=P,
     ),
-    _row(Label.OBSOLETE, Change.DELETED, told_cold=P, told_cnew=B),
-    _row(Label.RETIRED, Change.DELETED, told_cold=P, told_cnew=P),
+    _make_row(Label.OBSOLETE, MethodChange.DELETED, told_cold=P, told_cnew=B),
+    _make_row(Label.RETIRED, MethodChange.DELETED, told_cold=P, told_cnew=P),
 )
 
 TRACKS = {
@@ -108,25 +113,27 @@ class EngineRelease:
     language: str
     version: int
 
-    def has(self, row: Row) -> bool:
+    def has_row(self, row: LabelTableRow) -> bool:
         return row.since.get(self.language, 1) <= self.version
 
 
-def rows_of(change: Change, engine: EngineRelease | None = None) -> tuple[Row, ...]:
+def select_rows(
+    change: MethodChange, engine: EngineRelease | None = None
+) -> tuple[LabelTableRow, ...]:
     """The lines of a change, as an engine had them; None is this one, of any language."""
     return tuple(
-        row for row in TABLE if row.change is change and (engine is None or engine.has(row))
+        row for row in TABLE if row.change is change and (engine is None or engine.has_row(row))
     )
 
 
-def deciding_cells(change: Change) -> tuple[Cell, ...]:
+def list_deciding_cells(change: MethodChange) -> tuple[Cell, ...]:
     """The cells that the rows of a change constrain, in the order of `CELL_ORDER`."""
-    wanted = {cell for row in rows_of(change) for cell in row.demands}
+    wanted = {cell for row in select_rows(change) for cell in row.demands}
     return tuple(cell for cell in CELL_ORDER if cell in wanted)
 
 
-def label(
-    change: Change,
+def decide_label(
+    change: MethodChange,
     cells: Mapping[Cell, Outcome | None],
     *,
     dependency_changed: bool = True,
@@ -139,44 +146,46 @@ def label(
 
     engine  whose table is asked, for rows that an earlier one has labelled
     """
-    if change is Change.UNCHANGED and not dependency_changed:
+    if change is MethodChange.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
-    open_rows = rows_of(change, engine)
-    for cell in deciding_cells(change):
+    open_rows = select_rows(change, engine)
+    for cell in list_deciding_cells(change):
         outcome = cells.get(cell)
         if outcome is None:
             return f'{cell}_not_run'
         open_rows = tuple(
-            row for row in open_rows if cell not in row.demands or row.demands[cell].met_by(outcome)
+            row
+            for row in open_rows
+            if cell not in row.demands or row.demands[cell].is_met_by(outcome)
         )
         if not open_rows:
             return f'{cell}_{outcome}'
     return open_rows[0].label
 
 
-def contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
+def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
     """Every reason that `label` can return for a cell, in a fixed order."""
-    found = {
+    reasons = {
         f'{cell}_{outcome}': None
-        for change in Change
-        for cell in deciding_cells(change)
+        for change in MethodChange
+        for cell in list_deciding_cells(change)
         for outcome in (*Outcome, 'not_run')
         if outcome == 'not_run'
         or not any(
-            row.demands[cell].met_by(Outcome(outcome))
-            for row in rows_of(change, engine)
+            row.demands[cell].is_met_by(Outcome(outcome))
+            for row in select_rows(change, engine)
             if cell in row.demands
         )
     }
-    return tuple(found)
+    return tuple(reasons)
 
 
-def former_contradictions() -> tuple[str, ...]:
+def list_former_contradictions() -> tuple[str, ...]:
     """Those that earlier engines gave and this one does not: released data still holds them."""
     earlier = [
         EngineRelease(language=language, version=first - 1)
         for row in TABLE
         for language, first in row.since.items()
     ]
-    found = dict.fromkeys(reason for engine in earlier for reason in contradictions(engine))
-    return tuple(reason for reason in found if reason not in contradictions())
+    reasons = dict.fromkeys(reason for engine in earlier for reason in list_contradictions(engine))
+    return tuple(reason for reason in reasons if reason not in list_contradictions())

@@ -15,68 +15,70 @@ _WORD = re.compile(r'[a-z0-9]+(?:\.[0-9]+)*')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sentences:
+class LicenceSentences:
     """How the text of a licence is known: all of these stand in it, and none of those."""
 
     id: str
     all: tuple[str, ...]
     none: tuple[str, ...] = ()
 
-    def met_by(self, text: str) -> bool:
-        return all(one in text for one in self.all) and not any(one in text for one in self.none)
+    def are_met_by(self, text: str) -> bool:
+        return all(sentence in text for sentence in self.all) and not any(
+            sentence in text for sentence in self.none
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
+class _LicenceTable:
     version: str
     osi: frozenset[str]
     permissive: tuple[str, ...]
     names: dict[str, str]
-    sentences: tuple[Sentences, ...]
+    sentences: tuple[LicenceSentences, ...]
 
 
-def version() -> str:
+def load_list_version() -> str:
     """Where the list of approved licences is from."""
-    return _table().version
+    return _load_table().version
 
 
-def approved(expression: str, accepted: Collection[str] = ()) -> bool:
+def is_approved(expression: str, accepted: Collection[str] = ()) -> bool:
     """Whether the OSI approved a licence, or it is one of those accepted beside.
 
     Of `A OR B` one has to be, of `A AND B` both.
     """
-    known = _table().osi.union(accepted)
+    known = _load_table().osi.union(accepted)
     return any(
         all(part.strip() in known for part in choice.split(' AND '))
         for choice in expression.split(' OR ')
     )
 
 
-def permissive() -> tuple[str, ...]:
+def list_permissive() -> tuple[str, ...]:
     """The SPDX ids of licences that ask for no more than to be named."""
-    return _table().permissive
+    return _load_table().permissive
 
 
-def named(name: str) -> str | None:
+def find_id_by_name(name: str) -> str | None:
     """The SPDX id of a licence by the name that people give it; None where there is no telling."""
-    found = _table().names.get(plain(name))
-    if found is not None:
-        return found
-    return _by_small_letters().get(name.strip().lower())
+    spdx_id = _load_table().names.get(normalise_name(name))
+    if spdx_id is not None:
+        return spdx_id
+    return _map_lower_case_ids().get(name.strip().lower())
 
 
-def told(text: str) -> tuple[str, ...]:
+def find_ids_in_text(text: str) -> tuple[str, ...]:
     """The SPDX ids, sorted, of all licences of which sentences stand in a text."""
     flat = ' '.join(text.lower().split())
-    return tuple(sorted({item.id for item in _table().sentences if item.met_by(flat)}))
+    return tuple(sorted({item.id for item in _load_table().sentences if item.are_met_by(flat)}))
 
 
-def plain(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A name as the table has it: `The Apache License, Version 2.0` is `apache 2`."""
-    return ' '.join(_words(name))
+    return ' '.join(_normalise_words(name))
 
 
-def _words(name: str) -> Iterator[str]:
+def _normalise_words(name: str) -> Iterator[str]:
     before = ''
     for word in _WORD.findall(re.sub(r'\bv(?:\.\s*)?(?=\d)', '', name.lower())):
         short = word.removesuffix('.0')
@@ -86,21 +88,23 @@ def _words(name: str) -> Iterator[str]:
 
 
 @cache
-def _by_small_letters() -> dict[str, str]:
-    known = {*_table().osi, *_table().names.values()}
+def _map_lower_case_ids() -> dict[str, str]:
+    known = {*_load_table().osi, *_load_table().names.values()}
     return {id_.lower(): id_ for id_ in sorted(known)}
 
 
 @cache
-def _table() -> _Table:
+def _load_table() -> _LicenceTable:
     read = tomllib.loads(files('coevo.model').joinpath('licences.toml').read_text(encoding='utf-8'))
-    return _Table(
+    return _LicenceTable(
         version=read['osi']['version'],
         osi=frozenset(read['osi']['ids']),
         permissive=tuple(read['permissive']['ids']),
         names=read['names'],
         sentences=tuple(
-            Sentences(id=one['id'], all=tuple(one['all']), none=tuple(one.get('none', ())))
-            for one in read['sentences']
+            LicenceSentences(
+                id=entry['id'], all=tuple(entry['all']), none=tuple(entry.get('none', ()))
+            )
+            for entry in read['sentences']
         ),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 Say = Callable[[str], None]
 
 
-def silent(sentence: str) -> None:
+def ignore_message(sentence: str) -> None:
     """Nobody hears it."""
 
 
@@ -22,8 +22,8 @@ class Listener:
     """
 
     step: Callable[[str, int, int], None] = lambda name, done, total: None
-    found: Say = silent
-    say: Say = silent
+    summarise: Say = ignore_message
+    say: Say = ignore_message
 
 
 SILENT = Listener()

@@ -41,7 +41,7 @@ _DUTIES: Mapping[Label, Duty] = {
 STAYING = (Duty.KEEP, Duty.REFINE)
 
 
-def duty_of(label: Label | None, *, same_text: bool) -> Duty:
+def find_duty(label: Label | None, *, same_text: bool) -> Duty:
     """same_text  whether both files have the test, with the same tokens."""
     if label is None:
         return Duty.KEEP if same_text else Duty.NONE

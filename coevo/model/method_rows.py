@@ -25,12 +25,12 @@ from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import DependencyList
 from coevo.model.quality import Coverage
 from coevo.model.quality import CoveredDependency
-from coevo.model.quality import Isolated
+from coevo.model.quality import IsolatedCells
 from coevo.model.quality import Mutation
 from coevo.model.quality import RepairGuard
-from coevo.model.words import Cause
-from coevo.model.words import Change
+from coevo.model.words import BreakageCause
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 from coevo.model.words import WalkOfRow
@@ -87,7 +87,7 @@ class MethodRow:
         ),
     ]
     change: Annotated[
-        Change,
+        MethodChange,
         Column('What became of the method between old and new, blind to comments and formatting.'),
     ]
     label: Annotated[
@@ -260,7 +260,7 @@ class MethodRow:
         ),
     ]
     cause: Annotated[
-        Cause | None,
+        BreakageCause | None,
         Column(
             'Why the test is broken in the cell that decides its label. Null if no such '
             'cell is broken.'
@@ -290,7 +290,7 @@ class MethodRow:
         ),
     ] = None
     isolated: Annotated[
-        Isolated | None,
+        IsolatedCells | None,
         Column(
             'What the cells say if only the tests of the task are swapped, not the whole '
             'test tree. Null for methods that no track was considered for.'

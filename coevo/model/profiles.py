@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from coevo.model.dependencies import DependencyList
 from coevo.model.errors import Fatal
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.words import Walk
 
 
@@ -109,7 +109,7 @@ class Profile:
         Traces were always recorded once, and cells that decide nothing never, so that segments of that
         time go without a word of them.
         """
-        return short_hash(
+        return compute_short_hash(
             str(self.gap_hours),
             str(self.unchanged_sample),
             str(self.unchanged_limit),
@@ -126,7 +126,7 @@ class Profile:
         )
 
 
-def profiles() -> dict[str, Profile]:
+def load_profiles() -> dict[str, Profile]:
     """All profiles by name, in the file's order."""
     text = files('coevo.model').joinpath('profiles.toml').read_text(encoding='utf-8')
     return {
@@ -155,7 +155,7 @@ def profiles() -> dict[str, Profile]:
 
 def load_profile(name: str) -> Profile:
     """The profile of that name; Fatal if there is none."""
-    known = profiles()
+    known = load_profiles()
     if name not in known:
         raise Fatal(f'There is no profile {name!r}: use one of {", ".join(known)}.')
     return known[name]

@@ -23,7 +23,7 @@ WITHOUT_SIBLINGS = 'gold does not pass without its siblings'
 """How the reason begins why a start state is none, where that is so."""
 
 
-class End(Choice):
+class PairEnd(Choice):
     """Which revision of a pair."""
 
     OLD = 'old', 'the old revision'
@@ -31,7 +31,7 @@ class End(Choice):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Isolated:
+class IsolatedCells:
     """The isolated cells of a method with a track (docs/tasks.md; TestEvo-Bench, 3.2)."""
 
     told_cnew: Annotated[
@@ -65,7 +65,7 @@ class Isolated:
     ] = ''
 
 
-class Undone(Choice):
+class SiblingState(Choice):
     """What became of targets of a pair's other tasks in the start state of one."""
 
     ABSENT = 'absent', 'they are absent with their whole file, which is new'
@@ -74,14 +74,14 @@ class Undone(Choice):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sibling:
+class SiblingTargets:
     """Targets of the pair's other tasks in one test file."""
 
     test_file: TestFile
     test_methods: Annotated[
         tuple[str, ...], Column('The targets in it, each as `Container#method`.')
     ]
-    undone: Annotated[Undone, Column('What became of them in the start state.')]
+    undone: Annotated[SiblingState, Column('What became of them in the start state.')]
     why: Annotated[str | None, Column('Why they stay. Null if they do not.')] = None
 
 
@@ -258,7 +258,7 @@ class ExecutedRow:
     walk: WalkOfRow
     pair_id: PairId
     method_id: MethodId
-    end: Annotated[End, Column('At which revision the test ran, on its own code.')]
+    end: Annotated[PairEnd, Column('At which revision the test ran, on its own code.')]
     type: Annotated[
         str,
         Column(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from coevo.model.labels import contradictions
-from coevo.model.labels import former_contradictions
+from coevo.model.labels import list_contradictions
+from coevo.model.labels import list_former_contradictions
 from coevo.model.words import Cell
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
@@ -256,9 +256,9 @@ _TASK = {
 _FORMER = ' An earlier engine dropped this; the label table has a row for it now.'
 
 
-def _contradiction(reason: str) -> str:
+def _explain_contradiction(reason: str) -> str:
     """The sentence of a reason that is named after a cell and its outcome."""
-    cell = next(one for one in Cell if reason.startswith(f'{one}_'))
+    cell = next(candidate for candidate in Cell if reason.startswith(f'{candidate}_'))
     outcome = reason.removeprefix(f'{cell}_')
     happened = 'it was not run' if outcome == 'not_run' else Outcome(outcome).clause
     return f'With {cell.clause}: {happened}. No label of the change allows that.'
@@ -270,8 +270,11 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.SIEVE: {str(reason): text for reason, text in _SIEVE.items()},
     Stage.LABEL: {
         **{str(reason): text for reason, text in _LABEL.items()},
-        **{reason: _contradiction(reason) for reason in contradictions()},
-        **{reason: _contradiction(reason) + _FORMER for reason in former_contradictions()},
+        **{reason: _explain_contradiction(reason) for reason in list_contradictions()},
+        **{
+            reason: _explain_contradiction(reason) + _FORMER
+            for reason in list_former_contradictions()
+        },
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
     Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
@@ -284,7 +287,7 @@ EXPLANATIONS: dict[str, str] = {
 }
 
 
-def explained(reason: str) -> str:
+def explain_reason(reason: str) -> str:
     """The sentence for a person, the code name beside it."""
     return f'{EXPLANATIONS.get(reason, "A reason that this coevo does not know.")} ({reason})'
 

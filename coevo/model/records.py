@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from coevo.model.dependencies import Dependency
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Walk
 
 
@@ -31,7 +31,7 @@ class TestMethod:
     parameters: tuple[str, ...] = ()
 
 
-class Origin(StrEnum):
+class FileOrigin(StrEnum):
     """Where a file comes from: a person here, a program, or another project."""
 
     WRITTEN = 'written'
@@ -46,24 +46,24 @@ class Candidate:
     origin  that of its file, at new where it stands there
     """
 
-    change: Change
+    change: MethodChange
     old: TestMethod | None
     new: TestMethod | None
     old_source: str | None
     new_source: str | None
     dependencies: tuple[Dependency, ...] = ()
     focal_method: str | None = None
-    origin: Origin = Origin.WRITTEN
+    origin: FileOrigin = FileOrigin.WRITTEN
 
     @property
     def method(self) -> TestMethod:
         """The identity that names the row: at new, or at old where it was deleted."""
-        found = self.new or self.old
-        assert found is not None, 'a candidate exists at one end at least'
-        return found
+        method = self.new or self.old
+        assert method is not None, 'a candidate exists at one end at least'
+        return method
 
 
-def short_hash(*parts: str) -> str:
+def compute_short_hash(*parts: str) -> str:
     """A stable id of 16 hexadecimal digits."""
     return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()[:16]
 
@@ -96,7 +96,7 @@ class Pair:
     @property
     def pair_id(self) -> str:
         """Stable over walks: (pair_id, walk) is the key of the `pairs` table."""
-        return short_hash(self.repo, self.language, self.old.rev, self.new.rev)
+        return compute_short_hash(self.repo, self.language, self.old.rev, self.new.rev)
 
     @property
     def gap_hours(self) -> float | None:

@@ -17,9 +17,9 @@ from typing import get_type_hints
 import pyarrow as pa
 
 from coevo.model.column import Column
-from coevo.model.dictionary import column_of
+from coevo.model.dictionary import split_annotation
 from coevo.model.drops import Drop
-from coevo.model.hints import optional
+from coevo.model.hints import split_optional
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.pair_rows import PairRow
@@ -32,7 +32,7 @@ from coevo.model.repository_rows import RepositoryRow
 from coevo.model.standing_rows import StandingRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
-from coevo.model.texts import paths_of_others
+from coevo.model.texts import find_third_party_paths
 
 # Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
 SCHEMA_VERSION = 2
@@ -42,7 +42,7 @@ SCHEMA_MINOR = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Added:
+class AddedColumn:
     """A column that came later: with which minor version, and its type in SQL."""
 
     minor: int
@@ -62,51 +62,51 @@ _SUITE_COUNTS = (
 )
 _SUITE = f'STRUCT({", ".join(f"{name} BIGINT" for name in _SUITE_COUNTS)})'
 
-ADDED: dict[str, dict[str, Added]] = {
+ADDED: dict[str, dict[str, AddedColumn]] = {
     'drops': {
-        'test_file': Added(minor=1, sql_type='VARCHAR'),
-        'test_class': Added(minor=1, sql_type='VARCHAR'),
-        'test_method': Added(minor=1, sql_type='VARCHAR'),
-        'parameters': Added(minor=1, sql_type='VARCHAR[]'),
-        'change': Added(minor=1, sql_type='VARCHAR'),
-        'language': Added(minor=2, sql_type='VARCHAR'),
+        'test_file': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'test_class': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'test_method': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'parameters': AddedColumn(minor=1, sql_type='VARCHAR[]'),
+        'change': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'language': AddedColumn(minor=2, sql_type='VARCHAR'),
     },
     'pairs': {
-        'runtime_missing': Added(minor=1, sql_type='VARCHAR'),
-        'functions': Added(minor=2, sql_type='BIGINT'),
-        'function_lines': Added(minor=2, sql_type='BIGINT'),
-        'complexity': Added(minor=2, sql_type='BIGINT'),
-        'parameters': Added(minor=2, sql_type='BIGINT'),
-        'file_commits': Added(minor=2, sql_type='BIGINT'),
-        'file_contributors': Added(minor=2, sql_type='BIGINT'),
-        'file_age_days': Added(minor=2, sql_type='DOUBLE'),
+        'runtime_missing': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'functions': AddedColumn(minor=2, sql_type='BIGINT'),
+        'function_lines': AddedColumn(minor=2, sql_type='BIGINT'),
+        'complexity': AddedColumn(minor=2, sql_type='BIGINT'),
+        'parameters': AddedColumn(minor=2, sql_type='BIGINT'),
+        'file_commits': AddedColumn(minor=2, sql_type='BIGINT'),
+        'file_contributors': AddedColumn(minor=2, sql_type='BIGINT'),
+        'file_age_days': AddedColumn(minor=2, sql_type='DOUBLE'),
     },
     'tasks': {
-        'focal_source': Added(minor=1, sql_type='VARCHAR'),
-        'family': Added(minor=1, sql_type='VARCHAR'),
-        'scenario': Added(minor=1, sql_type='VARCHAR'),
-        'focus': Added(minor=1, sql_type=_FOCUS),
-        'start_builder': Added(minor=1, sql_type='VARCHAR'),
-        'start_adequacy': Added(minor=1, sql_type=_SUITE),
-        'gold_adequacy': Added(minor=1, sql_type=_SUITE),
-        'defect': Added(minor=3, sql_type='VARCHAR'),
-        'unit_date': Added(minor=1, sql_type='TIMESTAMPTZ'),
-        'maintained': Added(minor=4, sql_type=_MAINTAINED),
-        'unit': Added(minor=5, sql_type='VARCHAR'),
-        'complexity': Added(minor=5, sql_type='BIGINT'),
-        'executing_tests': Added(minor=5, sql_type='BIGINT'),
-        'executing_files': Added(minor=5, sql_type='BIGINT'),
+        'focal_source': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'family': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'scenario': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'focus': AddedColumn(minor=1, sql_type=_FOCUS),
+        'start_builder': AddedColumn(minor=1, sql_type='VARCHAR'),
+        'start_adequacy': AddedColumn(minor=1, sql_type=_SUITE),
+        'gold_adequacy': AddedColumn(minor=1, sql_type=_SUITE),
+        'defect': AddedColumn(minor=3, sql_type='VARCHAR'),
+        'unit_date': AddedColumn(minor=1, sql_type='TIMESTAMPTZ'),
+        'maintained': AddedColumn(minor=4, sql_type=_MAINTAINED),
+        'unit': AddedColumn(minor=5, sql_type='VARCHAR'),
+        'complexity': AddedColumn(minor=5, sql_type='BIGINT'),
+        'executing_tests': AddedColumn(minor=5, sql_type='BIGINT'),
+        'executing_files': AddedColumn(minor=5, sql_type='BIGINT'),
     },
     'standing': {
-        'family': Added(minor=3, sql_type='VARCHAR'),
-        'start_builder': Added(minor=3, sql_type='VARCHAR'),
-        'start_adequacy': Added(minor=3, sql_type=_SUITE),
-        'start_rev': Added(minor=3, sql_type='VARCHAR'),
-        'defect': Added(minor=3, sql_type='VARCHAR'),
-        'start_patch': Added(minor=3, sql_type='VARCHAR'),
-        'unit': Added(minor=5, sql_type='VARCHAR'),
-        'complexity': Added(minor=5, sql_type='BIGINT'),
-        'executing_tests': Added(minor=5, sql_type=_EXECUTING),
+        'family': AddedColumn(minor=3, sql_type='VARCHAR'),
+        'start_builder': AddedColumn(minor=3, sql_type='VARCHAR'),
+        'start_adequacy': AddedColumn(minor=3, sql_type=_SUITE),
+        'start_rev': AddedColumn(minor=3, sql_type='VARCHAR'),
+        'defect': AddedColumn(minor=3, sql_type='VARCHAR'),
+        'start_patch': AddedColumn(minor=3, sql_type='VARCHAR'),
+        'unit': AddedColumn(minor=5, sql_type='VARCHAR'),
+        'complexity': AddedColumn(minor=5, sql_type='BIGINT'),
+        'executing_tests': AddedColumn(minor=5, sql_type=_EXECUTING),
     },
 }
 """Columns that tables of an earlier minor version lack."""
@@ -167,62 +167,66 @@ KEYS: dict[str, tuple[str, ...]] = {
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 
 
-def is_promised(table: str, minor: int) -> bool:
+def is_table_promised(table: str, minor: int) -> bool:
     """Whether every snapshot of that minor version has a table."""
     return NEW_TABLES.get(table, 0) <= minor
 
 
-def missing_columns(table: str, minor: int) -> dict[str, Added]:
+def find_missing_columns(table: str, minor: int) -> dict[str, AddedColumn]:
     """The columns that a table of a snapshot of that minor version has not yet."""
-    return {name: one for name, one in ADDED.get(table, {}).items() if one.minor > minor}
+    return {name: column for name, column in ADDED.get(table, {}).items() if column.minor > minor}
 
 
-def agrees(table: str, found: pa.Schema, minor: int, *, code_free: bool = False) -> bool:
+def has_promised_columns(
+    table: str, file_schema: pa.Schema, minor: int, *, code_free: bool = False
+) -> bool:
     """Whether a file has the columns that its minor version promises; a later one may have more."""
-    missing = missing_columns(table, minor)
-    promised = columns_of(table, code_free=code_free)
-    wanted = pa.schema(one for one in promised if one.name not in missing)
+    missing = find_missing_columns(table, minor)
+    promised = build_table_schema(table, code_free=code_free)
+    wanted = pa.schema(field for field in promised if field.name not in missing)
     if minor > SCHEMA_MINOR:
-        found = pa.schema(one for one in found if one.name in wanted.names)
-    return bool(found.equals(wanted))
+        file_schema = pa.schema(field for field in file_schema if field.name in wanted.names)
+    return bool(file_schema.equals(wanted))
 
 
-def arrow_schema(record: type) -> pa.Schema:
+def build_arrow_schema(record: type) -> pa.Schema:
     """The columns of a record type, in the order of its fields."""
-    return _arrow_schema(record)
+    return _build_arrow_schema(record)
 
 
 @cache
-def _arrow_schema(record: type) -> pa.Schema:
-    return pa.schema(_fields(record))
+def _build_arrow_schema(record: type) -> pa.Schema:
+    return pa.schema(_build_fields(record))
 
 
-def columns_of(table: str, *, code_free: bool = False) -> pa.Schema:
+def build_table_schema(table: str, *, code_free: bool = False) -> pa.Schema:
     """The columns of a table; in a code-free edition those with text of others are null in all rows."""
-    whole = arrow_schema(TABLES[table])
-    empty = paths_of_others(TABLES[table])
+    whole = build_arrow_schema(TABLES[table])
+    empty = find_third_party_paths(TABLES[table])
     if not code_free or not empty:
         return whole
-    return pa.schema(_emptied(list(whole), empty, ''))
+    return pa.schema(_make_fields_nullable(list(whole), empty, ''))
 
 
-def _emptied(fields: Sequence[pa.Field], empty: Collection[str], prefix: str) -> list[pa.Field]:
-    return [_nullable(field, empty, f'{prefix}{field.name}') for field in fields]
+def _make_fields_nullable(
+    fields: Sequence[pa.Field], empty: Collection[str], prefix: str
+) -> list[pa.Field]:
+    return [_make_field_nullable(field, empty, f'{prefix}{field.name}') for field in fields]
 
 
-def _nullable(field: pa.Field, empty: Collection[str], path: str) -> pa.Field:
+def _make_field_nullable(field: pa.Field, empty: Collection[str], path: str) -> pa.Field:
     if path in empty:
         return field.with_nullable(True)
     kind = field.type
     if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
-        inner = pa.struct(_emptied(list(kind.value_type), empty, f'{path}.'))
+        inner = pa.struct(_make_fields_nullable(list(kind.value_type), empty, f'{path}.'))
         return field.with_type(pa.list_(kind.value_field.with_type(inner)))
     if pa.types.is_struct(kind):
-        return field.with_type(pa.struct(_emptied(list(kind), empty, f'{path}.')))
+        return field.with_type(pa.struct(_make_fields_nullable(list(kind), empty, f'{path}.')))
     return field
 
 
-def table(record: type, rows: Sequence[Any]) -> pa.Table:
+def build_table(record: type, rows: Sequence[Any]) -> pa.Table:
     """The rows, all of that record type, as a table; ValueError where a value may not be null.
 
     Arrow itself takes a null in any column, and unknown or missing keys of a dict: hence records.
@@ -230,28 +234,33 @@ def table(record: type, rows: Sequence[Any]) -> pa.Table:
     for row in rows:
         if type(row) is not record:
             raise TypeError(f'a row of {record.__name__} cannot be a {type(row).__name__}')
-    schema = arrow_schema(record)
-    columns = [_column(field, [getattr(row, field.name) for row in rows]) for field in schema]
+    schema = build_arrow_schema(record)
+    columns = [_build_array(field, [getattr(row, field.name) for row in rows]) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def table_of_plain(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def build_table_of_plain_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """The same of rows as Arrow gives them back (`to_pylist`), with the columns of a schema."""
-    columns = [_column(field, [row[field.name] for row in rows]) for field in schema]
+    columns = [_build_array(field, [row[field.name] for row in rows]) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _fields(record: type) -> list[pa.Field]:
+def _build_fields(record: type) -> list[pa.Field]:
     hints = get_type_hints(record, include_extras=True)
-    return [_field(item.name, *column_of(hints[item.name])) for item in dataclasses.fields(record)]
+    return [
+        _build_field(item.name, *split_annotation(hints[item.name]))
+        for item in dataclasses.fields(record)
+    ]
 
 
-def _field(name: str, hint: Any, column: Column | None = None) -> pa.Field:
-    inner, nullable = optional(hint)
-    return pa.field(name, _type(inner), nullable=nullable, metadata=_said(column))
+def _build_field(name: str, hint: Any, column: Column | None = None) -> pa.Field:
+    inner, nullable = split_optional(hint)
+    return pa.field(
+        name, _find_arrow_type(inner), nullable=nullable, metadata=_build_metadata(column)
+    )
 
 
-def _said(column: Column | None) -> dict[str, str] | None:
+def _build_metadata(column: Column | None) -> dict[str, str] | None:
     """What stands with a field in Parquet."""
     if column is None:
         return None
@@ -259,11 +268,11 @@ def _said(column: Column | None) -> dict[str, str] | None:
     return {'description': column.sentence, **unit}
 
 
-def _type(hint: Any) -> pa.DataType:
+def _find_arrow_type(hint: Any) -> pa.DataType:
     if get_origin(hint) is tuple:
-        return pa.list_(_field('element', get_args(hint)[0]))
+        return pa.list_(_build_field('element', get_args(hint)[0]))
     if dataclasses.is_dataclass(hint):
-        return pa.struct(_fields(hint))  # type: ignore[arg-type]  # a type, as hints are
+        return pa.struct(_build_fields(hint))  # type: ignore[arg-type]  # a type, as hints are
     if issubclass(hint, StrEnum):
         return pa.dictionary(pa.int32(), pa.string())
     if hint is datetime:
@@ -271,19 +280,22 @@ def _type(hint: Any) -> pa.DataType:
     return _PLAIN[hint]
 
 
-def _column(field: pa.Field, values: list[Any]) -> pa.Array:
+def _build_array(field: pa.Field, values: list[Any]) -> pa.Array:
     if not field.nullable and None in values:
         raise ValueError(f'{field.name} may not be null')
-    plain = [_plain(value) for value in values]
+    plain = [_to_arrow_value(value) for value in values]
     return pa.array(plain, type=field.type)
 
 
-def _plain(value: Any) -> Any:
+def _to_arrow_value(value: Any) -> Any:
     """The value as Arrow takes it; bytes of paths that are no UTF-8 are shown as escapes."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_to_arrow_value(item) for item in value]
     if dataclasses.is_dataclass(value):
-        return {item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+        return {
+            item.name: _to_arrow_value(getattr(value, item.name))
+            for item in dataclasses.fields(value)
+        }
     return value

@@ -35,7 +35,7 @@ from coevo.model.families import StartBuilder
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import Unit
 from coevo.model.maintenance import MaintainedMethod
-from coevo.model.quality import Sibling
+from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
 from coevo.model.words import Walk
@@ -53,7 +53,7 @@ class StartRow:
     walk: Walk
     track: Track
     test_file: str
-    siblings: tuple[Sibling, ...]
+    siblings: tuple[SiblingTargets, ...]
     sibling_patch: str
     here: tuple[TestMethod, ...] = ()
     reads_sources: bool
@@ -203,7 +203,7 @@ class TaskRow:
         float | None, Column('The same over the measured targets alone.', unit='0 to 1')
     ] = None
     siblings: Annotated[
-        tuple[Sibling, ...] | None,
+        tuple[SiblingTargets, ...] | None,
         Column(
             "Targets of the pair's other tasks, which the start state does not show. Null"
             ' in data that does not say.'

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from coevo.model.dictionary import columns
+from coevo.model.dictionary import columns_by_path
 
 OF_OTHERS = frozenset(
     (
@@ -49,23 +49,27 @@ NAMES_AND_FACTS = frozenset(
 """Names, places, versions, codes and sentences of ours."""
 
 
-def named_of_others(tables: Mapping[str, type]) -> tuple[str, ...]:
+def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:
     """All of them by table and column, such as `standing.mutants.original`, sorted."""
     return tuple(
-        sorted(f'{name}.{path}' for name, one in tables.items() for path in paths_of_others(one))
+        sorted(
+            f'{name}.{path}'
+            for name, record in tables.items()
+            for path in find_third_party_paths(record)
+        )
     )
 
 
 @cache
-def paths_of_others(record: type) -> frozenset[str]:
+def find_third_party_paths(record: type) -> frozenset[str]:
     """The columns of a table that hold text of others, such as `mutants.original` of a nested one.
 
     TypeError if a text column stands in neither list.
     """
     texts = {
         path: path.rpartition('.')[2]
-        for path, one in columns(record).items()
-        if one.kind in ('text', 'list of text')
+        for path, entry in columns_by_path(record).items()
+        if entry.kind in ('text', 'list of text')
     }
     for path, name in texts.items():
         if (name in OF_OTHERS) == (name in NAMES_AND_FACTS):

@@ -22,7 +22,7 @@ class Walk(Choice):
 WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
 
 
-class Change(Choice):
+class MethodChange(Choice):
     """What became of a method between old and new, blind to comments and formatting."""
 
     INSERTED = 'inserted', 'the test is new'
@@ -66,7 +66,7 @@ class Outcome(Choice):
     INFRA = 'infra', 'trouble of ours, such as a full disk; never a verdict'
 
     @property
-    def broken(self) -> bool:
+    def is_broken(self) -> bool:
         return self in (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT, Outcome.COMPILE_ERROR)
 
 
@@ -102,7 +102,7 @@ class Track(Choice):
     REPAIR = 'repair', 'mend tests that are broken by their own fault'
 
 
-class Cause(Choice):
+class BreakageCause(Choice):
     """Why a test is broken in a cell that decides its label."""
 
     PRODUCTION = 'production', 'the change of the production code'

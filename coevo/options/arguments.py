@@ -14,7 +14,7 @@ from coevo.sandboxes.names import NAMES
 def add_jobs(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--jobs',
-        type=positive,
+        type=parse_positive,
         default=os.cpu_count() or 1,
         metavar='N',
         help='how many at once (default: one for each processor)',
@@ -27,7 +27,7 @@ def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> 
     )
 
 
-def in_unicode(word: str) -> str:
+def to_unicode(word: str) -> str:
     """A word as UTF-8, whatever the locale took it for."""
     try:
         return os.fsencode(word).decode()
@@ -35,7 +35,7 @@ def in_unicode(word: str) -> str:
         raise Fatal(f'{word!r} is not UTF-8; write it so') from None
 
 
-def positive(text: str) -> int:
+def parse_positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
     return int(text)

@@ -10,7 +10,7 @@ from typing import Any
 from typing import NoReturn
 
 from coevo.model.errors import Fatal
-from coevo.options.arguments import in_unicode
+from coevo.options.arguments import to_unicode
 
 if TYPE_CHECKING:
     from coevo.snapshots.cutoffs import Cutoff
@@ -70,7 +70,7 @@ GROUPS = {
 }
 
 
-class _Formatter(argparse.HelpFormatter):
+class _HelpFormatter(argparse.HelpFormatter):
     """Says the default of every option that has one, once."""
 
     def _get_help_string(self, action: argparse.Action) -> str:
@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
     late: str | None = None
 
     def __init__(self, *, example: str = '', **options: Any) -> None:
-        super().__init__(**{'formatter_class': _Formatter, **options})
+        super().__init__(**{'formatter_class': _HelpFormatter, **options})
         self.example = example
 
     def format_help(self) -> str:
@@ -103,15 +103,15 @@ class Parser(argparse.ArgumentParser):
         raise Fatal(f'{message}; see `{self.prog} --help`')
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        found, rest = super().parse_known_args(args, namespace)
+        parsed, rest = super().parse_known_args(args, namespace)
         if (
             self.late
             and len(rest) == 1
-            and getattr(found, self.late) is None
+            and getattr(parsed, self.late) is None
             and rest[0][:1] != '-'
         ):
-            setattr(found, self.late, in_unicode(rest.pop()))
-        return found, rest
+            setattr(parsed, self.late, to_unicode(rest.pop()))
+        return parsed, rest
 
 
 class TopParser(Parser):
@@ -129,7 +129,7 @@ class TopParser(Parser):
         )
 
     def format_help(self) -> str:
-        texts = {one.dest: one.help or '' for one in self.verbs._get_subactions()}
+        texts = {action.dest: action.help or '' for action in self.verbs._get_subactions()}
         placed = {verb for verbs in GROUPS.values() for verb in verbs}
         groups = {**GROUPS, 'others': [verb for verb in texts if verb not in placed]}
         lines = []
@@ -137,8 +137,8 @@ class TopParser(Parser):
             known = [verb for verb in verbs if verb in texts]
             lines += ['', f'{title}:'] if known else []
             lines += [f'  {verb:<15} {texts[verb]}' for verb in known]
-        told = '\n'.join(lines)
-        return f'{super().format_help().rstrip()}\n{told}\n\n`coevo VERB --help` says more, with an example.\n'
+        overview = '\n'.join(lines)
+        return f'{super().format_help().rstrip()}\n{overview}\n\n`coevo VERB --help` says more, with an example.\n'
 
 
 def add_snapshot(verb: Parser) -> None:
@@ -158,11 +158,11 @@ def add_cutoff(verb: Parser) -> None:
     )
 
 
-def cutoff_of(arguments: argparse.Namespace) -> Cutoff | None:
+def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
-    from coevo.snapshots.models import chosen
+    from coevo.snapshots.models import choose_cutoff
 
-    return chosen(
+    return choose_cutoff(
         after=arguments.after,
         before=arguments.before,
         model=arguments.model,

@@ -44,7 +44,7 @@ NONE_CHANGED = '- none that these tests use'
 class PromptSubject:
     """What a prompt says of a task.
 
-    test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `asked_for`
+    test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `describe_target`
     methods       the same, by the names of the start file
     module        folder of the module, '.' for the root
     environment   with the commands of the task, where they are known
@@ -63,12 +63,12 @@ class PromptSubject:
     environment: Environment | None = None
 
 
-def prompt(subject: PromptSubject) -> str:
+def compose_prompt(subject: PromptSubject) -> str:
     """The whole prompt, a newline at its end."""
-    words = LANGUAGES[subject.language].prompt_words(
+    words = LANGUAGES[subject.language].make_prompt_words(
         subject.module, subject.test_file, subject.methods, subject.environment
     )
-    text, running = _numbered(_text(subject.track), words.running)
+    text, running = _number_steps(_load_text(subject.track), words.running)
     blanks = {
         '<framework>': words.framework,
         '<new_test>': words.new_test and f' {words.new_test}',
@@ -78,18 +78,18 @@ def prompt(subject: PromptSubject) -> str:
         '<commit_sha>': subject.new_rev,
         '<test_file>': subject.test_file,
         '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
-        '<deps_section>': '\n'.join(dependency_lines(subject.dependencies, subject.parts))
+        '<deps_section>': '\n'.join(list_dependency_lines(subject.dependencies, subject.parts))
         or NONE_CHANGED,
     }
-    return _filled(text, blanks)
+    return _fill_blanks(text, blanks)
 
 
-def suite_prompt(row: StandingRow, environment: Environment | None = None) -> str:
+def compose_suite_prompt(row: StandingRow, environment: Environment | None = None) -> str:
     """What an agent is told of whom a suite is asked."""
-    words = LANGUAGES[row.language].prompt_words(row.module, row.test_file, (), environment)
+    words = LANGUAGES[row.language].make_prompt_words(row.module, row.test_file, (), environment)
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
     name = f'{family}_{start}' if family is Family.FILE else str(family)
-    text, running = _numbered(_text(name), words.running)
+    text, running = _number_steps(_load_text(name), words.running)
     blanks = {
         '<framework>': words.framework,
         '<new_test>': words.new_test and f' {words.new_test}',
@@ -98,12 +98,12 @@ def suite_prompt(row: StandingRow, environment: Environment | None = None) -> st
         '<side_effects>': words.side_effects,
         '<commit_sha>': row.new_rev,
         '<test_file>': row.test_file,
-        '<focus>': '\n'.join(map(_focus, row.focus)),
+        '<focus>': '\n'.join(map(_describe_focus, row.focus)),
     }
-    return _filled(text, blanks)
+    return _fill_blanks(text, blanks)
 
 
-def maintenance_prompt(
+def compose_maintenance_prompt(
     language: str,
     module: str,
     new_rev: str,
@@ -113,37 +113,37 @@ def maintenance_prompt(
     environment: Environment | None = None,
 ) -> str:
     """What an agent is told of whom the maintenance of a whole file is asked."""
-    words = LANGUAGES[language].prompt_words(module, test_file, (), environment)
-    text, running = _numbered(_text(Family.MAINTENANCE), words.running)
+    words = LANGUAGES[language].make_prompt_words(module, test_file, (), environment)
+    text, running = _number_steps(_load_text(Family.MAINTENANCE), words.running)
     blanks = {
         '<framework>': words.framework,
         '<running>': running,
         '<side_effects>': words.side_effects,
         '<commit_sha>': new_rev,
         '<test_file>': test_file,
-        '<deps_section>': '\n'.join(dependency_lines(dependencies, parts)) or NONE_CHANGED,
+        '<deps_section>': '\n'.join(list_dependency_lines(dependencies, parts)) or NONE_CHANGED,
     }
-    return _filled(text, blanks)
+    return _fill_blanks(text, blanks)
 
 
-def _focus(one: Focus) -> str:
+def _describe_focus(one: Focus) -> str:
     if one.kind is FocusKind.FILE:
         return f'- `{one.file}`'
-    place = f'- `{one.declaration}` in `{one.file}`'
+    location = f'- `{one.declaration}` in `{one.file}`'
     is_function = one.kind is FocusKind.FUNCTION
-    return f'{place}, lines {one.start_line} to {one.end_line}' if is_function else place
+    return f'{location}, lines {one.start_line} to {one.end_line}' if is_function else location
 
 
-def _text(name: str) -> str:
+def _load_text(name: str) -> str:
     return files('coevo').joinpath('prompts', f'{name}.txt').read_text('utf-8')
 
 
-def _filled(text: str, blanks: Mapping[str, str]) -> str:
+def _fill_blanks(text: str, blanks: Mapping[str, str]) -> str:
     """At once, since a declaration may hold what looks like a blank."""
     return re.sub('|'.join(map(re.escape, blanks)), lambda found: blanks[found[0]], text)
 
 
-def _numbered(text: str, running: Sequence[str]) -> tuple[str, str]:
+def _number_steps(text: str, running: Sequence[str]) -> tuple[str, str]:
     """A text with its steps numbered, and the steps that its line `<running>` stands for."""
     first = text[: text.index('<running>')].count(_STEP) + 1
     steps = [f'{number}. {step}' for number, step in enumerate(running, first)]
@@ -155,7 +155,7 @@ def _numbered(text: str, running: Sequence[str]) -> tuple[str, str]:
     return text, '\n'.join(steps)
 
 
-def asked_for(test_class: str, name: str, name_at_start: str) -> str:
+def describe_target(test_class: str, name: str, name_at_start: str) -> str:
     """A target as it is asked for, under both of its names if its developers renamed it."""
     simple = test_class.rpartition('.')[2]
     if name == name_at_start:
@@ -163,7 +163,7 @@ def asked_for(test_class: str, name: str, name_at_start: str) -> str:
     return f'{simple}#{name_at_start} (renamed to {simple}#{name}; either name will do)'
 
 
-def dependency_lines(
+def list_dependency_lines(
     dependencies: Iterable[Dependency], parts: Mapping[str, Sequence[PromptPart]] | None = None
 ) -> tuple[str, ...]:
     """The bullet list of changed production methods, then of what is no method, by its kind.
@@ -172,17 +172,22 @@ def dependency_lines(
     `core/src/main/java/p/Status.java`", "- inserted constant `int CLOSED = 3` in …".
     """
     methods = {
-        f'- {one.revised} `{one.declaration}` in `{one.file}`'
-        for one in dependencies
-        if one.is_method
+        f'- {dependency.revised} `{dependency.declaration}` in `{dependency.file}`'
+        for dependency in dependencies
+        if dependency.is_method
     }
     rest = {
-        line for one in dependencies if not one.is_method for line in _by_kind(one, parts or {})
+        line
+        for dependency in dependencies
+        if not dependency.is_method
+        for line in _describe_dependency(dependency, parts or {})
     }
     return (*sorted(methods), *sorted(rest))
 
 
-def _by_kind(one: Dependency, parts: Mapping[str, Sequence[PromptPart]]) -> Iterator[str]:
+def _describe_dependency(
+    one: Dependency, parts: Mapping[str, Sequence[PromptPart]]
+) -> Iterator[str]:
     if one.is_resource:
         yield f'- {one.revised} resource `{one.file}`'
         return

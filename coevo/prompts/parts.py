@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.table import reading_at
+from coevo.languages.table import get_reading_of_file
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 
@@ -30,7 +30,7 @@ class PromptPart:
     declaration: str
 
 
-def parts_of(
+def find_parts(
     repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
 ) -> tuple[PromptPart, ...]:
     """What a dependency on the rest of a type is about; the type itself where that cannot be told,
@@ -40,49 +40,49 @@ def parts_of(
     )
     if dependency.revised is not Revised.MODIFIED:
         return (whole,)
-    old, new = (_type(repository, rev, dependency) for rev in (old_rev, new_rev))
+    old, new = (_find_type(repository, rev, dependency) for rev in (old_rev, new_rev))
     if old is None or new is None:
         return (whole,)
-    return tuple(_parts(old, new)) or (whole,)
+    return tuple(_compare_types(old, new)) or (whole,)
 
 
-def _type(repository: Repository, rev: str, dependency: Dependency) -> DeclaredType | None:
-    source = content(repository, rev, dependency.file)
+def _find_type(repository: Repository, rev: str, dependency: Dependency) -> DeclaredType | None:
+    source = load_content(repository, rev, dependency.file)
     types = (
-        reading_at(dependency.file).parse(source, dependency.file).types
+        get_reading_of_file(dependency.file).parse(source, dependency.file).types
         if source is not None
         else ()
     )
     return next((type_ for type_ in types if type_.name == dependency.name), None)
 
 
-def _parts(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]:
+def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]:
     if old.shape_hash != new.shape_hash:
         yield PromptPart(
             kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration=new.declaration
         )
-    before, after = _fields(old), _fields(new)
+    before, after = _index_fields(old), _index_fields(new)
     for key in dict.fromkeys([*before, *after]):
         was, is_ = before.get(key), after.get(key)
         if was is None and is_ is not None:
-            yield _part(is_, Revised.INSERTED)
+            yield _make_part(is_, Revised.INSERTED)
         elif was is not None and is_ is None:
-            yield _part(was, Revised.REMOVED)
+            yield _make_part(was, Revised.REMOVED)
         elif was is not None and is_ is not None and was.hash != is_.hash:
-            yield _part(is_, Revised.MODIFIED)
+            yield _make_part(is_, Revised.MODIFIED)
 
 
-def _fields(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
+def _index_fields(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
     """Fields by name; initializers, which have none, by their order."""
-    found: dict[tuple[str, str, int], Member] = {}
+    fields: dict[tuple[str, str, int], Member] = {}
     for member in type_.members:
         if member.kind in ('field', 'initializer'):
-            count = sum((kind, name) == (member.kind, member.name) for kind, name, _ in found)
-            found[member.kind, member.name, count] = member
-    return found
+            count = sum((kind, name) == (member.kind, member.name) for kind, name, _ in fields)
+            fields[member.kind, member.name, count] = member
+    return fields
 
 
-def _part(member: Member, revised: Revised) -> PromptPart:
+def _make_part(member: Member, revised: Revised) -> PromptPart:
     if member.kind == 'initializer':
         return PromptPart(
             kind=PartKind.INITIALIZER, revised=revised, declaration=member.declaration

@@ -29,12 +29,12 @@ from coevo.sandboxes.job import TEMPORARY_FOLDER
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find
+from coevo.sandboxes.probe import find_program
 from coevo.sandboxes.probe import try_out
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import ProcessUsage
-from coevo.sandboxes.running import Launched
-from coevo.sandboxes.running import Running
+from coevo.sandboxes.running import LaunchedJob
+from coevo.sandboxes.running import RunningJobs
 from coevo.sandboxes.spawning import Popen
 from coevo.sandboxes.spawning import spawn
 
@@ -63,25 +63,27 @@ class Bubblewrap:
 
     def __init__(self) -> None:
         """Fatal with what to install or to set if a trial sandbox does not start."""
-        self._bwrap = find('bwrap', 'bubblewrap')
-        find('prlimit', 'util-linux')
-        find('tar', 'tar')  # in a sandbox, it lays trees out
-        self._running = Running(lend_users=True)
-        try_out(self, _obstacle)
+        self._bwrap = find_program('bwrap', 'bubblewrap')
+        find_program('prlimit', 'util-linux')
+        find_program('tar', 'tar')  # in a sandbox, it lays trees out
+        self._running = RunningJobs(lend_users=True)
+        try_out(self, _find_obstacle)
 
     def start(self, job: Job) -> Process:
         """Start a job; Fatal for a mount that cannot be made."""
-        check_mounts(job.all_mounts, other_user=self._running.other_user)
+        check_mounts(job.all_mounts, other_user=self._running.uses_other_user)
         return self._running.start(job, self._launch)
 
     def close(self) -> None:
         """Kill what still runs; nothing can be started any more."""
         self._running.close()
 
-    def _launch(self, job: Job, uid: int | None) -> Launched:
-        popen, first = _start(self._bwrap, job, uid)
+    def _launch(self, job: Job, uid: int | None) -> LaunchedJob:
+        popen, first = _start_bwrap(self._bwrap, job, uid)
         tree = PidNamespace(popen.pid, first)
-        return Launched(popen=popen, tree=tree, forget=tree.close, network=tree.in_sight)
+        return LaunchedJob(
+            popen=popen, tree=tree, forget=tree.close, network=tree.find_visible_process
+        )
 
 
 class PidNamespace:
@@ -97,32 +99,32 @@ class PidNamespace:
             with contextlib.suppress(ProcessLookupError):
                 self._first = os.pidfd_open(first)
 
-    def usage(self) -> ProcessUsage:
-        cpu_seconds, memory_bytes = 0.0, self._files() * _FILE_BYTES
-        for pid in (self._outer, *descendants(self._outer)):
-            used, resident = _counted(pid)
+    def measure_usage(self) -> ProcessUsage:
+        cpu_seconds, memory_bytes = 0.0, self._count_files() * _FILE_BYTES
+        for pid in (self._outer, *list_descendants(self._outer)):
+            used, resident = _measure_process(pid)
             cpu_seconds, memory_bytes = cpu_seconds + used, memory_bytes + resident
         return ProcessUsage(cpu_seconds, memory_bytes)
 
-    def _files(self) -> int:
+    def _count_files(self) -> int:
         """Files on the job's own file systems: those without content have no other bound."""
-        for pid in self._members():
+        for pid in self._list_members():
             with contextlib.suppress(OSError):  # it has ended, or shows nothing of itself
-                found = [os.statvfs(f'/proc/{pid}/root{folder}') for folder in _IN_MEMORY]
-                return sum(each.f_files - each.f_ffree for each in found)
+                file_systems = [os.statvfs(f'/proc/{pid}/root{folder}') for folder in _IN_MEMORY]
+                return sum(each.f_files - each.f_ffree for each in file_systems)
         return 0
 
-    def _members(self) -> Iterator[int]:
+    def _list_members(self) -> Iterator[int]:
         """The first process, which shows itself to root alone, then those that it started."""
         if self._pid is not None:
             yield self._pid
-            yield from descendants(self._pid)
+            yield from list_descendants(self._pid)
 
-    def in_sight(self) -> int:
+    def find_visible_process(self) -> int:
         """A process of the job whose name spaces may be entered; Transient where there is none."""
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
-            for pid in self._members():
+            for pid in self._list_members():
                 with contextlib.suppress(OSError):
                     Path(f'/proc/{pid}/ns/net').readlink()
                     return pid
@@ -148,7 +150,7 @@ class PidNamespace:
                 self._first = None
 
 
-def _counted(pid: int) -> tuple[float, int]:
+def _measure_process(pid: int) -> tuple[float, int]:
     """CPU seconds of a process, with those of its reaped children, and its resident bytes. Nothing of one that has ended.
 
     Its own seconds are of clock_getcpuclockid(3): the ticks of proc_pid_stat(5) are as long as many a run. psutil reads
@@ -164,7 +166,7 @@ def _counted(pid: int) -> tuple[float, int]:
     return own + of_children, int(fields[21]) * _PAGE_BYTES
 
 
-def descendants(pid: int) -> Iterator[int]:
+def list_descendants(pid: int) -> Iterator[int]:
     """The living processes below one, as the kernel lists them.
 
     psutil reads every process of the machine for that, which is seen in what a run costs.
@@ -175,12 +177,12 @@ def descendants(pid: int) -> Iterator[int]:
         return
     todo = [pid]
     while todo:
-        for child in _children(todo.pop()):
+        for child in _list_children(todo.pop()):
             yield child
             todo.append(child)
 
 
-def _children(pid: int) -> Iterator[int]:
+def _list_children(pid: int) -> Iterator[int]:
     """Those of all threads of a process; none of one that has ended, or ends meanwhile."""
     threads: tuple[Path, ...] = ()
     with contextlib.suppress(OSError):
@@ -190,7 +192,7 @@ def _children(pid: int) -> Iterator[int]:
             yield from map(int, (thread / 'children').read_text().split())
 
 
-def _obstacle() -> str | None:
+def _find_obstacle() -> str | None:
     for setting, bad, good in _KERNEL_SETTINGS:
         with contextlib.suppress(OSError):
             if Path('/proc/sys', setting).read_text().strip() == bad:
@@ -199,26 +201,26 @@ def _obstacle() -> str | None:
     return None
 
 
-def _start(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
+def _start_bwrap(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
     """Start bwrap; beside it the first process of its name space, None if bwrap failed before."""
     reading, writing = os.pipe()
     with os.fdopen(reading) as info:
         with contextlib.ExitStack() as inherited:
             inherited.callback(os.close, writing)
             files = {
-                path: inherited.enter_context(_memory(text))
-                for path, text in layout.files(layout.USER_ID).items()
+                path: inherited.enter_context(_open_memory_file(text))
+                for path, text in layout.make_account_files(layout.USER_ID).items()
             }
             shell = inherited.enter_context(Path(layout.SHELL).open('rb')).fileno()
             own = ('--perms', f'{layout.FIRST_MODE:04o}', '--ro-bind-data', str(shell))
             command = [bwrap, '--info-fd', str(writing)]
-            command += _arguments(bwrap, job, files, (*own, layout.FIRST_PROGRAM))
-            popen = spawn(lambda: _popen(command, (writing, shell, *files.values()), uid))
+            command += _build_command(bwrap, job, files, (*own, layout.FIRST_PROGRAM))
+            popen = spawn(lambda: _spawn_bwrap(command, (writing, shell, *files.values()), uid))
         text = info.read()
     return popen, json.loads(text)['child-pid'] if text else None
 
 
-def _popen(command: Sequence[str], descriptors: Sequence[int], uid: int | None) -> Popen:
+def _spawn_bwrap(command: Sequence[str], descriptors: Sequence[int], uid: int | None) -> Popen:
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -236,7 +238,7 @@ def _popen(command: Sequence[str], descriptors: Sequence[int], uid: int | None) 
 
 
 @contextlib.contextmanager
-def _memory(text: str) -> Iterator[int]:
+def _open_memory_file(text: str) -> Iterator[int]:
     """A descriptor to read `text` from."""
     descriptor = os.memfd_create('coevo')
     try:
@@ -248,7 +250,7 @@ def _memory(text: str) -> Iterator[int]:
 
 
 @functools.cache
-def _options(bwrap: str) -> tuple[str, ...]:
+def _list_isolation_options(bwrap: str) -> tuple[str, ...]:
     """Isolation that every job gets; older versions of bwrap lack one of them."""
     done = subprocess.run([bwrap, '--help'], capture_output=True, text=True, check=False)
     disable = ('--disable-userns',) if '--disable-userns' in done.stdout + done.stderr else ()
@@ -261,9 +263,9 @@ def _options(bwrap: str) -> tuple[str, ...]:
     )
 
 
-def _arguments(bwrap: str, job: Job, files: dict[str, int], first: Sequence[str]) -> list[str]:
+def _build_command(bwrap: str, job: Job, files: dict[str, int], first: Sequence[str]) -> list[str]:
     """first  how the program of the first process is put there"""
-    arguments = [*_options(bwrap), *_system(files), *first]
+    arguments = [*_list_isolation_options(bwrap), *_list_system_options(files), *first]
     for folder in (WORK_FOLDER, TEMPORARY_FOLDER):
         arguments += ('--size', str(job.limits.disk_bytes), '--tmpfs', folder)
     arguments += ('--dir', HOME)
@@ -273,15 +275,15 @@ def _arguments(bwrap: str, job: Job, files: dict[str, int], first: Sequence[str]
         arguments += ('--remount-ro', folder)
     for name, value in sorted(job.full_environment.items()):
         arguments += ('--setenv', name, value)
-    command = (*layout.FIRST_PROCESS, *layout.process_limits(job.limits), *job.argv)
+    command = (*layout.FIRST_PROCESS, *layout.build_limit_command(job.limits), *job.argv)
     return [*arguments, '--chdir', job.cwd, '--', *command]
 
 
-def _system(files: dict[str, int]) -> list[str]:
+def _list_system_options(files: dict[str, int]) -> list[str]:
     arguments = []
-    for folder in layout.system_folders():
+    for folder in layout.list_system_folders():
         arguments += ['--ro-bind', folder, folder]
-    for link, target in layout.system_links().items():
+    for link, target in layout.list_system_links().items():
         arguments += ['--symlink', target, link]
     for path, descriptor in files.items():
         arguments += ['--perms', '0444', '--ro-bind-data', str(descriptor), path]

@@ -16,7 +16,7 @@ from datetime import UTC
 from datetime import datetime
 from math import ceil
 
-from coevo.sandboxes.libfaketime import libraries
+from coevo.sandboxes.libfaketime import find_libraries
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -55,16 +55,16 @@ class ProcessClock:
         self._settings: Mapping[str, str] | None = None
         self._tried = False
 
-    def environment(self, start: datetime) -> Mapping[str, str] | None:
+    def make_environment(self, start: datetime) -> Mapping[str, str] | None:
         """The variables of a process whose clock starts at a date; None where it cannot be set."""
         with self._lock:
             if not self._tried:
-                self._settings = next(self._working(), None)
+                self._settings = next(self._find_working_settings(), None)
                 self._tried = True
-        return None if self._settings is None else _at(start, self._settings)
+        return None if self._settings is None else _set_start(start, self._settings)
 
-    def _working(self) -> Iterator[Mapping[str, str]]:
-        for library in libraries():
+    def _find_working_settings(self) -> Iterator[Mapping[str, str]]:
+        for library in find_libraries():
             for fix in _MONOTONIC_FIXES:
                 settings = {
                     'LD_PRELOAD': ':'.join((*self._preload, str(library))),
@@ -77,20 +77,20 @@ class ProcessClock:
                     yield settings
 
     def _is_reliable(self, settings: Mapping[str, str]) -> bool:
-        with self._sandbox.start(self._probe(_at(_PROBED_DATE, settings))) as process:
-            told = process.stdout.read(_OUTPUT_BYTES)
-            while more := process.stdout.read(_OUTPUT_BYTES - len(told)):
-                told += more
+        with self._sandbox.start(self._probe(_set_start(_PROBED_DATE, settings))) as process:
+            output = process.stdout.read(_OUTPUT_BYTES)
+            while more := process.stdout.read(_OUTPUT_BYTES - len(output)):
+                output += more
             if process.wait() != 0:
                 return False
-        clock, *waits = map(int, told.split())
+        clock, *waits = map(int, output.split())
         late = clock - _PROBED_DATE.timestamp() * 1000
         return abs(late) < _LATE_MILLIS and all(
             -_EARLY_MILLIS <= took - _WAIT_MILLIS < _LATE_MILLIS for took in waits
         )
 
 
-def _at(start: datetime, settings: Mapping[str, str]) -> Mapping[str, str]:
+def _set_start(start: datetime, settings: Mapping[str, str]) -> Mapping[str, str]:
     # never before the date: less than a second after it
     seconds = ceil((start - datetime.now(UTC)).total_seconds())
     return {**settings, 'FAKETIME': f'{seconds:+d}'}

@@ -36,14 +36,14 @@ from coevo.sandboxes.job import TEMPORARY_FOLDER
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find
+from coevo.sandboxes.probe import find_program
 from coevo.sandboxes.probe import try_out
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import ProcessUsage
-from coevo.sandboxes.running import Launched
-from coevo.sandboxes.running import Running
+from coevo.sandboxes.running import LaunchedJob
+from coevo.sandboxes.running import RunningJobs
 from coevo.sandboxes.spawning import spawn
-from coevo.storage.folders import work_root
+from coevo.storage.folders import find_work_root
 
 _USER = 64999
 _IMAGE = 'coevo-sandbox'
@@ -71,21 +71,21 @@ class Docker:
 
     def __init__(self) -> None:
         """Fatal with what to do if the daemon cannot be used."""
-        self._command = find('docker', 'docker.io')
+        self._command = find_program('docker', 'docker.io')
         for program in ('prlimit', 'flock'):
-            find(program, 'util-linux')
+            find_program(program, 'util-linux')
         try:
             self._client = docker.from_env()
             self.api = self._client.api
-            self._image = _image(self._client)
+            self._image = _ensure_image(self._client)
         except docker.errors.DockerException as error:
             raise Fatal(
                 f'the Docker daemon cannot be used ({error}); start it, or set DOCKER_HOST'
             ) from error
-        _sweep(self._client)
-        self._lifeline = _new_lifeline()
-        find('tar', 'tar')  # in a sandbox, it lays trees out
-        self._running = Running(lend_users=False)
+        _remove_orphans(self._client)
+        self._lifeline = _make_lifeline()
+        find_program('tar', 'tar')  # in a sandbox, it lays trees out
+        self._running = RunningJobs(lend_users=False)
         try_out(self)
 
     def start(self, job: Job) -> Process:
@@ -99,24 +99,26 @@ class Docker:
         self._lifeline.close()
         self._client.close()
 
-    def _launch(self, job: Job, _: int | None) -> Launched:
+    def _launch(self, job: Job, _: int | None) -> LaunchedJob:
         try:
-            made = self._client.containers.create(
-                self._image, _command(job), **_settings(job, self._lifeline.name)
+            container = self._client.containers.create(
+                self._image, _build_command(job), **_build_settings(job, self._lifeline.name)
             )
         except docker.errors.DockerException as error:
             raise Transient(f'a container could not be made: {error}') from error
         popen = spawn(
             lambda: subprocess.Popen(
-                [self._command, 'start', '--attach', '--interactive', made.id],
+                [self._command, 'start', '--attach', '--interactive', container.id],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
         )
-        tree = _Container(self, made.id, popen.pid)
-        return Launched(popen=popen, tree=tree, forget=tree.close, network=tree.first_process)
+        tree = _Container(self, container.id, popen.pid)
+        return LaunchedJob(
+            popen=popen, tree=tree, forget=tree.close, network=tree.find_first_process
+        )
 
 
 class _Container:
@@ -128,7 +130,7 @@ class _Container:
         self._guard = threading.Lock()
         self._client: int | None = os.pidfd_open(client)
 
-    def usage(self) -> ProcessUsage:
+    def measure_usage(self) -> ProcessUsage:
         try:
             stats = self._api.stats(self._name, stream=False, one_shot=True)
         except (docker.errors.APIError, requests.JSONDecodeError):
@@ -148,9 +150,9 @@ class _Container:
         with self._guard, suppress(ProcessLookupError):
             if self._client is not None:
                 signal.pidfd_send_signal(self._client, signal.SIGKILL)
-        self._remove()
+        self._remove_container()
 
-    def first_process(self) -> int:
+    def find_first_process(self) -> int:
         """As the host knows it, which must be the daemon's, too; Transient if there is none."""
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
@@ -169,7 +171,7 @@ class _Container:
                 os.close(self._client)
                 self._client = None
 
-    def _remove(self) -> None:
+    def _remove_container(self) -> None:
         deadline = time.monotonic() + _KILL_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -185,21 +187,21 @@ class _Container:
         raise Transient(f'a container does not end {_KILL_SECONDS} s after SIGKILL')
 
 
-def _new_lifeline() -> IO[bytes]:
+def _make_lifeline() -> IO[bytes]:
     """A locked file, deleted when it is closed."""
-    file = tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=work_root())  # noqa: SIM115
+    file = tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=find_work_root())  # noqa: SIM115
     fcntl.flock(file, fcntl.LOCK_EX)
     os.fchmod(file.fileno(), 0o644)
     return file
 
 
-def _sweep(client: Any) -> None:
+def _remove_orphans(client: Any) -> None:
     """Remove the containers of those who were killed: nobody holds their lifeline any more."""
     for container in client.containers.list(all=True, filters={'label': _LABEL}):
         if not _is_held(Path(container.labels[_LABEL])):
             with suppress(docker.errors.APIError):  # it is ending by itself
                 container.remove(force=True)
-    for lifeline in work_root().glob(f'{_PREFIX}*'):
+    for lifeline in find_work_root().glob(f'{_PREFIX}*'):
         if lifeline.stat().st_uid == os.geteuid() and not _is_held(lifeline):
             lifeline.unlink(missing_ok=True)
 
@@ -215,20 +217,20 @@ def _is_held(lifeline: Path) -> bool:
     return False
 
 
-def _command(job: Job) -> list[str]:
+def _build_command(job: Job) -> list[str]:
     seconds = math.ceil(job.limits.wall_seconds) + _WALL_MARGIN_SECONDS
-    limits = layout.process_limits(job.limits, processes=False)
+    limits = layout.build_limit_command(job.limits, processes=False)
     shell = layout.FIRST_PROGRAM
     return [shell, '-c', _FIRST_PROCESS, 'sh', str(seconds), *limits, *job.argv]
 
 
-def _settings(job: Job, lifeline: str) -> dict[str, Any]:
+def _build_settings(job: Job, lifeline: str) -> dict[str, Any]:
     limits = job.limits
     memory_bytes = limits.memory_bytes + 2 * limits.disk_bytes + layout.SHARED_MEMORY_BYTES
     owner = f'uid={_USER},gid={_USER},mode=1777'
     options = f'rw,exec,nosuid,nodev,{owner},size={limits.disk_bytes}'
     return {
-        'mounts': _mounts(job, lifeline),
+        'mounts': _list_mounts(job, lifeline),
         'tmpfs': {
             **dict.fromkeys((WORK_FOLDER, TEMPORARY_FOLDER), options),
             **dict.fromkeys((*layout.HIDDEN, '/sys'), 'ro,nosuid,nodev,size=64k'),
@@ -254,8 +256,8 @@ def _settings(job: Job, lifeline: str) -> dict[str, Any]:
     }
 
 
-def _mounts(job: Job, lifeline: str) -> list[Any]:
-    places = {folder: folder for folder in layout.system_folders()}
+def _list_mounts(job: Job, lifeline: str) -> list[Any]:
+    places = {folder: folder for folder in layout.list_system_folders()}
     places |= {mount.target: str(mount.source) for mount in job.all_mounts}
     # The lifeline is an empty file: the daemon would show the host's resolver.
     places |= dict.fromkeys((_LIFELINE, '/etc/resolv.conf'), lifeline)
@@ -265,9 +267,9 @@ def _mounts(job: Job, lifeline: str) -> list[Any]:
     ]
 
 
-def _image(client: Any) -> str:
+def _ensure_image(client: Any) -> str:
     """The name of the image, made if the daemon does not have it."""
-    archive = _archive()
+    archive = _make_image_archive()
     tag = hashlib.sha256(archive).hexdigest()[:16]
     name = f'{_IMAGE}:{tag}'
     try:
@@ -277,21 +279,21 @@ def _image(client: Any) -> str:
     return name
 
 
-def _archive() -> bytes:
+def _make_image_archive() -> bytes:
     """Links, accounts and the first program as a tar file; folders are made where something is mounted."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode='w') as archive:
-        for path, target in layout.system_links().items():
+        for path, target in layout.list_system_links().items():
             link = tarfile.TarInfo(path.lstrip('/'))
             link.type, link.linkname = tarfile.SYMTYPE, target
             archive.addfile(link)
-        for path, text in layout.files(_USER).items():
-            _add(archive, path, text.encode(), 0o644)
-        _add(archive, layout.FIRST_PROGRAM, Path(layout.SHELL).read_bytes(), layout.FIRST_MODE)
+        for path, text in layout.make_account_files(_USER).items():
+            _add_file(archive, path, text.encode(), 0o644)
+        _add_file(archive, layout.FIRST_PROGRAM, Path(layout.SHELL).read_bytes(), layout.FIRST_MODE)
     return stream.getvalue()
 
 
-def _add(archive: tarfile.TarFile, path: str, content: bytes, mode: int) -> None:
+def _add_file(archive: tarfile.TarFile, path: str, content: bytes, mode: int) -> None:
     """A file of root's, without a date."""
     file = tarfile.TarInfo(path.lstrip('/'))
     file.size, file.mode = len(content), mode

@@ -36,20 +36,20 @@ SHELL, FIRST_PROGRAM, FIRST_MODE = '/bin/sh', '/first', 0o111
 FIRST_PROCESS = (FIRST_PROGRAM, '-c', '"$@"; exit $?', 'sh')
 
 
-def system_folders() -> tuple[str, ...]:
+def list_system_folders() -> tuple[str, ...]:
     """Files and folders of the host that are mounted at their own path."""
     real = [f'/{name}' for name in _TOP_FOLDERS if _is_real_folder(Path('/', name))]
-    found = [path for name in _CONFIGURATION for path in sorted(Path('/etc').glob(name))]
-    return ('/usr', *real, *(str(path) for path in found if not path.is_symlink()))
+    configuration = [path for name in _CONFIGURATION for path in sorted(Path('/etc').glob(name))]
+    return ('/usr', *real, *(str(path) for path in configuration if not path.is_symlink()))
 
 
-def system_links() -> dict[str, str]:
+def list_system_links() -> dict[str, str]:
     """Top folders that are links, and where they lead."""
     links = {f'/{name}': Path('/', name) for name in _TOP_FOLDERS}
     return {name: str(link.readlink()) for name, link in links.items() if link.is_symlink()}
 
 
-def files(user_id: int) -> dict[str, str]:
+def make_account_files(user_id: int) -> dict[str, str]:
     """Accounts and names of the sandbox's own, by path."""
     return {
         '/etc/group': f'root:x:0:\ncoevo:x:{user_id}:\nnogroup:x:65534:\n',
@@ -67,7 +67,7 @@ def _is_real_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def process_limits(limits: Limits, *, processes: bool = True) -> tuple[str, ...]:
+def build_limit_command(limits: Limits, *, processes: bool = True) -> tuple[str, ...]:
     """A command prefix that sets the kernel's limits, which hold for each process.
 
     processes  whether to limit processes too: the kernel counts those of a user, and only since
@@ -83,11 +83,11 @@ def process_limits(limits: Limits, *, processes: bool = True) -> tuple[str, ...]
         wanted['nproc'] = (resource.RLIMIT_NPROC, limits.processes)
     if limits.memory_bytes >= 4 << 30 and limits.bounds_addresses:
         wanted['as'] = (resource.RLIMIT_AS, limits.memory_bytes)
-    options = (f'--{name}={_capped(kind, value)}' for name, (kind, value) in wanted.items())
+    options = (f'--{name}={_cap_limit(kind, value)}' for name, (kind, value) in wanted.items())
     return ('/usr/bin/prlimit', *options, '--')
 
 
-def _capped(kind: int, value: int) -> int:
+def _cap_limit(kind: int, value: int) -> int:
     """No more than what this process may have itself: an unprivileged user cannot raise it."""
     _, hard = resource.getrlimit(kind)
     return value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -11,7 +11,7 @@ PLACES = tuple(
 )
 
 
-def libraries() -> tuple[Path, ...]:
+def find_libraries() -> tuple[Path, ...]:
     """Those that are installed; one for each architecture where there are several."""
-    found = (path for place in PLACES for path in sorted(Path('/').glob(place.lstrip('/'))))
-    return tuple(dict.fromkeys(found))
+    paths = (path for pattern in PLACES for path in sorted(Path('/').glob(pattern.lstrip('/'))))
+    return tuple(dict.fromkeys(paths))

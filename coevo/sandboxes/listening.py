@@ -35,7 +35,7 @@ socket.send_fds(socket.socket(fileno=int(sys.argv[1])), [b'x'], [server.fileno()
 """
 
 
-def listen_in(process: int | None) -> socket.socket:
+def listen_in_network(process: int | None) -> socket.socket:
     """A listening socket on the loopback of a process's network, of our own network for None."""
     if process is None:
         return socket.create_server(('127.0.0.1', 0), backlog=1)

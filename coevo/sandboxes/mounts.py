@@ -40,7 +40,7 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: it is a symbolic link')
     if not os.access(mount.source, os.X_OK if mount.source.is_dir() else os.R_OK):
         raise Fatal(f'{mount.source} cannot be mounted in the sandbox: you cannot read it')
-    closed = _first_closed(mount.source) if other_user else None
+    closed = _find_first_closed(mount.source) if other_user else None
     if closed is not None:
         raise Fatal(
             f'{mount.source} cannot be mounted: the sandbox runs as another user, to whom {closed}'
@@ -48,7 +48,7 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
         )
 
 
-def _first_closed(source: Path) -> Path | None:
+def _find_first_closed(source: Path) -> Path | None:
     """The first path on the way to `source` that is closed to a user who owns nothing."""
     real = source.resolve()
     for folder in reversed(real.parents):
@@ -73,12 +73,12 @@ def _check_nested(outer: Mount, inner: Mount) -> None:
     target = PurePosixPath(inner.target)
     if not target.is_relative_to(outer.target):
         return
-    for path in _way(outer.source, target.relative_to(outer.target)):
+    for path in _walk_down(outer.source, target.relative_to(outer.target)):
         if path.is_symlink() or not path.exists():
             raise Fatal(f'nothing can be mounted at {inner.target}: {path} is missing or a link')
 
 
-def _way(folder: Path, below: PurePosixPath) -> Iterator[Path]:
+def _walk_down(folder: Path, below: PurePosixPath) -> Iterator[Path]:
     for part in below.parts:
         folder = folder / part
         yield folder

@@ -32,7 +32,7 @@ class _BackEnd(Protocol):
     def close(self) -> None: ...
 
 
-def find(program: str, package: str) -> str:
+def find_program(program: str, package: str) -> str:
     """The path of a program; Fatal with the package to install if there is none."""
     path = shutil.which(program)
     if path is None:
@@ -44,7 +44,7 @@ def try_out(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: Non
     """Fatal, and the back end closed, if `true` does not run; `obstacle` may know why."""
     with back_end.start(_JOB) as process:
         status = process.wait()
-        noise = process.noise().strip()
+        noise = process.get_noise().strip()
     if status:
         back_end.close()
         raise Fatal(f'{back_end.name} cannot start a sandbox: {obstacle() or noise}')

@@ -17,7 +17,7 @@ from typing import Self
 from typing import cast
 
 from coevo.sandboxes.job import Limits
-from coevo.sandboxes.listening import listen_in
+from coevo.sandboxes.listening import listen_in_network
 from coevo.sandboxes.spawning import Popen
 
 NOISE_BYTES = 64 * 1024
@@ -37,13 +37,13 @@ class ProcessUsage:
 class ProcessTree(Protocol):
     """All processes of one job, as a back end sees them."""
 
-    def usage(self) -> ProcessUsage: ...
+    def measure_usage(self) -> ProcessUsage: ...
 
     # kills all of them and returns when none is left; may be called at any time, from any thread
     def kill(self) -> None: ...
 
 
-class Paths(Protocol):
+class JobPaths(Protocol):
     """Where a job sees the sandbox's paths: elsewhere only without isolation."""
 
     def translate(self, text: str) -> str: ...
@@ -62,10 +62,10 @@ class SamePaths:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class JobView:
     """Where a job sees paths, and who is in its network."""
 
-    paths: Paths
+    paths: JobPaths
     network: Callable[[], int | None]
 
 
@@ -83,7 +83,7 @@ class Process:
         tree: ProcessTree,
         limits: Limits,
         ended: Callable[[], None],
-        places: Places,
+        places: JobView,
     ) -> None:
         """Watch over a started process; `ended` is called once, when nothing of it is left."""
         self.stdin = cast(BinaryIO, popen.stdin)
@@ -104,9 +104,9 @@ class Process:
         threading.Thread(target=self._supervise, daemon=True).start()
         # Only what has ended is collected: its supervisor holds a reference until then. Of a circle
         # of objects that is collected, a pipe might come before its process, and complain.
-        weakref.finalize(self, _close, self.stdin, self.stdout).atexit = False
+        weakref.finalize(self, _close_pipes, self.stdin, self.stdout).atexit = False
 
-    def inside(self, text: str) -> str:
+    def translate_for_job(self, text: str) -> str:
         """A text for the job, with the sandbox's paths as the job sees them.
 
         The same text, but without isolation, where they lie elsewhere. What stands in the job is
@@ -114,8 +114,8 @@ class Process:
         """
         return self._paths.translate(text)
 
-    def outside(self, text: str) -> str:
-        """A text from the job, with the sandbox's own paths again: undoes `inside`."""
+    def translate_from_job(self, text: str) -> str:
+        """A text from the job, with the sandbox's own paths again: undoes `translate_for_job`."""
         return self._paths.restore(text)
 
     def listen(self) -> socket.socket:
@@ -123,18 +123,18 @@ class Process:
 
         The job must wait meanwhile.
         """
-        return listen_in(self._network())
+        return listen_in_network(self._network())
 
-    def noise(self) -> str:
+    def get_noise(self) -> str:
         """The last 64 KiB of standard error."""
         if self._over.is_set():
             self._drain.join(timeout=5)
         return bytes(self._noise).decode(errors='replace')
 
-    def cpu_seconds(self) -> float:
+    def get_cpu_seconds(self) -> float:
         """CPU time of the whole tree so far; exact once it has ended by itself or by `kill`."""
         if not self._over.is_set():
-            self._sample()
+            self._sample_usage()
         return self._cpu_seconds
 
     def poll(self) -> int | None:
@@ -149,7 +149,7 @@ class Process:
             raise self._bug
         return self._popen.returncode
 
-    def ended_within(self, seconds: float) -> bool:
+    def ends_within(self, seconds: float) -> bool:
         """Whether nothing of it is left now, or so many seconds from now."""
         return self._over.wait(seconds)
 
@@ -161,25 +161,25 @@ class Process:
         with contextlib.suppress(BrokenPipeError):
             self.stdin.close()
 
-    def rest(self) -> None:
-        """Nothing of it is at work: nobody needs to look at its limits until `go_on`."""
+    def pause_watch(self) -> None:
+        """Nothing of it is at work: nobody needs to look at its limits until `resume_watch`."""
         self._every = None
 
-    def doze(self) -> None:
-        """Nothing of it should be at work, but may be: its limits are looked at seldom until `go_on`.
+    def slow_watch(self) -> None:
+        """Nothing of it should be at work, but may be: its limits are looked at seldom until `resume_watch`.
 
         A look at a JVM of many threads costs a millisecond, five times a second, while others run.
         """
         self._every = _DOZING_SECONDS
 
-    def go_on(self) -> None:
+    def resume_watch(self) -> None:
         self._every = _SAMPLE_SECONDS
         os.eventfd_write(self._bell, 1)
 
     def close(self) -> None:
         """Kill, and close the pipes; nobody may be reading."""
         self.kill()
-        _close(self.stdin, self.stdout)
+        _close_pipes(self.stdin, self.stdout)
 
     def __enter__(self) -> Self:
         return self
@@ -213,15 +213,15 @@ class Process:
             poll.register(handle, select.POLLIN)
             poll.register(self._bell, select.POLLIN)
             while handle not in dict(poll.poll(self._every and self._every * 1000)):
-                self._hear_bell()
-                self.exceeded = self._limit_hit()
+                self._clear_bell()
+                self.exceeded = self._find_exceeded_limit()
                 if self.exceeded:
                     self._tree.kill()
                     break
         finally:
             os.close(handle)
 
-    def _hear_bell(self) -> None:
+    def _clear_bell(self) -> None:
         with contextlib.suppress(BlockingIOError):
             os.eventfd_read(self._bell)
 
@@ -232,21 +232,21 @@ class Process:
         self._popen.returncode = os.waitstatus_to_exitcode(status)
         self._on_end()
 
-    def _limit_hit(self) -> str | None:
-        memory_bytes = self._sample()
+    def _find_exceeded_limit(self) -> str | None:
+        memory_bytes = self._sample_usage()
         if self._cpu_seconds > self._limits.cpu_seconds:
             return 'cpu'
         if time.monotonic() - self._started > self._limits.wall_seconds:
             return 'wall'
         return 'memory' if memory_bytes > self._limits.memory_bytes else None
 
-    def _sample(self) -> int:
-        usage = self._tree.usage()
+    def _sample_usage(self) -> int:
+        usage = self._tree.measure_usage()
         self._cpu_seconds = max(self._cpu_seconds, usage.cpu_seconds)
         return usage.memory_bytes
 
 
-def _close(stdin: BinaryIO, stdout: BinaryIO) -> None:
+def _close_pipes(stdin: BinaryIO, stdout: BinaryIO) -> None:
     with contextlib.suppress(BrokenPipeError):
         stdin.close()
     stdout.close()

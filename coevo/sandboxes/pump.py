@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from contextlib import suppress
 from pathlib import Path
 
-from coevo.sandboxes.socket_addresses import short_address
+from coevo.sandboxes.socket_addresses import shorten_address
 
 _BLOCK = 1 << 16
 _BACKLOG = 64
 
 
 @contextmanager
-def pumping(listening: socket.socket, target: Path) -> Iterator[None]:
+def pump_connections(listening: socket.socket, target: Path) -> Iterator[None]:
     """Until the end of the block; connections that are open then are left to their peers."""
     listening.listen(_BACKLOG)
-    threading.Thread(target=_accept, args=(listening, target), daemon=True).start()
+    threading.Thread(target=_accept_connections, args=(listening, target), daemon=True).start()
     try:
         yield
     finally:
@@ -28,7 +28,7 @@ def pumping(listening: socket.socket, target: Path) -> Iterator[None]:
         listening.close()
 
 
-def _accept(listening: socket.socket, target: Path) -> None:
+def _accept_connections(listening: socket.socket, target: Path) -> None:
     while True:
         try:
             near, _ = listening.accept()
@@ -36,17 +36,17 @@ def _accept(listening: socket.socket, target: Path) -> None:
             return
         far = socket.socket(socket.AF_UNIX)
         try:
-            with short_address(target) as address:
+            with shorten_address(target) as address:
                 far.connect(address)
         except OSError:
             near.close()
             far.close()
             return
         for ends in ((near, far), (far, near)):
-            threading.Thread(target=_copy, args=ends, daemon=True).start()
+            threading.Thread(target=_copy_stream, args=ends, daemon=True).start()
 
 
-def _copy(source: socket.socket, sink: socket.socket) -> None:
+def _copy_stream(source: socket.socket, sink: socket.socket) -> None:
     """Until one side ends, then both: HTTP clients do not close by halves."""
     with suppress(OSError):
         while block := source.recv(_BLOCK):

@@ -35,7 +35,7 @@ _BAD_GATEWAY = 502
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ProxyAnswer:
     """What a job is told.
 
     body     bytes, or a file of the host whose content is sent
@@ -47,15 +47,15 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-NOT_THERE = Answer(status=404)
-REFUSED = Answer(status=403)
+NOT_THERE = ProxyAnswer(status=404)
+REFUSED = ProxyAnswer(status=403)
 
-Answering = Callable[[str, Message], Answer]
+Answering = Callable[[str, Message], ProxyAnswer]
 """Takes a request's target, such as `/simple/six/?x=1`, and its headers. Raises Transient for trouble of ours."""
 
 
 @dataclass(slots=True, kw_only=True)
-class ServedJob:
+class RunningProxy:
     """A proxy while it serves.
 
     url      its address in the sandbox, without a slash at its end
@@ -67,7 +67,7 @@ class ServedJob:
     trouble: list[str] = field(default_factory=list)
     bug: Exception | None = None
 
-    def check(self) -> None:
+    def raise_trouble(self) -> None:
         """Raise what kept requests from an answer: a bug of ours, else Transient."""
         if self.bug is not None:
             raise self.bug
@@ -76,13 +76,13 @@ class ServedJob:
 
 
 @contextmanager
-def serving(
+def serve_job(
     process: Process,
     answer: Answering,
     announce: Answering | None = None,
     *,
     ends_at_trouble: bool = False,
-) -> Iterator[ServedJob]:
+) -> Iterator[RunningProxy]:
     """Serve a job that waits until it is given the address.
 
     announce         answers HEAD, where that is less work than to answer GET; its `Answer.headers` may say
@@ -93,9 +93,9 @@ def serving(
     Raises: Transient where its network cannot be entered.
     """
     listening = process.listen()
-    served = ServedJob(url=f'http://127.0.0.1:{listening.getsockname()[1]}')
-    server = _Server(
-        served, answer, announce or answer, process.kill if ends_at_trouble else _go_on
+    served = RunningProxy(url=f'http://127.0.0.1:{listening.getsockname()[1]}')
+    server = _ProxyServer(
+        served, answer, announce or answer, process.kill if ends_at_trouble else _do_nothing
     )
     server.socket.close()
     server.socket = listening
@@ -108,22 +108,22 @@ def serving(
         server.server_close()
 
 
-def _go_on() -> None:
+def _do_nothing() -> None:
     return
 
 
-class _Server(BoundedThreads, HTTPServer):
+class _ProxyServer(BoundedThreads, HTTPServer):
     block_on_close = False
 
     def __init__(
         self,
-        served: ServedJob,
+        served: RunningProxy,
         answer: Answering,
         announce: Answering,
         end: Callable[[], None],
     ) -> None:
         self.served, self.answer, self.announce, self.end = served, answer, announce, end
-        super().__init__(('127.0.0.1', 0), _Handler, bind_and_activate=False)
+        super().__init__(('127.0.0.1', 0), _ProxyHandler, bind_and_activate=False)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over a client that goes away; keep anything else for the caller."""
@@ -132,7 +132,7 @@ class _Server(BoundedThreads, HTTPServer):
             self.served.bug = self.served.bug or error
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ProxyHandler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     server_version = 'coevo'
     sys_version = ''
@@ -140,34 +140,34 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = (
         True  # head and body are two writes: a client would wait 40 ms for the second
     )
-    server: _Server
+    server: _ProxyServer
 
     def do_GET(self) -> None:
         if len(self.path) > _LONGEST_PATH or not self.path.startswith('/'):
-            return self._send(REFUSED)
-        asked = self.server.answer if self.command == 'GET' else self.server.announce
+            return self._send_answer(REFUSED)
+        respond = self.server.answer if self.command == 'GET' else self.server.announce
         try:
-            return self._send(asked(self.path, self.headers))
+            return self._send_answer(respond(self.path, self.headers))
         except Transient as error:
             if len(self.server.served.trouble) < _MOST_TROUBLE:
                 self.server.served.trouble.append(str(error))
             self.server.end()
-            return self._send(Answer(status=_BAD_GATEWAY))
+            return self._send_answer(ProxyAnswer(status=_BAD_GATEWAY))
 
     do_HEAD = do_GET
 
-    def _send(self, answer: Answer) -> None:
+    def _send_answer(self, answer: ProxyAnswer) -> None:
         if isinstance(answer.body, Path):
             with answer.body.open('rb') as stream:
-                self._announce(answer, answer.body.stat().st_size)
+                self._send_head(answer, answer.body.stat().st_size)
                 if self.command == 'GET':
                     shutil.copyfileobj(stream, self.wfile)
             return
-        self._announce(answer, len(answer.body))
+        self._send_head(answer, len(answer.body))
         if self.command == 'GET':
             self.wfile.write(answer.body)
 
-    def _announce(self, answer: Answer, size: int) -> None:
+    def _send_head(self, answer: ProxyAnswer, size: int) -> None:
         self.send_response(answer.status)
         for name, text in {'Content-Length': str(size), **answer.headers}.items():
             self.send_header(name, text)

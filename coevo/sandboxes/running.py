@@ -11,25 +11,25 @@ from dataclasses import field
 
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import Job
-from coevo.sandboxes.process import Paths
-from coevo.sandboxes.process import Places
+from coevo.sandboxes.process import JobPaths
+from coevo.sandboxes.process import JobView
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import ProcessTree
 from coevo.sandboxes.process import SamePaths
 from coevo.sandboxes.spawning import Popen
-from coevo.sandboxes.users import Users
+from coevo.sandboxes.users import UserPool
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     return
 
 
-def _no_process() -> int | None:
+def _get_no_process() -> int | None:
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launched:
+class LaunchedJob:
     """A job's outer process and its tree.
 
     forget   called once, when nothing of the job is left
@@ -39,25 +39,25 @@ class Launched:
 
     popen: Popen
     tree: ProcessTree
-    forget: Callable[[], None] = _nothing
-    paths: Paths = field(default_factory=SamePaths)
-    network: Callable[[], int | None] = _no_process
+    forget: Callable[[], None] = _do_nothing
+    paths: JobPaths = field(default_factory=SamePaths)
+    network: Callable[[], int | None] = _get_no_process
 
 
-Launch = Callable[[Job, int | None], Launched]
+Launch = Callable[[Job, int | None], LaunchedJob]
 
 
-class Running:
+class RunningJobs:
     """The jobs of one opened back end; safe from several threads."""
 
     def __init__(self, *, lend_users: bool) -> None:
-        self._users = Users() if lend_users and os.geteuid() == 0 else None
+        self._users = UserPool() if lend_users and os.geteuid() == 0 else None
         self._processes: weakref.WeakSet[Process] = weakref.WeakSet()
         self._guard = threading.Lock()
         self._closed = False
 
     @property
-    def other_user(self) -> bool:
+    def uses_other_user(self) -> bool:
         """Whether jobs run under another user than coevo."""
         return self._users is not None
 
@@ -66,7 +66,7 @@ class Running:
         with self._guard:
             if self._closed:
                 raise Transient('the sandbox was closed while it was in use')
-            process = self._start(job, launch)
+            process = self._launch_job(job, launch)
             self._processes.add(process)
         return process
 
@@ -79,22 +79,22 @@ class Running:
             if self._users is not None:
                 self._users.close()
 
-    def _start(self, job: Job, launch: Launch) -> Process:
+    def _launch_job(self, job: Job, launch: Launch) -> Process:
         user = self._users.take() if self._users is not None else None
 
-        def give_back() -> None:
+        def give_user_back() -> None:
             if self._users is not None and user is not None:
                 self._users.give_back(user)
 
         try:
             launched = launch(job, user.uid if user is not None else None)
         except OSError as error:
-            give_back()
+            give_user_back()
             raise Transient(f'a sandbox could not be started: {error}') from error
 
-        def ended() -> None:
+        def clean_up() -> None:
             launched.forget()
-            give_back()
+            give_user_back()
 
-        places = Places(launched.paths, launched.network)
-        return Process(launched.popen, launched.tree, job.limits, ended, places)
+        places = JobView(launched.paths, launched.network)
+        return Process(launched.popen, launched.tree, job.limits, clean_up, places)

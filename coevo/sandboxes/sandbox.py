@@ -36,7 +36,7 @@ class Sandbox(Protocol):
     def close(self) -> None: ...
 
 
-def _docker() -> Sandbox:
+def _open_docker() -> Sandbox:
     try:
         from coevo.sandboxes.docker import Docker
     except ImportError as error:  # only who wants it needs its library
@@ -46,7 +46,7 @@ def _docker() -> Sandbox:
 
 BACK_ENDS: dict[str, Callable[[], Sandbox]] = {
     BUBBLEWRAP: Bubblewrap,
-    DOCKER: _docker,
+    DOCKER: _open_docker,
     NONE: Unconfined,
 }
 

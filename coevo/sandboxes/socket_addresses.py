@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @contextmanager
-def short_address(path: Path) -> Iterator[str]:
+def shorten_address(path: Path) -> Iterator[str]:
     """An address by which this process binds or connects the socket at `path`, within the block."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:

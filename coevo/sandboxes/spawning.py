@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 _threads: list[ThreadPoolExecutor] = []
 
 
-def _renew() -> None:
+def _renew_executor() -> None:
     _threads[:] = [ThreadPoolExecutor(max_workers=1, thread_name_prefix='coevo-spawner')]
 
 
-_renew()
+_renew_executor()
 # A forked process has the executor but not its thread.
-os.register_at_fork(after_in_child=_renew)
+os.register_at_fork(after_in_child=_renew_executor)
 
 Popen = subprocess.Popen[bytes]
 

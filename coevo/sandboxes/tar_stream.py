@@ -10,7 +10,7 @@ from typing import IO
 END = '.coevo-end'
 
 
-def members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+def iterate_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
     """Each with its archive, up to `END`; TarError for what is no archive, or has no end."""
     with tarfile.open(fileobj=stream, mode='r|', errors='surrogateescape') as archive:
         for member in archive:
@@ -20,8 +20,8 @@ def members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInf
     raise tarfile.ReadError('the stream broke off')
 
 
-def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+def extract_content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """Of a regular file, before the next member is asked for."""
-    found = archive.extractfile(member)
-    assert found is not None, 'a regular file has content'
-    return found.read()
+    member_file = archive.extractfile(member)
+    assert member_file is not None, 'a regular file has content'
+    return member_file.read()

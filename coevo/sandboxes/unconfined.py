@@ -27,14 +27,14 @@ from coevo.sandboxes.job import TEMPORARY_FOLDER
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.job import Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find
+from coevo.sandboxes.probe import find_program
 from coevo.sandboxes.probe import try_out
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.process import ProcessUsage
-from coevo.sandboxes.running import Launched
-from coevo.sandboxes.running import Running
+from coevo.sandboxes.running import LaunchedJob
+from coevo.sandboxes.running import RunningJobs
 from coevo.sandboxes.spawning import spawn
-from coevo.storage.folders import work_root
+from coevo.storage.folders import find_work_root
 
 # Inherited by every process of a job, so that none is lost that has left its session.
 _MARK = 'COEVO_JOB'
@@ -56,27 +56,27 @@ class Unconfined:
     name = 'none'
 
     def __init__(self) -> None:
-        self._setpriv = find('setpriv', 'util-linux')
-        find('prlimit', 'util-linux')
-        self._running = Running(lend_users=True)
+        self._setpriv = find_program('setpriv', 'util-linux')
+        find_program('prlimit', 'util-linux')
+        self._running = RunningJobs(lend_users=True)
         try_out(self)
 
     def start(self, job: Job) -> Process:
         """Start a job; Fatal for a source that it cannot read."""
-        check_mounts(job.all_mounts, other_user=self._running.other_user)
+        check_mounts(job.all_mounts, other_user=self._running.uses_other_user)
         return self._running.start(job, self._launch)
 
     def close(self) -> None:
         """Kill what still runs; nothing can be started any more."""
         self._running.close()
 
-    def _launch(self, job: Job, uid: int | None) -> Launched:
-        folder = _private_folder(uid)
-        paths = _Paths(job, folder)
+    def _launch(self, job: Job, uid: int | None) -> LaunchedJob:
+        folder = _make_private_folder(uid)
+        paths = _HostPaths(job, folder)
         tree = MarkedProcesses(uuid.uuid4().hex)
         command = (
             *(self._setpriv, '--pdeathsig', 'KILL', '--'),
-            *layout.process_limits(job.limits, processes=False),
+            *layout.build_limit_command(job.limits, processes=False),
             *map(paths.translate, job.argv),
         )
         environment = {name: paths.translate(text) for name, text in job.full_environment.items()}
@@ -96,13 +96,13 @@ class Unconfined:
             )
         )
 
-        def forget() -> None:
+        def remove_folder() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
-        return Launched(popen=popen, tree=tree, forget=forget, paths=paths)
+        return LaunchedJob(popen=popen, tree=tree, forget=remove_folder, paths=paths)
 
 
-class _Paths:
+class _HostPaths:
     """Paths of the sandbox and where they lie on the host."""
 
     def __init__(self, job: Job, folder: Path) -> None:
@@ -116,8 +116,8 @@ class _Paths:
         return self._pattern.sub(lambda match: self._places[match[1]], text)
 
     def restore(self, text: str) -> str:
-        for target, place in sorted(self._places.items(), key=lambda item: -len(item[1])):
-            text = text.replace(place, target)
+        for target, host_path in sorted(self._places.items(), key=lambda item: -len(item[1])):
+            text = text.replace(host_path, target)
         return text
 
 
@@ -128,9 +128,9 @@ class MarkedProcesses:
         self.mark = mark
         self._started = time.time() - _EXEC_SECONDS
 
-    def usage(self) -> ProcessUsage:
+    def measure_usage(self) -> ProcessUsage:
         cpu_seconds, memory_bytes = 0.0, 0
-        for process in self._living():
+        for process in self._list_living():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 cpu_seconds += sum(process.cpu_times()[:4])
                 memory_bytes += process.memory_info().rss
@@ -140,7 +140,7 @@ class MarkedProcesses:
         """Kill until none is found: what is killed may just have started another one."""
         start = time.monotonic()
         while True:
-            living = self._living()
+            living = self._list_living()
             waited = time.monotonic() - start
             if not living and not (waited < _EXEC_SECONDS and self._may_hide()):
                 return
@@ -151,8 +151,8 @@ class MarkedProcesses:
                     process.kill()
             time.sleep(_POLL_SECONDS)
 
-    def _living(self) -> list[psutil.Process]:
-        return [process for process in psutil.process_iter() if self._carries(process)]
+    def _list_living(self) -> list[psutil.Process]:
+        return [process for process in psutil.process_iter() if self._carries_mark(process)]
 
     def _may_hide(self) -> bool:
         """Whether a process younger than the job shows no environment, as during `execve`."""
@@ -164,7 +164,7 @@ class MarkedProcesses:
             return is_young and not process.environ() and process.status() != psutil.STATUS_ZOMBIE
         return False
 
-    def _carries(self, process: psutil.Process) -> bool:
+    def _carries_mark(self, process: psutil.Process) -> bool:
         # A zombie has no environment any more; another user's process is none of ours.
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             environment: Mapping[str, str] = process.environ()
@@ -172,8 +172,8 @@ class MarkedProcesses:
         return False
 
 
-def _private_folder(uid: int | None) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix='coevo-job-', dir=work_root()))
+def _make_private_folder(uid: int | None) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix='coevo-job-', dir=find_work_root()))
     for own in (
         folder,
         *(Path(f'{folder}{path}') for path in (WORK_FOLDER, TEMPORARY_FOLDER, HOME)),

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import IO
 
 from coevo.model.errors import Transient
-from coevo.sandboxes.tar_stream import content
-from coevo.sandboxes.tar_stream import members
-from coevo.storage.beneath import Beneath
+from coevo.sandboxes.tar_stream import extract_content
+from coevo.sandboxes.tar_stream import iterate_members
+from coevo.storage.beneath import SafePath
 from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import beneath
-from coevo.storage.beneath import path_fault
+from coevo.storage.beneath import find_path_fault
+from coevo.storage.beneath import join_beneath
 
 MOST_BYTES = 2 << 30
 
@@ -25,28 +25,28 @@ def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
     Raises: TarError for what is no archive, Transient for too large a one.
     """
     size = 0
-    for archive, member in members(stream):
-        if not member.isreg() or path_fault(member.name) is not None:
+    for archive, member in iterate_members(stream):
+        if not member.isreg() or find_path_fault(member.name) is not None:
             continue
         size += member.size
         if size > MOST_BYTES:
             raise Transient(f'libraries take more than {MOST_BYTES >> 30} GiB')
-        twin = beneath(shared, member.name)
-        _place(beneath(folder, member.name), twin, content(archive, member))
+        twin = join_beneath(shared, member.name)
+        _write_or_link(join_beneath(folder, member.name), twin, extract_content(archive, member))
 
 
-def _place(target: Beneath, twin: Beneath, content: bytes) -> None:
+def _write_or_link(target: SafePath, twin: SafePath, content: bytes) -> None:
     try:
-        if not (twin.is_file() and twin.path.read_bytes() == content and _is_linked(target, twin)):
-            target.create(content)
+        if not (twin.is_file() and twin.path.read_bytes() == content and _try_link(target, twin)):
+            target.create_file(content)
     except (FileExistsError, UnsafePath):  # a file where another one has its folder
         return
 
 
-def _is_linked(target: Beneath, twin: Beneath) -> bool:
+def _try_link(target: SafePath, twin: SafePath) -> bool:
     """Link a file; False where that cannot be: it is of another file system, or linked too often."""
     try:
-        target.link_to(twin.path)
+        target.add_hard_link(twin.path)
     except FileExistsError:
         raise
     except OSError:

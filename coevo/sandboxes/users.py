@@ -26,33 +26,33 @@ _LOCKS = Path('/run/coevo')
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class SandboxUser:
     """A numeric user (and group), and the open lock file that makes it ours."""
 
     uid: int
     lock: BinaryIO
 
 
-class Users:
+class UserPool:
     """The users of one sandbox back end; safe from several threads."""
 
     def __init__(self) -> None:
         """Ends what killed coevos have left under users that nobody holds."""
         _end_leftovers()
         self._guard = threading.Lock()
-        self._free: list[User] = []
-        self._all: list[User] = []
+        self._free: list[SandboxUser] = []
+        self._all: list[SandboxUser] = []
 
-    def take(self) -> User:
+    def take(self) -> SandboxUser:
         """A user that nothing runs under."""
         with self._guard:
             if not self._free:
-                user = _claim()
+                user = _claim_user()
                 self._all.append(user)
                 return user
             return self._free.pop()
 
-    def give_back(self, user: User) -> None:
+    def give_back(self, user: SandboxUser) -> None:
         """To be called when no process of the user is left."""
         with self._guard:
             self._free.append(user)
@@ -67,40 +67,40 @@ class Users:
 
 def _end_leftovers() -> None:
     for process in psutil.process_iter():
-        uid = _left_over(process)
-        lock = _lock(_LOCKS / str(uid)) if uid is not None else None  # own name: a number
+        uid = _find_leftover_user(process)
+        lock = _try_lock(_LOCKS / str(uid)) if uid is not None else None  # own name: a number
         if lock is not None:
             with lock, contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
 
 
-def _left_over(process: psutil.Process) -> int | None:
+def _find_leftover_user(process: psutil.Process) -> int | None:
     """The user of ours under which a bwrap without a parent runs: a coevo, or a bwrap, is above one in use."""
     try:
         uid = process.uids().real
         orphan = process.ppid() == 1 and process.name() == 'bwrap'
     except psutil.NoSuchProcess:
         return None
-    return uid if orphan and uid in USERS and uid not in _accounts() else None
+    return uid if orphan and uid in USERS and uid not in _list_account_ids() else None
 
 
-def _accounts() -> set[int]:
+def _list_account_ids() -> set[int]:
     return {account.pw_uid for account in pwd.getpwall()}
 
 
-def _claim() -> User:
-    accounts = _accounts()
+def _claim_user() -> SandboxUser:
+    accounts = _list_account_ids()
     for uid in USERS:
         if uid not in accounts:
-            lock = _lock(_LOCKS / str(uid))  # own name: a number
-            if lock is not None and uid not in _running_users():
-                return User(uid, lock)
+            lock = _try_lock(_LOCKS / str(uid))  # own name: a number
+            if lock is not None and uid not in _list_running_users():
+                return SandboxUser(uid, lock)
             if lock is not None:
                 lock.close()
     raise Transient(f'no user from {USERS.start} to {USERS.stop - 1} is free for a sandbox')
 
 
-def _lock(path: Path) -> BinaryIO | None:
+def _try_lock(path: Path) -> BinaryIO | None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     file = path.open('wb')
     try:
@@ -111,11 +111,11 @@ def _lock(path: Path) -> BinaryIO | None:
     return file
 
 
-def _running_users() -> set[int]:
-    return {uid for process in psutil.process_iter() for uid in _uids(process)}
+def _list_running_users() -> set[int]:
+    return {uid for process in psutil.process_iter() for uid in _get_uids(process)}
 
 
-def _uids(process: psutil.Process) -> tuple[int, ...]:
+def _get_uids(process: psutil.Process) -> tuple[int, ...]:
     try:
         return tuple(process.uids())
     except psutil.NoSuchProcess:

@@ -13,18 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.storage.folders import work_root
+from coevo.storage.folders import find_work_root
 
 _PREFIX = 'coevo-run-'
 _LOCK = 'lock'
 
 
 @contextmanager
-def workspace() -> Iterator[Path]:
+def open_workspace() -> Iterator[Path]:
     """A private folder, mode 711, that others can enter only where they know the names."""
-    root = work_root()
+    root = find_work_root()
     root.mkdir(parents=True, exist_ok=True)
-    _sweep(root)
+    _remove_orphans(root)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     folder.chmod(0o711)
     making = folder / f'.{_LOCK}'
@@ -38,13 +38,13 @@ def workspace() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sweep(root: Path) -> None:
+def _remove_orphans(root: Path) -> None:
     for folder in sorted(root.glob(f'{_PREFIX}*')):
-        if _is_left(folder / _LOCK):
+        if _is_abandoned(folder / _LOCK):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_left(lock: Path) -> bool:
+def _is_abandoned(lock: Path) -> bool:
     """Whether nobody holds it; another user's, and one that is made or removed just now, is left alone."""
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)

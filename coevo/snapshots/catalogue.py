@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.snapshots import forms
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
-from coevo.snapshots.locations import locate
-from coevo.snapshots.locations import read_whole
-from coevo.snapshots.manifests import manifest_at
+from coevo.snapshots.locations import locate_snapshot
+from coevo.snapshots.locations import read_whole_file
+from coevo.snapshots.manifests import load_manifest_at
 from coevo.storage.bounded_json import parse_json
 
 CATALOGUE = 'catalogue.json'
@@ -43,7 +43,7 @@ _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Catalogued:
+class CatalogueEntry:
     """One snapshot.
 
     name    of its folder, right below the place of the catalogue
@@ -59,9 +59,9 @@ class Catalogued:
     size: int
 
 
-def catalogued(name: str, manifest: Mapping[str, Any]) -> Catalogued:
+def build_catalogue_entry(name: str, manifest: Mapping[str, Any]) -> CatalogueEntry:
     """What a catalogue says of a snapshot, by its manifest."""
-    return Catalogued(
+    return CatalogueEntry(
         name=name,
         month=manifest['month'],
         schema=f'{manifest["schema_version"]}.{manifest.get("schema_minor", 0)}',
@@ -70,97 +70,99 @@ def catalogued(name: str, manifest: Mapping[str, Any]) -> Catalogued:
     )
 
 
-def text(found: Sequence[Catalogued]) -> bytes:
+def encode_catalogue(found: Sequence[CatalogueEntry]) -> bytes:
     """The index: the same snapshots give the same bytes."""
     rows = [
         {
-            'name': one.name,
-            'month': one.month,
-            'schema': one.schema,
-            'rows': dict(one.rows),
-            'size': one.size,
+            'name': entry.name,
+            'month': entry.month,
+            'schema': entry.schema,
+            'rows': dict(entry.rows),
+            'size': entry.size,
         }
-        for one in ordered(found)
+        for entry in sort_entries(found)
     ]
     content = {'coevo-catalogue': VERSION, 'snapshots': rows}
     return f'{json.dumps(content, indent=2, sort_keys=True)}\n'.encode()
 
 
-def ordered(found: Sequence[Catalogued]) -> tuple[Catalogued, ...]:
+def sort_entries(found: Sequence[CatalogueEntry]) -> tuple[CatalogueEntry, ...]:
     """By month, then by name."""
     return tuple(sorted(found, key=lambda one: (one.month, one.name)))
 
 
-def default_place() -> str:
+def find_default_place() -> str:
     return os.environ.get('COEVO_SNAPSHOTS') or 'snapshots'
 
 
-def catalogue(place: Path | str) -> tuple[Catalogued, ...]:
+def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
     """What there is, the newest last. Fatal if nothing tells it, Damaged if the index is none."""
-    root = _root(place)
-    found = _indexed(root)
-    if found is None and '://' not in root:
-        found = tuple(_listed(Path(root)))
-    if found is None:
+    root = _find_root(place)
+    entries = _load_index(root)
+    if entries is None and '://' not in root:
+        entries = tuple(_list_folder(Path(root)))
+    if entries is None:
         raise Fatal(
-            f'{locate(root).shown} has no {CATALOGUE}, which `coevo publish` writes beside what it '
+            f'{locate_snapshot(root).shown} has no {CATALOGUE}, which `coevo publish` writes beside what it '
             'publishes: name a snapshot itself'
         )
-    return ordered(found)
+    return sort_entries(entries)
 
 
-def latest(place: Path | str | None = None) -> str:
+def find_latest(place: Path | str | None = None) -> str:
     """Where the snapshot of the last month lies; Fatal if there is none."""
-    root = _root(place or default_place())
-    found = catalogue(root)
-    if not found:
+    root = _find_root(place or find_default_place())
+    entries = load_catalogue(root)
+    if not entries:
         raise Fatal(
             f'{root} has no snapshot, so that none is the latest: say by $COEVO_SNAPSHOTS where they '
             'lie, or name one'
         )
-    return f'{root}/{found[-1].name}'
+    return f'{root}/{entries[-1].name}'
 
 
-def located(place: Path | str) -> Location:
+def resolve_location(place: Path | str) -> Location:
     """Where a path, a URL or the word `latest` leads; Fatal if nobody can read from there."""
     is_latest = str(place) == LATEST and not Path(place).exists()
-    return locate(latest() if is_latest else place)
+    return locate_snapshot(find_latest() if is_latest else place)
 
 
-def _root(place: Path | str) -> str:
+def _find_root(place: Path | str) -> str:
     return str(place).removesuffix(f'/{CATALOGUE}').rstrip('/') or '/'
 
 
-def _indexed(root: str) -> tuple[Catalogued, ...] | None:
-    location = locate(root)
+def _load_index(root: str) -> tuple[CatalogueEntry, ...] | None:
+    location = locate_snapshot(root)
     try:
-        found = read_whole(location.open(CATALOGUE), most=_MOST_BYTES)
-        content = parse_json(found, most_values=_MOST_VALUES)
-        return tuple(_entries(content))
+        data = read_whole_file(location.open(CATALOGUE), most=_MOST_BYTES)
+        content = parse_json(data, most_values=_MOST_VALUES)
+        return tuple(_parse_index(content))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Damaged(
+        raise DamagedSnapshot(
             f'{location.shown}/{CATALOGUE} is damaged: publish a snapshot there again'
         ) from None
 
 
-def _entries(content: Any) -> Iterator[Catalogued]:
+def _parse_index(content: Any) -> Iterator[CatalogueEntry]:
     """ValueError, KeyError or TypeError for what is no index."""
     if content['coevo-catalogue'] != VERSION:
         raise ValueError('version')
-    for one in content['snapshots']:
-        name, month, schema = one['name'], one['month'], one['schema']
-        rows = {str(table): int(count) for table, count in one['rows'].items()}
+    for row in content['snapshots']:
+        name, month, schema = row['name'], row['month'], row['schema']
+        rows = {str(table): int(count) for table, count in row['rows'].items()}
         if not _NAME.fullmatch(name) or not forms.is_month(month) or not isinstance(schema, str):
             raise ValueError('form')
-        yield Catalogued(name=name, month=month, schema=schema, rows=rows, size=int(one['size']))
+        yield CatalogueEntry(
+            name=name, month=month, schema=schema, rows=rows, size=int(row['size'])
+        )
 
 
-def _listed(folder: Path) -> Iterator[Catalogued]:
+def _list_folder(folder: Path) -> Iterator[CatalogueEntry]:
     """The snapshots that lie in a folder of this machine."""
     if not folder.is_dir():
         raise Fatal(f'{folder} is no folder of snapshots: name one, or a URL with a {CATALOGUE}')
     for path in sorted(folder.iterdir()):
         if (path / MANIFEST).is_file():
-            yield catalogued(path.name, manifest_at(locate(path)))
+            yield build_catalogue_entry(path.name, load_manifest_at(locate_snapshot(path)))

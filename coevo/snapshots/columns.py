@@ -16,11 +16,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from coevo.model.schema import TABLES
-from coevo.model.schema import arrow_schema
-from coevo.model.schema import columns_of
-from coevo.model.schema import missing_columns
-from coevo.snapshots.locations import quoted
-from coevo.snapshots.locations import source
+from coevo.model.schema import build_arrow_schema
+from coevo.model.schema import build_table_schema
+from coevo.model.schema import find_missing_columns
+from coevo.snapshots.locations import build_parquet_source
+from coevo.snapshots.locations import quote_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnPart:
+class TableFile:
     """A Parquet file of a table, by what the connection reads it by; `minor` is its schema's.
 
     code_free  whether its columns with text of others are null
@@ -53,56 +53,63 @@ _LEAVES: Mapping[str, tuple[str, str, str | None]] = {
 """By Arrow's name of a type: DuckDB's name, and Parquet's two."""
 
 
-def foreign(
-    connection: duckdb.DuckDBPyConnection, parts: Sequence[ColumnPart]
-) -> tuple[ColumnPart, ...]:
+def find_foreign_files(
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[TableFile]
+) -> tuple[TableFile, ...]:
     """Those whose Parquet schema is not the one that we write."""
-    found: dict[str, list[_Node]] = defaultdict(list)
-    names = ', '.join(quoted(part.file) for part in parts)
+    nodes_by_file: dict[str, list[_Node]] = defaultdict(list)
+    names = ', '.join(quote_sql(part.file) for part in parts)
     sql = f"""SELECT file_name, name, type, repetition_type, num_children, converted_type
         FROM parquet_schema([{names}])"""
     for file, *node in connection.execute(sql).fetchall():
-        found[file].append((node[0], node[1], node[2], node[3], node[4]))
-    return tuple(part for part in parts if tuple(found[part.file][1:]) != _nodes(part))
+        nodes_by_file[file].append((node[0], node[1], node[2], node[3], node[4]))
+    return tuple(part for part in parts if tuple(nodes_by_file[part.file][1:]) != _list_nodes(part))
 
 
-def wrong(connection: duckdb.DuckDBPyConnection, part: ColumnPart) -> Iterator[str]:
+def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -> Iterator[str]:
     """What is wrong with the columns of a file that somebody else wrote, in words."""
-    rows = connection.execute(f'DESCRIBE FROM {source([part.file])}').fetchall()
-    found = {name: kind.replace('"', '') for name, kind, *_ in rows}
-    for field in _fields(part.table, part.minor, part.code_free):
-        wanted = _sql_type(field.type)
-        if field.name not in found:
+    rows = connection.execute(f'DESCRIBE FROM {build_parquet_source([part.file])}').fetchall()
+    kinds = {name: kind.replace('"', '') for name, kind, *_ in rows}
+    for field in _list_fields(part.table, part.minor, part.code_free):
+        wanted = _to_sql_type(field.type)
+        if field.name not in kinds:
             yield f'no column {field.name} in {part.table}'
-        elif found[field.name] != wanted:
-            kind = found[field.name]
-            yield f'a column {field.name} of {part.table} that is {_short(kind)}, not {_short(wanted)}'
+        elif kinds[field.name] != wanted:
+            kind = kinds[field.name]
+            yield f'a column {field.name} of {part.table} that is {_shorten(kind)}, not {_shorten(wanted)}'
 
 
-def nothing(table: str) -> str:
+def build_empty_source(table: str) -> str:
     """What stands behind FROM for a table that snapshots are too old to have: its columns alone."""
     nulls = ', '.join(
-        f'NULL::{_sql_type(one.type)} AS "{one.name}"' for one in arrow_schema(TABLES[table])
+        f'NULL::{_to_sql_type(field.type)} AS "{field.name}"'
+        for field in build_arrow_schema(TABLES[table])
     )
     return f'(SELECT {nulls} WHERE false)'
 
 
 @cache
-def _fields(table: str, minor: int, code_free: bool) -> tuple[pa.Field, ...]:
-    missing = missing_columns(table, minor)
-    return tuple(one for one in columns_of(table, code_free=code_free) if one.name not in missing)
+def _list_fields(table: str, minor: int, code_free: bool) -> tuple[pa.Field, ...]:
+    missing = find_missing_columns(table, minor)
+    return tuple(
+        field
+        for field in build_table_schema(table, code_free=code_free)
+        if field.name not in missing
+    )
 
 
-def _nodes(part: ColumnPart) -> tuple[_Node, ...]:
-    return _nodes_of_table(part.table, part.minor, part.code_free)
+def _list_nodes(part: TableFile) -> tuple[_Node, ...]:
+    return _list_table_nodes(part.table, part.minor, part.code_free)
 
 
 @cache
-def _nodes_of_table(table: str, minor: int, code_free: bool) -> tuple[_Node, ...]:
-    return tuple(node for field in _fields(table, minor, code_free) for node in _nodes_of(field))
+def _list_table_nodes(table: str, minor: int, code_free: bool) -> tuple[_Node, ...]:
+    return tuple(
+        node for field in _list_fields(table, minor, code_free) for node in _list_field_nodes(field)
+    )
 
 
-def _nodes_of(field: pa.Field) -> Iterator[_Node]:
+def _list_field_nodes(field: pa.Field) -> Iterator[_Node]:
     """A column as Parquet has it, and what is below it."""
     import pyarrow as pa
 
@@ -110,31 +117,31 @@ def _nodes_of(field: pa.Field) -> Iterator[_Node]:
     if pa.types.is_list(field.type):
         yield field.name, None, repetition, 1, 'LIST'
         yield 'list', None, 'REPEATED', 1, None
-        yield from _nodes_of(field.type.value_field)
+        yield from _list_field_nodes(field.type.value_field)
     elif pa.types.is_struct(field.type):
         yield field.name, None, repetition, field.type.num_fields, None
         for child in field.type:
-            yield from _nodes_of(child)
+            yield from _list_field_nodes(child)
     else:
-        _, physical, converted = _LEAVES[_plain(field.type)]
+        _, physical, converted = _LEAVES[_name_plain_type(field.type)]
         yield field.name, physical, repetition, None, converted
 
 
-def _sql_type(kind: pa.DataType) -> str:
+def _to_sql_type(kind: pa.DataType) -> str:
     import pyarrow as pa
 
     if pa.types.is_list(kind):
-        return f'{_sql_type(kind.value_type)}[]'
+        return f'{_to_sql_type(kind.value_type)}[]'
     if pa.types.is_struct(kind):
-        return f'STRUCT({", ".join(f"{child.name} {_sql_type(child.type)}" for child in kind)})'
-    return _LEAVES[_plain(kind)][0]
+        return f'STRUCT({", ".join(f"{child.name} {_to_sql_type(child.type)}" for child in kind)})'
+    return _LEAVES[_name_plain_type(kind)][0]
 
 
-def _short(kind: str) -> str:
+def _shorten(kind: str) -> str:
     return kind if len(kind) <= 60 else f'{kind[:59]}…'
 
 
-def _plain(kind: pa.DataType) -> str:
+def _name_plain_type(kind: pa.DataType) -> str:
     import pyarrow as pa
 
     return str(kind.value_type if pa.types.is_dictionary(kind) else kind)

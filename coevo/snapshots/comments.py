@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coevo.model.dictionary import columns
+from coevo.model.dictionary import columns_by_path
 from coevo.model.schema import CONTENTS
 from coevo.model.schema import TABLES
-from coevo.snapshots.locations import quoted
+from coevo.snapshots.locations import quote_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,28 +23,28 @@ VIEWS = {
 _SNAPSHOT = 'The month of the snapshot that the row is of, as `YYYY-MM`.'
 
 
-def may_show(sql: str) -> bool:
+def may_show_comments(sql: str) -> bool:
     """Whether an answer may hold comments: `duckdb_columns()` and its like alone tell them."""
     return 'duckdb_' in sql.lower()
 
 
-def comment(connection: duckdb.DuckDBPyConnection) -> None:
+def add_comments(connection: duckdb.DuckDBPyConnection) -> None:
     """Give each view that there is, and its columns, their sentences."""
     sql = 'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal'
-    found: dict[str, list[str]] = {}
+    names_by_view: dict[str, list[str]] = {}
     for view, column in connection.execute(sql).fetchall():
-        found.setdefault(view, []).append(column)
-    connection.execute(';\n'.join(_statements(found)))
+        names_by_view.setdefault(view, []).append(column)
+    connection.execute(';\n'.join(_build_statements(names_by_view)))
 
 
-def _statements(found: dict[str, list[str]]) -> Iterator[str]:
+def _build_statements(found: dict[str, list[str]]) -> Iterator[str]:
     for view, names in found.items():
         table, sentence = VIEWS.get(view, (view, CONTENTS.get(view)))
         if table not in TABLES or sentence is None:
             continue
-        yield f'COMMENT ON VIEW {view} IS {quoted(sentence)}'
-        known = columns(TABLES[table])
+        yield f'COMMENT ON VIEW {view} IS {quote_sql(sentence)}'
+        known = columns_by_path(TABLES[table])
         for name in names:
             text = known[name].text if name in known else _SNAPSHOT if name == 'snapshot' else None
             if text is not None:
-                yield f'COMMENT ON COLUMN {view}."{name}" IS {quoted(text)}'
+                yield f'COMMENT ON COLUMN {view}."{name}" IS {quote_sql(text)}'

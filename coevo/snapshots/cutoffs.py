@@ -8,7 +8,7 @@ from datetime import datetime
 from datetime import timedelta
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.leaks import no_leak
+from coevo.snapshots.leaks import build_no_leak_condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Cutoff:
     @property
     def end(self) -> datetime | None:
         """The first moment that is too late; None if there is none. Fatal if `before` is no date."""
-        return None if self.before is None else first_moment(self.before)
+        return None if self.before is None else parse_first_moment(self.before)
 
     @property
     def first_clean(self) -> datetime | None:
@@ -41,7 +41,7 @@ class Cutoff:
                 f'a margin of {self.margin_days} days would let leaks through: give 0 or more'
             )
         try:
-            return first_clean_moment(self.date) + timedelta(days=self.margin_days)
+            return compute_first_clean_moment(self.date) + timedelta(days=self.margin_days)
         except OverflowError:
             raise Fatal(f'a margin of {self.margin_days} days is beyond all dates') from None
 
@@ -59,27 +59,27 @@ class Cutoff:
         return f'{after} {before}'.strip()
 
 
-def first_moment(date: str) -> datetime:
+def parse_first_moment(date: str) -> datetime:
     """When a day, YYYY-MM-DD, or a month, YYYY-MM, begins; UTC."""
     try:
         form = '%Y-%m' if len(date) == len('2024-06') else '%Y-%m-%d'
         return datetime.strptime(date, form).replace(tzinfo=UTC)
     except ValueError:
-        raise _no_cutoff(date) from None
+        raise _make_cutoff_error(date) from None
 
 
-def first_clean_moment(cutoff: str) -> datetime:
+def compute_first_clean_moment(cutoff: str) -> datetime:
     """The earliest time that is strictly later than a cutoff, YYYY-MM-DD or YYYY-MM."""
-    start = first_moment(cutoff)
+    start = parse_first_moment(cutoff)
     try:
         if len(cutoff) == len('2024-06'):
             return (start + timedelta(days=31)).replace(day=1)
         return start + timedelta(days=1)
     except OverflowError:
-        raise _no_cutoff(cutoff) from None
+        raise _make_cutoff_error(cutoff) from None
 
 
-def _no_cutoff(text: str) -> Fatal:
+def _make_cutoff_error(text: str) -> Fatal:
     return Fatal(f'{text!r} is no cutoff: write a day, 2024-06-30, or a month, 2024-06')
 
 
@@ -96,6 +96,6 @@ CREATE MACRO clean(contamination_date, cutoff) AS
 """,
     f"""
 CREATE MACRO clean(cutoff) AS TABLE
-    SELECT * FROM methods WHERE {no_leak()} AND clean(contamination_date, cutoff)
+    SELECT * FROM methods WHERE {build_no_leak_condition()} AND clean(contamination_date, cutoff)
 """,
 )

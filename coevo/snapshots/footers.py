@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import Unreadable
-from coevo.storage.bounded_reading import in_words
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import format_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,10 +36,10 @@ def read_footer(file: pa.NativeFile) -> pq.FileMetaData:
 
     size = file.size()
     if size < 2 * _MARK + _LENGTH:
-        raise Unreadable('is no Parquet')
+        raise UnreadableContent('is no Parquet')
     length = int.from_bytes(file.read_at(_LENGTH, size - _MARK - _LENGTH), 'little')
     if length > min(_MOST_BYTES, size):
-        raise TooLarge(f'has a footer of {in_words(length)}')
+        raise ContentTooLarge(f'has a footer of {format_size(length)}')
     try:
         return pq.ParquetFile(
             file,
@@ -47,4 +47,4 @@ def read_footer(file: pa.NativeFile) -> pq.FileMetaData:
             thrift_container_size_limit=_MOST_ITEMS,
         ).metadata
     except (pa.ArrowException, UnicodeDecodeError, OSError):
-        raise Unreadable('has a damaged footer') from None
+        raise UnreadableContent('has a damaged footer') from None

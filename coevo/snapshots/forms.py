@@ -23,10 +23,10 @@ from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
-from coevo.model.hints import optional
+from coevo.model.hints import split_optional
 from coevo.model.schema import TABLES
-from coevo.model.schema import missing_columns
-from coevo.snapshots.columns import ColumnPart
+from coevo.model.schema import find_missing_columns
+from coevo.snapshots.columns import TableFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -99,10 +99,10 @@ def is_repository(name: str) -> bool:
     return re.fullmatch(_TEXTS['repo'], name) is not None
 
 
-def malformed(
+def find_malformed_values(
     connection: duckdb.DuckDBPyConnection,
     rows: Mapping[str, str],
-    foreign: Sequence[ColumnPart] = (),
+    foreign: Sequence[TableFile] = (),
 ) -> Iterator[MalformedValue]:
     """The first malformed value of each column; `rows` is what stands behind FROM, by table.
 
@@ -110,64 +110,64 @@ def malformed(
     """
     minors = {part.table: part.minor for part in sorted(foreign, key=lambda part: -part.minor)}
     for table, source in rows.items():
-        laws = _laws(table, minors.get(table))
+        laws = _list_laws(table, minors.get(table))
         broken = ', '.join(
             f"""any_value(coalesce(CAST("{name}" AS VARCHAR), 'null')) FILTER (NOT ({law}))"""
             for name, law in laws
         )
-        (found,) = connection.execute(f'SELECT {broken} FROM {source}').fetchall()
-        for (name, _), value in zip(laws, found, strict=True):
+        (values,) = connection.execute(f'SELECT {broken} FROM {source}').fetchall()
+        for (name, _), value in zip(laws, values, strict=True):
             if value is not None:
-                yield MalformedValue(table=table, column=name, value=_short(value))
+                yield MalformedValue(table=table, column=name, value=_shorten(value))
 
 
 @cache
-def _laws(table: str, minor: int | None) -> Sequence[tuple[str, str]]:
+def _list_laws(table: str, minor: int | None) -> Sequence[tuple[str, str]]:
     """Of each column that has a form: its name, and the condition that its values fulfil.
 
     minor  of a file that may hold nulls anywhere, whose columns are asked for them, too
     """
-    missing = () if minor is None else missing_columns(table, minor)
-    return tuple(_conditions(TABLES[table], '', asks_null=minor is not None, but=missing))
+    missing = () if minor is None else find_missing_columns(table, minor)
+    return tuple(_list_conditions(TABLES[table], '', asks_null=minor is not None, but=missing))
 
 
-def _conditions(
+def _list_conditions(
     record: type, prefix: str, *, asks_null: bool, but: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
     hints = get_type_hints(record)
     for item in dataclasses.fields(record):
-        hint, nullable = optional(hints[item.name])
+        hint, nullable = split_optional(hints[item.name])
         value = f'{prefix}"{item.name}"'
-        law = _condition(item.name, hint, value, asks_null=asks_null)
+        law = _build_condition(item.name, hint, value, asks_null=asks_null)
         if asks_null and not nullable and item.name not in but:
-            law = f'{value} IS NOT NULL AND {_known(law)}'
+            law = f'{value} IS NOT NULL AND {_make_never_null(law)}'
         if law is not None:
             yield item.name, law
 
 
-def _known(law: str | None) -> str:
+def _make_never_null(law: str | None) -> str:
     """A condition that is never null."""
     return 'true' if law is None else f'coalesce({law}, true)'
 
 
-def _condition(name: str, hint: Any, value: str, *, asks_null: bool) -> str | None:
+def _build_condition(name: str, hint: Any, value: str, *, asks_null: bool) -> str | None:
     """What a value of a type is under a name; null fulfils all. None where anything will do."""
     if get_origin(hint) is tuple:
-        law = _condition(name, get_args(hint)[0], 'each', asks_null=asks_null)
+        law = _build_condition(name, get_args(hint)[0], 'each', asks_null=asks_null)
         if asks_null:
-            law = f'each IS NOT NULL AND {_known(law)}'
+            law = f'each IS NOT NULL AND {_make_never_null(law)}'
         return law and f'len([each FOR each IN {value} IF NOT ({law})]) = 0'
     if dataclasses.is_dataclass(hint):
-        inner = _conditions(hint, f'{value}.', asks_null=asks_null)  # type: ignore[arg-type]
-        laws = ' AND '.join(_known(law) for _, law in inner)
+        inner = _list_conditions(hint, f'{value}.', asks_null=asks_null)  # type: ignore[arg-type]
+        laws = ' AND '.join(_make_never_null(law) for _, law in inner)
         return f'({value} IS NULL OR {laws})' if laws else None
     if issubclass(hint, StrEnum):
         members = ', '.join(f"'{member}'" for member in hint)
         return f'CAST({value} AS VARCHAR) IN ({members})'
-    return _plain_condition(name, hint, value)
+    return _build_plain_condition(name, hint, value)
 
 
-def _plain_condition(name: str, hint: type, value: str) -> str | None:
+def _build_plain_condition(name: str, hint: type, value: str) -> str | None:
     if hint is datetime:
         return f'{value} BETWEEN {_DATES}'
     if hint is float:
@@ -185,5 +185,5 @@ def _plain_condition(name: str, hint: type, value: str) -> str | None:
     return None
 
 
-def _short(value: str) -> str:
+def _shorten(value: str) -> str:
     return value if len(value) <= 200 else f'{value[:199]}…'

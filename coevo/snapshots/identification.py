@@ -19,9 +19,9 @@ from coevo.model.errors import Fatal
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import conditions
-from coevo.snapshots.query import left_out
-from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.query import build_view_conditions
+from coevo.snapshots.query import describe_left_out
+from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
 
 if TYPE_CHECKING:
@@ -66,48 +66,54 @@ class IdentificationStudy:
     seed: int = 0
 
 
-def identify(path: Path, study: IdentificationStudy) -> None:
+def print_identification(path: Path, study: IdentificationStudy) -> None:
     """Print how many methods, tasks and repositories each class has; write the label sets."""
     if study.export is not None and study.export.exists():
         raise Fatal(f'{study.export} is there already: name a new folder')
-    with snapshot.reading((path,)):
-        opened = snapshot.attach((path,))
-        for line in left_out(opened, study.cutoff) if study.cutoff else ():
+    with snapshot.translate_read_errors((path,)):
+        opened = snapshot.attach_snapshots((path,))
+        for line in describe_left_out(opened, study.cutoff) if study.cutoff else ():
             print(line, file=sys.stderr)
-        connection = labelled(opened, study)
+        connection = build_identification_table(opened, study)
     if study.export is not None:
-        _export(connection, study, study.export)
-    for line in _draw(connection, study):
+        _export_label_sets(connection, study, study.export)
+    for line in _describe_draw(connection, study):
         print(line, file=sys.stderr)
-    sys.stdout.write(presentation.render(connection.sql(COUNTS), 'table').decode())
+    sys.stdout.write(presentation.render_answer(connection.sql(COUNTS), 'table').decode())
 
 
-def labelled(opened: Opened, study: IdentificationStudy) -> duckdb.DuckDBPyConnection:
+def build_identification_table(
+    opened: OpenedSnapshots, study: IdentificationStudy
+) -> duckdb.DuckDBPyConnection:
     """The connection to a snapshot with the table `identification`, the query's answer with `split` and
     `weight`, and the table `draws`."""
     connection = opened.connection
     # Of all that was drawn, whatever a cutoff leaves of it.
-    draws = _query('draws')
+    draws = _parse_query('draws')
     for name in ('methods', 'drops'):
         draws = draws.replace(f'${name}', opened.rows[name])
     connection.execute(f'CREATE TEMP TABLE draws AS {draws}')
-    snapshot.limit(opened, dict(conditions(study.cutoff)))
-    answer = _query('identification')
+    snapshot.create_views(opened, dict(build_view_conditions(study.cutoff)))
+    answer = _parse_query('identification')
     connection.execute(f'CREATE TEMP TABLE answer AS {answer}', {'walk': str(study.walk)})
     connection.execute('CREATE TEMP TABLE splits (family VARCHAR, split VARCHAR)')
     families = connection.execute('SELECT DISTINCT family FROM answer').fetchall()
     for (family,) in families:
-        connection.execute('INSERT INTO splits VALUES (?, ?)', [family, split_of(family, study)])
+        connection.execute(
+            'INSERT INTO splits VALUES (?, ?)', [family, choose_split(family, study)]
+        )
     connection.execute(WEIGHTED, {'walk': str(study.walk)})
     return connection
 
 
-def _query(name: str) -> str:
+def _parse_query(name: str) -> str:
     path = files('coevo.snapshots').joinpath('queries', f'{name}.sql')
     return path.read_text(encoding='utf-8')
 
 
-def _draw(connection: duckdb.DuckDBPyConnection, study: IdentificationStudy) -> Iterator[str]:
+def _describe_draw(
+    connection: duckdb.DuckDBPyConnection, study: IdentificationStudy
+) -> Iterator[str]:
     sql = 'SELECT sum(drawn), sum(population) FROM draws WHERE walk = $walk'
     ((drawn, population),) = connection.execute(sql, {'walk': str(study.walk)}).fetchall()
     if population:
@@ -117,7 +123,7 @@ def _draw(connection: duckdb.DuckDBPyConnection, study: IdentificationStudy) -> 
         )
 
 
-def split_of(family: str, study: IdentificationStudy) -> str:
+def choose_split(family: str, study: IdentificationStudy) -> str:
     """The part of the data that a family of repositories is in, whatever others there are.
 
     Forks share tests: one in training and its copy in the test set would give the answer away.
@@ -140,7 +146,7 @@ def parse_split(text: str) -> tuple[int, int, int]:
     raise Fatal(f'{text!r} is no split: write three percentages that add up to 100, 80/10/10')
 
 
-def _export(
+def _export_label_sets(
     connection: duckdb.DuckDBPyConnection, study: IdentificationStudy, target: Path
 ) -> None:
     """All files or none, under their final name."""
@@ -148,19 +154,22 @@ def _export(
     if not parent.is_dir():
         raise Fatal(f'{target} cannot be written: its folder does not exist')
     with tempfile.TemporaryDirectory(prefix=f'.{target.name}.new-', dir=parent) as folder:
-        made = Path(folder) / 'made'
-        made.mkdir()
-        for name, content in _contents(connection, study):
-            durable.write(made / name, [content])  # own name: one of the splits
-        made.rename(target.absolute())
-    durable.sync(parent)
+        new_folder = Path(folder) / 'made'
+        new_folder.mkdir()
+        for name, content in _render_files(connection, study):
+            durable.write_durably(new_folder / name, [content])  # own name: one of the splits
+        new_folder.rename(target.absolute())
+    durable.sync_to_disk(parent)
 
 
-def _contents(
+def _render_files(
     connection: duckdb.DuckDBPyConnection, study: IdentificationStudy
 ) -> Iterator[tuple[str, bytes]]:
     for labelling in LABELLINGS:
         sql = f"""SELECT split, {labelling} AS class, * EXCLUDE (split, static, dynamic, left_out)
             FROM identification WHERE {labelling} IS NOT NULL ORDER BY method_id"""
-        yield f'{labelling}.{study.format}', presentation.render(connection.sql(sql), study.format)
-    yield 'counts.csv', presentation.render(connection.sql(COUNTS), 'csv')
+        yield (
+            f'{labelling}.{study.format}',
+            presentation.render_answer(connection.sql(sql), study.format),
+        )
+    yield 'counts.csv', presentation.render_answer(connection.sql(COUNTS), 'csv')

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TRACKS
 from coevo.model.labels import EngineRelease
-from coevo.model.labels import deciding_cells
-from coevo.model.labels import label
+from coevo.model.labels import decide_label
+from coevo.model.labels import list_deciding_cells
 from coevo.model.words import Cell
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.snapshots.snapshot import LEAST_RUNS
 from coevo.snapshots.snapshot import LEAST_TIMEOUTS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowEvidence:
+class CellEvidence:
     """A cell's columns."""
 
     outcome: Outcome | None
@@ -34,7 +34,7 @@ class RowEvidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled:
+class LabelledRow:
     """A method row, as far as its labels go.
 
     name    its id and walk
@@ -43,16 +43,16 @@ class Labelled:
 
     name: str
     engine: EngineRelease | None
-    change: Change
+    change: MethodChange
     label: Label | None
     track: str | None
     label_by_module: Label | None
     track_by_module: str | None
     sandbox: str
-    cells: Mapping[Cell, RowEvidence]
+    cells: Mapping[Cell, CellEvidence]
 
 
-def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
+def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[LabelledRow]:
     columns = ', '.join(f'{cell}, {cell}_unit, {cell}_passes, {cell}_runs' for cell in CELL_ORDER)
     sql = (
         "SELECT method_id || ' ' || walk, language, r.engine_version, change, label, track, label_by_module, "
@@ -60,7 +60,7 @@ def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
         'LEFT JOIN repositories r USING (repo, language, walk) ORDER BY method_id, walk'
     )
     result = connection.execute(sql)
-    while found := result.fetchmany(10_000):
+    while batch := result.fetchmany(10_000):
         for (
             name,
             language,
@@ -72,73 +72,73 @@ def rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labelled]:
             module_track,
             sandbox,
             *cells,
-        ) in found:
-            yield Labelled(
+        ) in batch:
+            yield LabelledRow(
                 name=name,
                 engine=version and EngineRelease(language=language, version=version),
-                change=Change(change),
+                change=MethodChange(change),
                 label=own and Label(own),
                 track=track,
                 label_by_module=by_module and Label(by_module),
                 track_by_module=module_track,
                 sandbox=sandbox,
-                cells=dict(_cells(cells)),
+                cells=dict(_parse_cells(cells)),
             )
 
 
-def contradictions(row: Labelled) -> Iterator[tuple[str, str]]:
+def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
     """The rules that a row breaks, each with what was found instead."""
     outcomes = {cell: item.outcome for cell, item in row.cells.items()}
     units = {cell: item.unit for cell, item in row.cells.items()}
-    found = label(row.change, outcomes, engine=row.engine)
-    by_module = label(row.change, units, engine=row.engine)
-    if row.label != _label(found):
-        yield 'label', f'{row.label}, but the cells say {found}'
-    if row.label_by_module != _label(by_module):
+    expected = decide_label(row.change, outcomes, engine=row.engine)
+    by_module = decide_label(row.change, units, engine=row.engine)
+    if row.label != _label_or_none(expected):
+        yield 'label', f'{row.label}, but the cells say {expected}'
+    if row.label_by_module != _label_or_none(by_module):
         yield 'label_by_module', f'{row.label_by_module}, but the cells say {by_module}'
     if row.label is None and row.label_by_module is None:
-        yield 'unlabelled', str(found)
+        yield 'unlabelled', str(expected)
     # A label may lose its track for its cause; Maven's verdict asks for none.
     if row.track not in (None, row.label and TRACKS.get(row.label)):
         yield 'track', f'{row.track} beside the label {row.label}'
     if row.track_by_module != (row.label_by_module and TRACKS.get(row.label_by_module)):
         yield 'track_by_module', f'{row.track_by_module} beside {row.label_by_module}'
-    yield from _evidence(row)
+    yield from _check_evidence(row)
 
 
-def _evidence(row: Labelled) -> Iterator[tuple[str, str]]:
+def _check_evidence(row: LabelledRow) -> Iterator[tuple[str, str]]:
     if row.sandbox == 'none':
         yield 'sandbox', 'none'
-    for cell in deciding_cells(row.change):
+    for cell in list_deciding_cells(row.change):
         item = row.cells[cell]
         if row.label is None and item.unit is Outcome.COMPILE_ERROR:
             continue  # it stands on Maven's verdict, which needs no run
         if item.outcome is None or item.passes is None or item.runs is None:
             yield 'evidence', f'{cell} was not run'
-        elif item.runs < _least(item.outcome):
+        elif item.runs < _count_required_runs(item.outcome):
             yield 'evidence', f'{cell} is {item.outcome} after {item.runs} runs'
         elif item.passes != (item.runs if item.outcome is Outcome.PASS else 0):
             yield 'flaky', f'{cell} is {item.outcome}, but passed {item.passes} of {item.runs} runs'
 
 
-def _least(outcome: Outcome) -> int:
+def _count_required_runs(outcome: Outcome) -> int:
     if outcome is Outcome.COMPILE_ERROR:
         return 1
     return LEAST_TIMEOUTS if outcome is Outcome.TIMEOUT else LEAST_RUNS
 
 
-def _label(found: Label | str) -> Label | None:
+def _label_or_none(found: Label | str) -> Label | None:
     return found if isinstance(found, Label) else None
 
 
-def _cells(columns: list[str | int | None]) -> Iterator[tuple[Cell, RowEvidence]]:
+def _parse_cells(columns: list[str | int | None]) -> Iterator[tuple[Cell, CellEvidence]]:
     for index, cell in enumerate(CELL_ORDER):
         outcome, unit, passes, runs = columns[4 * index : 4 * index + 4]
         assert not isinstance(passes, str)
         assert not isinstance(runs, str)
         yield (
             cell,
-            RowEvidence(
+            CellEvidence(
                 outcome=None if outcome is None else Outcome(str(outcome)),
                 unit=None if unit is None else Outcome(str(unit)),
                 passes=passes,

@@ -6,6 +6,6 @@ LEAST_LEAK = 0.6
 """Share of gold's text from which a task leaks; benchmarks/leaks.md says how that was set."""
 
 
-def no_leak() -> str:
+def build_no_leak_condition() -> str:
     """The condition in SQL of methods and tasks that do not; where nothing is known, none does."""
     return f'coalesce(leak, 0) < {LEAST_LEAK}'

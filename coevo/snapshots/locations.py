@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from coevo.display.credentials import hidden
-from coevo.model.errors import Damaged
+from coevo.display.credentials import hide_credentials
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.snapshots.footers import read_footer
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import Unreadable
-from coevo.storage.bounded_reading import in_words
-from coevo.storage.bounded_reading import member_blocks
-from coevo.storage.bounded_reading import read_file
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import format_size
+from coevo.storage.bounded_reading import load_file
+from coevo.storage.bounded_reading import open_lasting_zip
+from coevo.storage.bounded_reading import read_member_blocks
 from coevo.storage.bounded_reading import read_stream
-from coevo.storage.bounded_reading import zip_archive
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,7 +50,7 @@ class Location(Protocol):
         """What a person calls it."""
         ...
 
-    def manifest(self) -> bytes:
+    def load_manifest(self) -> bytes:
         """The bytes of its manifest; FileNotFoundError if it has none, Fatal if there is nothing."""
         ...
 
@@ -62,7 +62,7 @@ class Location(Protocol):
         """The files that lie there, as far as the place tells."""
         ...
 
-    def files(
+    def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
         """The Parquet files of a table, by what the connection can read them by.
@@ -80,177 +80,187 @@ class SnapshotFolder:
     def shown(self) -> str:
         return str(self.path)
 
-    def manifest(self) -> bytes:
+    def load_manifest(self) -> bytes:
         if not self.path.is_dir():
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
         file = self.path / MANIFEST
         try:
-            return read_file(file, most=MOST_OF_A_MANIFEST)
-        except Unreadable as error:
-            raise Damaged(f'{file} is damaged, for it {error}: get the snapshot again') from None
+            return load_file(file, most=MOST_OF_A_MANIFEST)
+        except UnreadableContent as error:
+            raise DamagedSnapshot(
+                f'{file} is damaged, for it {error}: get the snapshot again'
+            ) from None
 
     def open(self, name: str) -> pa.NativeFile:
         import pyarrow as pa
 
-        return pa.OSFile(str(_regular(self.path / name)))
+        return pa.OSFile(str(_require_regular_file(self.path / name)))
 
     def names(self) -> Iterable[str]:
         files = (path for path in self.path.rglob('*') if path.is_file())
         return sorted(path.relative_to(self.path).as_posix() for path in files)
 
-    def files(
+    def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        found = data_files(self.path, table)
-        for file in found:
+        paths = list_data_files(self.path, table)
+        for file in paths:
             with self.open(file.relative_to(self.path).as_posix()) as opened:
                 _check_footer(str(file), opened)
-        return [_readable(str(file.absolute())) for file in found]
+        return [_require_readable_name(str(file.absolute())) for file in paths]
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class RemoteLocation:
     """Files that are opened by their name in the snapshot; a web server does not list them."""
 
     shown: str
     open: Callable[[str], pa.NativeFile]
     names: Callable[[], Iterable[str]] = tuple
 
-    def manifest(self) -> bytes:
+    def load_manifest(self) -> bytes:
         try:
-            return read_whole(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
-        except Unreadable as error:
-            place = f'{self.shown}/{MANIFEST}'
-            raise Damaged(f'{place} is damaged, for it {error}: get the snapshot again') from None
+            return read_whole_file(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
+        except UnreadableContent as error:
+            manifest_path = f'{self.shown}/{MANIFEST}'
+            raise DamagedSnapshot(
+                f'{manifest_path} is damaged, for it {error}: get the snapshot again'
+            ) from None
 
-    def files(
+    def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        from coevo.snapshots.remote_files import attach
+        from coevo.snapshots.remote_files import attach_files
 
-        opened = {name: self.open(name) for name in files_of(table, listed)}
+        opened = {name: self.open(name) for name in select_table_files(table, listed)}
         for name, file in opened.items():
             _check_footer(f'{self.shown}/{name}', file)
-        return attach(connection, self.shown, opened)
+        return attach_files(connection, self.shown, opened)
 
 
-def read_whole(file: pa.NativeFile, *, most: int) -> bytes:
+def read_whole_file(file: pa.NativeFile, *, most: int) -> bytes:
     """Return all bytes of an open file, and close it. Raises: TooLarge."""
     with file:
         if file.size() > most:
-            raise TooLarge(f'has more than {in_words(most)}')
+            raise ContentTooLarge(f'has more than {format_size(most)}')
         return read_stream(file, most=most)
 
 
-def locate(place: Path | str) -> Location:
+def locate_snapshot(place: Path | str) -> Location:
     """Where a path or a URL leads; Fatal if nobody can read from there."""
     text = str(place)
     if not _is_unicode(text):
         raise Fatal(f'{text!r} has a name that is not UTF-8, which DuckDB cannot open; rename it')
     scheme = urlsplit(text).scheme if '://' in text else ''
     if scheme in ('http', 'https'):
-        from coevo.snapshots.ranges import over_http
+        from coevo.snapshots.ranges import make_http_opener
 
-        return Elsewhere(hidden(text), over_http(text.rstrip('/')))
+        return RemoteLocation(hide_credentials(text), make_http_opener(text.rstrip('/')))
     if scheme == 's3':
-        return _in_bucket(text)
+        return _locate_in_bucket(text)
     if scheme:
         raise Fatal(f'{text} cannot be read: give a folder, a .zip, or a URL of https:// or s3://')
     path = Path(place)
-    return _in_archive(path) if path.suffix == '.zip' else SnapshotFolder(path)
+    return _locate_in_archive(path) if path.suffix == '.zip' else SnapshotFolder(path)
 
 
 def _is_unicode(text: str) -> bool:
     return not any('\ud800' <= letter <= '\udfff' for letter in text)
 
 
-def data_files(path: Path, table: str) -> tuple[Path, ...]:
+def list_data_files(path: Path, table: str) -> tuple[Path, ...]:
     """The Parquet files of a table in a folder, sorted; Damaged if there are none."""
-    found = tuple(map(_regular, sorted((path / 'data' / table).glob('*.parquet'))))
-    if not found and table != 'timings':  # which are no part of what a snapshot promises
-        SnapshotFolder(path).manifest()
-        raise Damaged(f'{path} is not whole: data/{table} has no Parquet file; get it again')
-    return found
+    paths = tuple(map(_require_regular_file, sorted((path / 'data' / table).glob('*.parquet'))))
+    if not paths and table != 'timings':  # which are no part of what a snapshot promises
+        SnapshotFolder(path).load_manifest()
+        raise DamagedSnapshot(
+            f'{path} is not whole: data/{table} has no Parquet file; get it again'
+        )
+    return paths
 
 
 def _check_footer(place: str, file: pa.NativeFile) -> None:
     """Damaged where DuckDB would make room for what a footer only says."""
     try:
         read_footer(file)
-    except Unreadable as error:
-        raise Damaged(f'{place} cannot be read, for it {error}: get the snapshot again') from None
+    except UnreadableContent as error:
+        raise DamagedSnapshot(
+            f'{place} cannot be read, for it {error}: get the snapshot again'
+        ) from None
 
 
-def _readable(path: str) -> str:
+def _require_readable_name(path: str) -> str:
     """The path itself; Fatal where DuckDB would take it for the names of other files."""
     if set(path) & set('*?'):
         raise Fatal(f'{path} has a * or ? in its name, for which DuckDB reads others; rename it')
     return path
 
 
-def _regular(file: Path) -> Path:
+def _require_regular_file(file: Path) -> Path:
     """The file itself; Damaged where another thing stands, such as a pipe, which nobody ever fills."""
     if file.exists() and not file.is_file():
-        raise Damaged(f'{file} is damaged, for it is no file: get the snapshot again')
+        raise DamagedSnapshot(f'{file} is damaged, for it is no file: get the snapshot again')
     return file
 
 
-def files_of(table: str, listed: Iterable[str]) -> tuple[str, ...]:
+def select_table_files(table: str, listed: Iterable[str]) -> tuple[str, ...]:
     """The Parquet files of a table among those that a manifest names, sorted."""
     head = f'data/{table}/'
-    return tuple(sorted(one for one in listed if one.startswith(head) and one.endswith('.parquet')))
+    return tuple(
+        sorted(name for name in listed if name.startswith(head) and name.endswith('.parquet'))
+    )
 
 
-def source(files: Iterable[str]) -> str:
+def build_parquet_source(files: Iterable[str]) -> str:
     """Parquet files, by path or URL, as what stands behind FROM.
 
     A folder `track=update` above them is none of their columns.
     """
-    return f'read_parquet([{", ".join(map(quoted, files))}], hive_partitioning = false)'
+    return f'read_parquet([{", ".join(map(quote_sql, files))}], hive_partitioning = false)'
 
 
-def quoted(text: str) -> str:
+def quote_sql(text: str) -> str:
     """A text as SQL writes it."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 
 
-def _in_archive(path: Path) -> Elsewhere:
+def _locate_in_archive(path: Path) -> RemoteLocation:
     """Members of a .zip; the snapshot may be its content or one folder in it."""
     import pyarrow as pa
 
     try:
-        archive = zip_archive(path)
+        archive = open_lasting_zip(path)
     except FileNotFoundError:
         raise Fatal(f'{path} is no snapshot: there is no such file') from None
-    except Unreadable as error:
-        raise Damaged(f'{path} cannot be read, for it {error}: get it again') from None
+    except UnreadableContent as error:
+        raise DamagedSnapshot(f'{path} cannot be read, for it {error}: get it again') from None
     except OSError:
-        raise Damaged(f'{path} is no .zip that can be read: get it again') from None
+        raise DamagedSnapshot(f'{path} is no .zip that can be read: get it again') from None
     heads = [n.removesuffix(MANIFEST) for n in archive.namelist() if n.split('/')[-1] == MANIFEST]
     head = min(heads, key=len, default='')
 
-    def open(name: str) -> pa.NativeFile:
+    def open_member(name: str) -> pa.NativeFile:
         """The file unpacked: without a name, so that it is gone when it is closed."""
         with tempfile.NamedTemporaryFile(prefix='coevo-member-') as unpacked:
             try:
-                for block in member_blocks(archive, head + name, most=_MOST_OF_A_MEMBER):
+                for block in read_member_blocks(archive, head + name, most=_MOST_OF_A_MEMBER):
                     unpacked.write(block)
-            except Unreadable as error:
-                raise Damaged(
+            except UnreadableContent as error:
+                raise DamagedSnapshot(
                     f'{path} is damaged, for {name} in it {error}: get it again'
                 ) from None
             unpacked.flush()
             return pa.OSFile(unpacked.name)
 
-    def names() -> Iterator[str]:
+    def list_members() -> Iterator[str]:
         below = (n.removeprefix(head) for n in archive.namelist() if n.startswith(head))
         return (name for name in below if name and not name.endswith('/'))
 
-    return Elsewhere(str(path), open, names)
+    return RemoteLocation(str(path), open_member, list_members)
 
 
-def _in_bucket(url: str) -> Elsewhere:
+def _locate_in_bucket(url: str) -> RemoteLocation:
     """Objects of an S3-compatible store; where it is and who we are stand in AWS_* variables."""
     import os
 
@@ -262,26 +272,26 @@ def _in_bucket(url: str) -> Elsewhere:
     )
     folder = url.rstrip('/').removeprefix('s3://')
 
-    def open(name: str) -> pa.NativeFile:
+    def open_object(name: str) -> pa.NativeFile:
         try:
             return filesystem.open_input_file(f'{folder}/{name}')
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise _unreadable(url, error) from None
+            raise _make_unreadable_error(url, error) from None
 
-    def names() -> Iterator[str]:
+    def list_objects() -> Iterator[str]:
         below = fs.FileSelector(folder, recursive=True)
         try:
-            found = filesystem.get_file_info(below)
+            entries = filesystem.get_file_info(below)
         except OSError as error:
-            raise _unreadable(url, error) from None
-        files = (one.path for one in found if one.type == fs.FileType.File)
+            raise _make_unreadable_error(url, error) from None
+        files = (entry.path for entry in entries if entry.type == fs.FileType.File)
         return (path.removeprefix(f'{folder}/') for path in files)
 
-    return Elsewhere(hidden(url), open, names)
+    return RemoteLocation(hide_credentials(url), open_object, list_objects)
 
 
-def _unreadable(url: str, error: OSError) -> Fatal:
+def _make_unreadable_error(url: str, error: OSError) -> Fatal:
     line = str(error).splitlines()[0]
     return Fatal(f'{url} cannot be read: {line}; check the URL and AWS_* variables')

@@ -6,18 +6,18 @@ from coevo.model.families import Family
 from coevo.model.families import StartBuilder
 from coevo.model.maintenance import STAYING
 from coevo.model.maintenance import Duty
-from coevo.model.maintenance import duty_of
-from coevo.model.words import Change
+from coevo.model.maintenance import find_duty
 from coevo.model.words import Label
-from coevo.snapshots.rules import Rule
+from coevo.model.words import MethodChange
+from coevo.snapshots.rules import SnapshotRule
 
 _IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
-_STAYING = ', '.join(f"'{one}'" for one in STAYING)
-_DUTIES = ', '.join(f"('{one}', '{duty_of(one, same_text=False)}')" for one in Label)
+_STAYING = ', '.join(f"'{member}'" for member in STAYING)
+_DUTIES = ', '.join(f"('{member}', '{find_duty(member, same_text=False)}')" for member in Label)
 _EACH = '(SELECT *, unnest(maintained) AS one FROM tasks)'
 
 RULES = (
-    Rule(
+    SnapshotRule(
         name='maintained',
         table='tasks',
         reads_texts=True,
@@ -29,7 +29,7 @@ RULES = (
                 OR len([m FOR m IN maintained
                     IF m.label IS NOT NULL AND m.duty IN ({_STAYING})]) = 0)""",
     ),
-    Rule(
+    SnapshotRule(
         name='duty',
         table='tasks',
         sql=f"""SELECT task_id, one::VARCHAR FROM {_EACH}
@@ -37,14 +37,14 @@ RULES = (
             OR one.label IS NULL AND one.duty NOT IN ('{Duty.KEEP}', '{Duty.NONE}')
             OR one.label IS NOT NULL AND (one.label, one.duty) NOT IN (VALUES {_DUTIES})""",
     ),
-    Rule(
+    SnapshotRule(
         name='label_missing',
         table='tasks',
         sql=f"""SELECT task_id, one.old_method, one.new_method FROM {_EACH} t
             WHERE one.label IS NOT NULL AND NOT EXISTS (FROM methods m
                 WHERE m.pair_id = t.pair_id AND m.walk = t.walk AND m.test_file = t.test_file
                 AND m.label = one.label
-                AND split_part(CASE WHEN m.change = '{Change.DELETED}' THEN one.old_method
+                AND split_part(CASE WHEN m.change = '{MethodChange.DELETED}' THEN one.old_method
                     ELSE one.new_method END, '(', 1)
                     = split_part(m.test_class, '.', -1) || '#' || m.test_method)""",
     ),

@@ -58,7 +58,9 @@ def _are_rows(value: object) -> bool:
 
 
 def _are_walks(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) and _is_walk(one) for one in value)
+    return isinstance(value, list) and all(
+        isinstance(walk, dict) and _is_walk(walk) for walk in value
+    )
 
 
 def _is_walk(one: Mapping[str, Any]) -> bool:

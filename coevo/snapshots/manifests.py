@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 from typing import cast
 
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
 from coevo.snapshots.manifest_form import is_manifest
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import UnreadableContent
 
 # Some ten of each file and of each walk; they may take 250 MB.
 _MOST_VALUES = 1_000_000
@@ -24,23 +24,23 @@ def is_code_free(manifest: Mapping[str, Any]) -> bool:
     return manifest.get('edition') is not None
 
 
-def manifest_at(location: Location) -> dict[str, Any]:
+def load_manifest_at(location: Location) -> dict[str, Any]:
     """Damaged if there is none, Fatal if this version is too old for it."""
     try:
-        found = parse_json(location.manifest(), most_values=_MOST_VALUES)
+        content = parse_json(location.load_manifest(), most_values=_MOST_VALUES)
     except FileNotFoundError:
-        raise Damaged(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
-    except Unreadable:
-        found = None
-    if not is_manifest(found):
-        raise Damaged(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')
-    if found['schema_version'] > SCHEMA_VERSION:
+        raise DamagedSnapshot(f'{location.shown} is no snapshot: it has no {MANIFEST}') from None
+    except UnreadableContent:
+        content = None
+    if not is_manifest(content):
+        raise DamagedSnapshot(f'{location.shown}/{MANIFEST} is damaged: get the snapshot again')
+    if content['schema_version'] > SCHEMA_VERSION:
         raise Fatal(
-            f'{location.shown} is of a newer schema ({found["schema_version"]}): update coevo'
+            f'{location.shown} is of a newer schema ({content["schema_version"]}): update coevo'
         )
-    if found['schema_version'] < SCHEMA_VERSION:
+    if content['schema_version'] < SCHEMA_VERSION:
         raise Fatal(
-            f'{location.shown} is of schema {found["schema_version"]}, whose columns have other names'
+            f'{location.shown} is of schema {content["schema_version"]}, whose columns have other names'
             ' now: release it again from its store, which can still be read'
         )
-    return cast('dict[str, Any]', found)
+    return cast('dict[str, Any]', content)

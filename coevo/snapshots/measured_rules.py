@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.quality import VALID
-from coevo.snapshots.rules import Rule
+from coevo.snapshots.rules import SnapshotRule
 
 # Before 1.2 it was of a method's own dependencies, and no list was named.
 _COVERED = '(CASE WHEN t.dependency_list IS NULL THEN m.coverage ELSE m.task_coverage END)'
@@ -22,7 +22,7 @@ _SHARES = f"""
     JOIN methods m USING (method_id, walk)"""
 
 
-def _mean(column: str, mean: str) -> str:
+def _build_mean_condition(column: str, mean: str) -> str:
     return (
         f'coalesce(abs(any_value({column}) - {mean}) > 1e-9, '
         f'(any_value({column}) IS NULL) <> ({mean} IS NULL))'
@@ -31,29 +31,31 @@ def _mean(column: str, mean: str) -> str:
 
 _WRONG_MEANS = ' OR '.join(
     (
-        _mean('coverage_gold', 'if(bool_or(covered), avg(coalesce(coverage, 0)), NULL)'),
-        _mean('coverage_gold_success', 'avg(coverage)'),
-        _mean(
+        _build_mean_condition(
+            'coverage_gold', 'if(bool_or(covered), avg(coalesce(coverage, 0)), NULL)'
+        ),
+        _build_mean_condition('coverage_gold_success', 'avg(coverage)'),
+        _build_mean_condition(
             'code_coverage_gold',
             'if(bool_or(code_covered), avg(coalesce(code_coverage, 0)), NULL)',
         ),
-        _mean('code_coverage_gold_success', 'avg(code_coverage)'),
-        _mean(
+        _build_mean_condition('code_coverage_gold_success', 'avg(code_coverage)'),
+        _build_mean_condition(
             'mutation_score_gold',
             'if(bool_or(mutated AND NOT left_out), '
             'avg(coalesce(score, 0)) FILTER (NOT left_out), NULL)',
         ),
-        _mean('mutation_score_gold_success', 'avg(score)'),
+        _build_mean_condition('mutation_score_gold_success', 'avg(score)'),
     )
 )
 
 GOLD = (
-    Rule(
+    SnapshotRule(
         name='gold',
         table='tasks',
         sql=f'SELECT task_id FROM ({_SHARES}) GROUP BY task_id HAVING {_WRONG_MEANS}',
     ),
-    Rule(
+    SnapshotRule(
         name='start_state',
         table='tasks',
         sql=f"""SELECT t.task_id, m.isolated.start
@@ -63,14 +65,14 @@ GOLD = (
 )
 
 MUTANTS = (
-    Rule(
+    SnapshotRule(
         name='mutants_emitted',
         table='methods',
         sql="""SELECT method_id, mutation.emitted FROM methods WHERE mutation.emitted <>
             mutation.count + mutation.compile_failed + mutation.redundant + mutation.capped_out
             + mutation.not_checked""",
     ),
-    Rule(
+    SnapshotRule(
         name='mutants_counted',
         table='methods',
         sql="""SELECT m.method_id, any_value(m.mutation)::VARCHAR, count(u.mutant_id)
@@ -82,7 +84,7 @@ MUTANTS = (
             OR any_value(m.mutation.not_run) <> count(u.mutant_id) FILTER (u.outcome IS NULL)
                 AND any_value(m.mutation.killed) IS NOT NULL""",
     ),
-    Rule(
+    SnapshotRule(
         name='mutant_not_run',
         table='mutants',
         sql="""SELECT method_id, mutant_id FROM mutants

@@ -12,7 +12,7 @@ from typing import Any
 
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 
 VERSION = 1
 
@@ -23,7 +23,7 @@ _HOW = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class LanguageModel:
     """One model under all of its names.
 
     cutoff  a day or a month; None where no source of its maker states one, so that nothing is clean
@@ -35,27 +35,29 @@ class Model:
     source: str
 
 
-def published() -> tuple[Model, ...]:
+def load_published_models() -> tuple[LanguageModel, ...]:
     """Those that come with coevo."""
     text = files('coevo.snapshots').joinpath('models.toml').read_text('utf-8')
-    return tuple(_read(text, 'models.toml'))
+    return tuple(_parse_models(text, 'models.toml'))
 
 
-def lookup(name: str, added: Sequence[Model] = ()) -> Model | None:
+def find_model(name: str, added: Sequence[LanguageModel] = ()) -> LanguageModel | None:
     """The model of that name, whatever its case, with hyphens for spaces; those added come first."""
-    return next((model for model in (*added, *published()) if _is_named(model, name)), None)
+    return next(
+        (model for model in (*added, *load_published_models()) if _has_name(model, name)), None
+    )
 
 
-def read_models(path: Path) -> tuple[Model, ...]:
+def read_models(path: Path) -> tuple[LanguageModel, ...]:
     """Those of a user's file; Fatal if it is none."""
-    return tuple(_added(path))
+    return tuple(_read_added_models(path))
 
 
 def find_cutoff(name: str, added: Path | None = None) -> tuple[str, str]:
     """The training cutoff of a model, and who says so. Fatal if there is none: no cutoff, no clean
     data."""
-    known = _known(added)
-    model = next((model for model in known if _is_named(model, name)), None)
+    known = _list_known_models(added)
+    model = next((model for model in known if _has_name(model, name)), None)
     if model is not None and model.cutoff is not None:
         return model.cutoff, model.source
     if model is not None:
@@ -63,23 +65,25 @@ def find_cutoff(name: str, added: Path | None = None) -> tuple[str, str]:
             f'no source states a training cutoff of {name!r} (it would have to stand in '
             f'{model.source}); give --after DATE, or --models FILE that tells it'
         )
-    names = ', '.join(sorted({each for one in known if one.cutoff for each in one.names}))
+    names = ', '.join(
+        sorted({each for known_model in known if known_model.cutoff for each in known_model.names})
+    )
     raise Fatal(
         f'no training cutoff of {name!r} is known; give --after DATE, or --models FILE that tells '
         f'it. Known are: {names}'
     )
 
 
-def _known(added: Path | None) -> list[Model]:
-    return [*(_added(added) if added else ()), *published()]
+def _list_known_models(added: Path | None) -> list[LanguageModel]:
+    return [*(_read_added_models(added) if added else ()), *load_published_models()]
 
 
-def _is_named(model: Model, name: str) -> bool:
+def _has_name(model: LanguageModel, name: str) -> bool:
     wanted = name.strip().lower().replace(' ', '-')
     return wanted in {each.lower() for each in model.names}
 
 
-def chosen(
+def choose_cutoff(
     *,
     after: str | None = None,
     before: str | None = None,
@@ -101,15 +105,15 @@ def chosen(
     return Cutoff(date=after, margin_days=margin, before=before)
 
 
-def _added(path: Path) -> Iterator[Model]:
+def _read_added_models(path: Path) -> Iterator[LanguageModel]:
     try:
         text = path.read_text('utf-8')
     except (OSError, UnicodeDecodeError):
         raise Fatal(f'{path} cannot be read: give --models a TOML file, {_HOW}') from None
-    return _read(text, str(path))
+    return _parse_models(text, str(path))
 
 
-def _read(text: str, place: str) -> Iterator[Model]:
+def _parse_models(text: str, place: str) -> Iterator[LanguageModel]:
     try:
         content: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -118,23 +122,25 @@ def _read(text: str, place: str) -> Iterator[Model]:
     if version != VERSION or not isinstance(entries, list):
         raise Fatal(f'{place} has to be of version {VERSION}: {_HOW}')
     for entry in entries:
-        yield _model(entry, place)
+        yield _parse_model(entry, place)
 
 
-def _model(entry: Any, place: str) -> Model:
+def _parse_model(entry: Any, place: str) -> LanguageModel:
     match entry:
         case {'names': [*names], 'source': str(source)} if all(
             isinstance(name, str) for name in names
         ):
-            return Model(names=tuple(names), cutoff=_cutoff(entry, place), source=source)
+            return LanguageModel(
+                names=tuple(names), cutoff=_parse_cutoff(entry, place), source=source
+            )
     raise Fatal(f'{place} has an entry that is not complete ({entry}); it has to be {_HOW}')
 
 
-def _cutoff(entry: dict[str, Any], place: str) -> str | None:
+def _parse_cutoff(entry: dict[str, Any], place: str) -> str | None:
     cutoff = entry.get('cutoff')
     if cutoff is None:
         return None
     if not isinstance(cutoff, str):
         raise Fatal(f'{place} has a cutoff that is no text ({cutoff!r}); it has to be {_HOW}')
-    first_clean_moment(cutoff)
+    compute_first_clean_moment(cutoff)
     return cutoff

@@ -15,7 +15,7 @@ from coevo.model.errors import Fatal
 from coevo.snapshots import comments
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ OF_PAIRS = ('refactorings', 'drops', 'timings')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SnapshotQuery:
     """What is asked of a snapshot.
 
     sql     one SELECT; None is a summary by label and track
@@ -57,30 +57,30 @@ class Question:
     out: Path | None = None
 
 
-def query(places: Sequence[Path | str], question: Question) -> None:
+def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
     """Print or write the answer; what a cutoff left out is said on standard error."""
     if question.format == 'parquet' and question.out is None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
-    limits = dict(conditions(question.cutoff, question.track))
-    opened = snapshot.attach(places)
-    lock(opened)
-    with snapshot.reading(places):
-        for line in left_out(opened, question.cutoff) if question.cutoff else ():
+    limits = dict(build_view_conditions(question.cutoff, question.track))
+    opened = snapshot.attach_snapshots(places)
+    forbid_outside_access(opened)
+    with snapshot.translate_read_errors(places):
+        for line in describe_left_out(opened, question.cutoff) if question.cutoff else ():
             print(line, file=sys.stderr)
-        snapshot.limit(opened, limits)
+        snapshot.create_views(opened, limits)
         sql = SUMMARY if question.sql is None else question.sql
-        if comments.may_show(sql):
-            comments.comment(opened.connection)
-        for line in interleaved(opened) if question.sql is None else ():
+        if comments.may_show_comments(sql):
+            comments.add_comments(opened.connection)
+        for line in describe_interleaved(opened) if question.sql is None else ():
             print(line, file=sys.stderr)
-    answer = ask(opened.connection, sql, question.format)
+    answer = run_select(opened.connection, sql, question.format)
     if question.out is None:
         terminal.write_data(answer)
     else:
-        _write(question.out, answer)
+        _write_answer(question.out, answer)
 
 
-def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
+def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
     """The answer to one SELECT; Fatal with the first line of DuckDB's complaint."""
     import duckdb
 
@@ -88,19 +88,19 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
         statements = connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
-        return presentation.render(connection.sql(statements[0].query), format)
+        return presentation.render_answer(connection.sql(statements[0].query), format)
     except duckdb.Error as error:
-        raise Fatal(snapshot.said(error)) from None
+        raise Fatal(snapshot.summarise_error(error)) from None
 
 
-def lock(opened: Opened) -> None:
+def forbid_outside_access(opened: OpenedSnapshots) -> None:
     """Let SQL of others reach the tables of these snapshots and no other file or host.
 
     DuckDB would let it read where it spills, which is a folder below the one we are in; and what
     Python calls by a name.
     """
     connection = opened.connection
-    allowed = ', '.join(snapshot.quoted(part.file) for part in opened.parts)
+    allowed = ', '.join(snapshot.quote_sql(part.file) for part in opened.parts)
     connection.execute("SET temp_directory = ''")
     connection.execute('SET python_enable_replacements = false')
     connection.execute(f'SET allowed_paths = [{allowed}]')
@@ -108,23 +108,23 @@ def lock(opened: Opened) -> None:
     connection.execute('SET lock_configuration = true')
 
 
-def left_out(opened: Opened, cutoff: Cutoff) -> Iterator[str]:
+def describe_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
     """For each table that has dates: how many rows a cutoff keeps, and why not the others."""
     missed = 'not later' if cutoff.before is None else 'at another time'
     for table, columns in DATES.items():
         dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
         sql = (
             f'SELECT count(*), count(*) FILTER ({dated}), '
-            f'count(*) FILTER ({_later(columns, cutoff)}) FROM {opened.rows[table]}'
+            f'count(*) FILTER ({_build_date_condition(columns, cutoff)}) FROM {opened.rows[table]}'
         )
-        ((rows, with_date, kept),) = opened.connection.execute(sql).fetchall()
+        ((rows, with_date, kept_count),) = opened.connection.execute(sql).fetchall()
         yield (
-            f'{cutoff}: {kept} of {rows} {table}; left out: {with_date - kept} {missed}, '
+            f'{cutoff}: {kept_count} of {rows} {table}; left out: {with_date - kept_count} {missed}, '
             f'{rows - with_date} without a date'
         )
 
 
-def interleaved(opened: Opened) -> Iterator[str]:
+def describe_interleaved(opened: OpenedSnapshots) -> Iterator[str]:
     """What the summary leaves out: methods of pairs that nobody made, by their number."""
     sql = f'SELECT count(*) FROM methods WHERE NOT ({snapshot.RELATED})'
     ((left,),) = opened.connection.execute(sql).fetchall()
@@ -135,32 +135,35 @@ def interleaved(opened: Opened) -> Iterator[str]:
         )
 
 
-def conditions(cutoff: Cutoff | None, track: str | None = None) -> Iterator[tuple[str, str]]:
+def build_view_conditions(
+    cutoff: Cutoff | None, track: str | None = None
+) -> Iterator[tuple[str, str]]:
     """What limits each view, in an order in which a condition names earlier views only."""
     if cutoff is None and track is None:
         return
-    of_track = f'track = {snapshot.quoted(track)}' if track else 'true'
+    of_track = f'track = {snapshot.quote_sql(track)}' if track else 'true'
     later = {
-        table: _later(columns, cutoff) if cutoff else 'true' for table, columns in DATES.items()
+        table: _build_date_condition(columns, cutoff) if cutoff else 'true'
+        for table, columns in DATES.items()
     }
     yield 'methods', f'{later["methods"]} AND {of_track}'
     yield 'tasks', f'{later["tasks"]} AND {of_track}'
-    yield 'standing', f'{later["standing"]} AND {_of_tasks(track)}'
-    with_track = f'({_in("methods", "pair_id", "walk")} OR {_in("standing", "pair_id", "walk")})'
+    yield 'standing', f'{later["standing"]} AND {_build_task_condition(track)}'
+    with_track = f'({_build_membership_condition("methods", "pair_id", "walk")} OR {_build_membership_condition("standing", "pair_id", "walk")})'
     yield 'pairs', f'{later["pairs"]} AND {with_track if track else "true"}'
     for table in OF_METHODS:
-        yield table, _in('methods', 'method_id', 'walk')
+        yield table, _build_membership_condition('methods', 'method_id', 'walk')
     for table in OF_PAIRS:
-        yield table, _in('pairs', 'pair_id', 'walk')
-    yield 'repositories', _in('pairs', 'repo', 'language', 'walk')
+        yield table, _build_membership_condition('pairs', 'pair_id', 'walk')
+    yield 'repositories', _build_membership_condition('pairs', 'repo', 'language', 'walk')
     yield 'withdrawn', 'false'  # a row that is gone has no date and no track
 
 
-def _of_tasks(track: str | None) -> str:
+def _build_task_condition(track: str | None) -> str:
     return 'task_id IN (SELECT task_id FROM tasks)' if track else 'true'
 
 
-def _later(columns: tuple[str, ...], cutoff: Cutoff) -> str:
+def _build_date_condition(columns: tuple[str, ...], cutoff: Cutoff) -> str:
     bounds = [(sign, at) for sign, at in (('>=', cutoff.first_clean), ('<', cutoff.end)) if at]
     within = (
         f"{column} {sign} TIMESTAMPTZ '{at.isoformat()}'"
@@ -170,12 +173,12 @@ def _later(columns: tuple[str, ...], cutoff: Cutoff) -> str:
     return ' AND '.join((*(f'{column} IS NOT NULL' for column in columns), *within))
 
 
-def _in(parent: str, *columns: str) -> str:
+def _build_membership_condition(parent: str, *columns: str) -> str:
     names = ', '.join(columns)
     return f'({names}) IN (SELECT ({names}) FROM {parent})'
 
 
-def _write(out: Path, answer: bytes) -> None:
+def _write_answer(out: Path, answer: bytes) -> None:
     if not out.absolute().parent.is_dir():
         raise Fatal(f'{out} cannot be written: its folder does not exist')
-    durable.write(out.absolute(), [answer])
+    durable.write_durably(out.absolute(), [answer])

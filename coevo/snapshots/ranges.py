@@ -13,12 +13,12 @@ from urllib.request import Request
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.bounded_http import Answer
-from coevo.storage.bounded_http import Unreachable
+from coevo.storage.bounded_http import HttpAnswer
+from coevo.storage.bounded_http import ServerUnreachable
 from coevo.storage.bounded_http import open_url
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import TooSlow
-from coevo.storage.bounded_reading import in_words
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import ContentTooSlow
+from coevo.storage.bounded_reading import format_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ class RemoteFile(io.RawIOBase):
     def __init__(self, url: str) -> None:
         super().__init__()
         self._url, self._at = url, 0
-        self.size, self._version = self._head()
+        self.size, self._version = self._fetch_length()
 
     def readable(self) -> bool:
         return True
@@ -62,39 +62,39 @@ class RemoteFile(io.RawIOBase):
         last = min(self._at + len(buffer), self.size) - 1
         if last < self._at:
             return 0
-        content, version = self._part(self._at, last)
+        content, version = self._fetch_part(self._at, last)
         if version and self._version and version != self._version:
             raise Fatal(f'{self._url} was replaced while it was read: ask again')
         buffer[: len(content)] = content
         self._at += len(content)
         return len(content)
 
-    def _head(self) -> tuple[int, str | None]:
+    def _fetch_length(self) -> tuple[int, str | None]:
         """The length in bytes, and the server's mark of the version."""
-        with self._asking(Request(self._url, method='HEAD'), _PATIENCE) as answer:
+        with self._open_answer(Request(self._url, method='HEAD'), _PATIENCE) as answer:
             length = answer.headers['Content-Length'] or ''
             if not _LENGTH.fullmatch(length):
                 raise Fatal(f'{self._url}: that server does not say how long it is; download it')
-            return int(length), _version(answer)
+            return int(length), _load_version(answer)
 
-    def _part(self, first: int, last: int) -> tuple[bytes, str | None]:
+    def _fetch_part(self, first: int, last: int) -> tuple[bytes, str | None]:
         """The bytes from the first to the last one, and the mark of their version."""
         size = last - first + 1
         if size > _MOST_AT_ONCE:
             raise Fatal(
-                f'{self._url} is damaged, for {in_words(size)} of it belong together: get it again'
+                f'{self._url} is damaged, for {format_size(size)} of it belong together: get it again'
             )
         request = Request(self._url, headers={'Range': f'bytes={first}-{last}'})
-        with self._asking(request, _PATIENCE + size / _LEAST_RATE) as answer:
+        with self._open_answer(request, _PATIENCE + size / _LEAST_RATE) as answer:
             if answer.status != 206:
                 raise Fatal(f'{self._url}: that server gives no parts of files; download it')
             content = answer.read(most=size)
             if len(content) != size:
-                raise TooLarge(f'has {len(content)} bytes')
-            return content, _version(answer)
+                raise ContentTooLarge(f'has {len(content)} bytes')
+            return content, _load_version(answer)
 
     @contextmanager
-    def _asking(self, request: Request, seconds: float) -> Iterator[Answer]:
+    def _open_answer(self, request: Request, seconds: float) -> Iterator[HttpAnswer]:
         """The answer while entered; errors are those of the class."""
         try:
             with open_url(request, seconds=seconds) as answer:
@@ -104,23 +104,23 @@ class RemoteFile(io.RawIOBase):
                 raise FileNotFoundError(self._url) from None
             kind = Transient if error.code >= 500 or error.code == 429 else Fatal
             raise kind(f'{self._url} cannot be read: the server says {error.code}') from None
-        except (Unreachable, TooSlow) as error:
+        except (ServerUnreachable, ContentTooSlow) as error:
             raise Transient(f'{self._url} cannot be reached: {error}') from None
-        except TooLarge:
+        except ContentTooLarge:
             raise Fatal(
                 f'{self._url}: that server sends other parts than are asked for; download it'
             ) from None
 
 
-def _version(answer: Answer) -> str | None:
+def _load_version(answer: HttpAnswer) -> str | None:
     return answer.headers['ETag'] or answer.headers['Last-Modified']
 
 
-def over_http(folder: str) -> Callable[[str], pa.NativeFile]:
+def make_http_opener(folder: str) -> Callable[[str], pa.NativeFile]:
     """Opens the files of a folder by their names."""
     import pyarrow as pa
 
-    def open(name: str) -> pa.NativeFile:
+    def open_remote_file(name: str) -> pa.NativeFile:
         return pa.PythonFile(RemoteFile(f'{folder}/{name}'), mode='r')
 
-    return open
+    return open_remote_file

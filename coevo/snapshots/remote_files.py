@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 _MODIFIED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def attach(
+def attach_files(
     connection: duckdb.DuckDBPyConnection, place: str, files: Mapping[str, pa.NativeFile]
 ) -> list[str]:
     """Let a connection read open files of a place by their names there; what it reads them by."""
     names = '\n'.join((place, *files))
     protocol = f'coevo{hashlib.sha256(names.encode()).hexdigest()[:16]}'
     if protocol not in connection.list_filesystems():
-        connection.register_filesystem(_OpenFiles(protocol, files))
+        connection.register_filesystem(_OpenFileSystem(protocol, files))
     return [f'{protocol}://{name}' for name in files]
 
 
-class _OpenFiles(AbstractFileSystem):  # type: ignore[misc]
+class _OpenFileSystem(AbstractFileSystem):  # type: ignore[misc]
     """Open files by their names (https://filesystem-spec.readthedocs.io)."""
 
     cachable = False
@@ -42,11 +42,11 @@ class _OpenFiles(AbstractFileSystem):  # type: ignore[misc]
         self.protocol = protocol
         self._files = files
 
-    def _open(self, path: str, mode: str = 'rb', **_: Any) -> _Reader:
-        return _Reader(self._file(path))
+    def _open(self, path: str, mode: str = 'rb', **_: Any) -> _ThreadwiseReader:
+        return _ThreadwiseReader(self._find_file(path))
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        return {'name': path, 'size': self._file(path).size(), 'type': 'file'}
+        return {'name': path, 'size': self._find_file(path).size(), 'type': 'file'}
 
     def glob(self, path: str, **_: Any) -> list[str]:
         return [path] if path.removeprefix(f'{self.protocol}://') in self._files else []
@@ -54,11 +54,11 @@ class _OpenFiles(AbstractFileSystem):  # type: ignore[misc]
     def modified(self, path: str) -> datetime:
         return _MODIFIED
 
-    def _file(self, path: str) -> pa.NativeFile:
+    def _find_file(self, path: str) -> pa.NativeFile:
         return self._files[path.removeprefix(f'{self.protocol}://')]
 
 
-class _Reader(io.RawIOBase):
+class _ThreadwiseReader(io.RawIOBase):
     """One file, of which every thread has a place of its own: DuckDB's threads share it."""
 
     def __init__(self, file: pa.NativeFile) -> None:

@@ -25,7 +25,7 @@ Item = TypeVar('Item')
 _ROWS = 2_000
 
 
-def row_groups(
+def build_row_groups(
     schema: pa.Schema,
     rows: Iterable[Any],
     size: int,
@@ -42,54 +42,56 @@ def row_groups(
     options = pa.ipc.IpcWriteOptions(compression='lz4')
     with tempfile.TemporaryFile(dir=folder) as file:
         with pa.ipc.new_stream(file, schema, options=options) as waiting:
-            for found in _some(iter(rows), min(size, at_once)):
-                part = made(found)
+            for some_rows in _take_batches(iter(rows), min(size, at_once)):
+                part = made(some_rows)
                 waiting.write_table(part)
-                known = _known(known, part)
+                known = _merge_dictionaries(known, part)
         file.seek(0)
         with pa.ipc.open_stream(file) as waiting:
-            parts = (_with(known, pa.Table.from_batches([batch])) for batch in waiting)
-            yield from _groups(parts, size)
+            parts = (
+                _apply_dictionaries(known, pa.Table.from_batches([batch])) for batch in waiting
+            )
+            yield from _regroup_tables(parts, size)
 
 
-def _known(known: pa.Table, part: pa.Table) -> pa.Table:
+def _merge_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
     """No rows, with dictionaries that hold what those of both hold, in that order."""
-    both = _pieces(known, part).unify_dictionaries()
+    both = _stack_columns(known, part).unify_dictionaries()
     return pa.Table.from_arrays([column.chunk(0) for column in both.columns], schema=known.schema)
 
 
-def _with(known: pa.Table, part: pa.Table) -> pa.Table:
+def _apply_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
     """The rows of a part, with the dictionaries that are known."""
-    both = _pieces(known, part).unify_dictionaries()
+    both = _stack_columns(known, part).unify_dictionaries()
     return pa.Table.from_arrays([column.chunk(1) for column in both.columns], schema=known.schema)
 
 
-def _pieces(known: pa.Table, part: pa.Table) -> pa.Table:
+def _stack_columns(known: pa.Table, part: pa.Table) -> pa.Table:
     columns = [
-        pa.chunked_array([_piece(empty), _piece(column)])
+        pa.chunked_array([_take_first_chunk(empty), _take_first_chunk(column)])
         for empty, column in zip(known.columns, part.columns, strict=True)
     ]
     return pa.Table.from_arrays(columns, schema=known.schema)
 
 
-def _piece(column: pa.ChunkedArray) -> pa.Array:
+def _take_first_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
 
 
-def _groups(parts: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
-    held: list[pa.Table] = []
+def _regroup_tables(parts: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
+    pending: list[pa.Table] = []
     count = 0
     for part in parts:
-        held.append(part)
+        pending.append(part)
         count += len(part)
         while count >= size:
-            whole = pa.concat_tables(held)
+            whole = pa.concat_tables(pending)
             yield whole.slice(0, size).combine_chunks()
-            held, count = [whole.slice(size)], count - size
+            pending, count = [whole.slice(size)], count - size
     if count:
-        yield pa.concat_tables(held).combine_chunks()
+        yield pa.concat_tables(pending).combine_chunks()
 
 
-def _some(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
-    while found := list(islice(items, count)):
-        yield found
+def _take_batches(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    while batch := list(islice(items, count)):
+        yield batch

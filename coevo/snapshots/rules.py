@@ -18,7 +18,7 @@ from coevo.model.words import Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class SnapshotRule:
     """A law; one that reads columns with text of others is not asked of a code-free edition."""
 
     name: str
@@ -27,11 +27,13 @@ class Rule:
     reads_texts: bool = False
 
 
-def _reference(table: str, row: str, column: str, target: str, *keys: str) -> Rule:
+def _build_reference_rule(
+    table: str, row: str, column: str, target: str, *keys: str
+) -> SnapshotRule:
     """Every row of a table that names one of another must find it there."""
     same = ' AND '.join(f't.{key} = {table}.{key}' for key in keys)
     sql = f'SELECT {row}, {column} FROM {table} WHERE NOT EXISTS (FROM {target} t WHERE {same})'
-    return Rule(name=f'{target}_missing', table=table, sql=sql)
+    return SnapshotRule(name=f'{target}_missing', table=table, sql=sql)
 
 
 _TRACKED = ', '.join(f"'{label}'" for label in TRACKS)
@@ -47,18 +49,20 @@ _MAINTENANCE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
 _METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
 
-def _id(table: str, column: str, *parts: str, more: str = '[]', where: str = 'true') -> Rule:
+def _build_id_rule(
+    table: str, column: str, *parts: str, more: str = '[]', where: str = 'true'
+) -> SnapshotRule:
     """Ids that are not made of what they name, with its parts: `verification` asks again for escapes."""
     names = f'list_concat([{", ".join(parts)}], {more})'
     sql = f"""SELECT {column}, {names} FROM {table}
         WHERE {where} AND {column} <> sha256(array_to_string({names}, chr(0)))[:16]
         ORDER BY ALL"""
-    return Rule(name='id', table=table, sql=sql)
+    return SnapshotRule(name='id', table=table, sql=sql)
 
 
 IDS = (
-    _id('pairs', 'pair_id', 'repo', 'language', 'old_rev', 'new_rev'),
-    _id(
+    _build_id_rule('pairs', 'pair_id', 'repo', 'language', 'old_rev', 'new_rev'),
+    _build_id_rule(
         'tasks',
         'task_id',
         'repo',
@@ -70,14 +74,14 @@ IDS = (
         more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] "
         'WHEN unit IS NOT NULL THEN [unit] ELSE [] END',
     ),
-    _id(
+    _build_id_rule(
         'standing',
         'standing_id',
         'pair_id',
         'test_file',
         more='list_filter([family::VARCHAR, start_builder::VARCHAR, unit], lambda one: one IS NOT NULL)',
     ),
-    _id(
+    _build_id_rule(
         'methods',
         'method_id',
         'pair_id',
@@ -87,7 +91,7 @@ IDS = (
         'test_method',
         more='parameters',
     ),
-    _id(
+    _build_id_rule(
         'drops',
         'key',
         'pair_id',
@@ -101,23 +105,29 @@ IDS = (
 )
 
 REFERENCES = (
-    _reference('methods', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
-    _reference('tasks', 'task_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'),
-    _reference('cells', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk'),
-    _reference('refactorings', 'pair_id', 'number', 'pairs', 'pair_id', 'walk'),
+    _build_reference_rule(
+        'methods', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'
+    ),
+    _build_reference_rule(
+        'tasks', 'task_id', 'pair_id', 'pairs', 'pair_id', 'walk', 'old_rev', 'new_rev'
+    ),
+    _build_reference_rule('cells', 'method_id', 'pair_id', 'pairs', 'pair_id', 'walk'),
+    _build_reference_rule('refactorings', 'pair_id', 'number', 'pairs', 'pair_id', 'walk'),
     *(
-        _reference(table, 'method_id', 'pair_id', 'methods', 'method_id', 'walk', 'pair_id')
+        _build_reference_rule(
+            table, 'method_id', 'pair_id', 'methods', 'method_id', 'walk', 'pair_id'
+        )
         for table in ('dependency_map', 'mutants', 'reversals')
     ),
-    _reference('pairs', 'pair_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
-    _reference('tasks', 'task_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
-    Rule(
+    _build_reference_rule('pairs', 'pair_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
+    _build_reference_rule('tasks', 'task_id', 'repo', 'repositories', 'repo', 'language', 'walk'),
+    SnapshotRule(
         name='pairs_missing',
         table='drops',
         sql=f"""SELECT key, pair_id FROM drops d WHERE stage <> '{Stage.WALK}' AND NOT EXISTS (
             FROM pairs p WHERE p.pair_id = d.pair_id AND p.walk = d.walk)""",
     ),
-    Rule(
+    SnapshotRule(
         name='methods_missing',
         table='cells',
         sql=f"""SELECT DISTINCT method_id, walk FROM cells c
@@ -125,7 +135,7 @@ REFERENCES = (
             AND NOT EXISTS (FROM drops d WHERE d.key = c.method_id AND d.walk = c.walk
                 AND d.stage = '{Stage.LABEL}')""",
     ),
-    Rule(
+    SnapshotRule(
         name='methods_missing',
         table='tasks',
         sql="""SELECT task_id, id FROM (SELECT *, unnest(method_ids) AS id FROM tasks) t
@@ -133,20 +143,20 @@ REFERENCES = (
                 AND m.track = t.track AND m.pair_id = t.pair_id AND m.test_file = t.test_file
                 AND m.task_id = t.task_id)""",
     ),
-    Rule(
+    SnapshotRule(
         name='methods_missing',
         table='tasks',
         sql=f"""SELECT task_id, method_ids, test_methods FROM tasks
             WHERE (len(method_ids) = 0) <> (walk = 'standing' OR {_MAINTENANCE})
             OR len(method_ids) <> len(test_methods)""",
     ),
-    Rule(
+    SnapshotRule(
         name='methods_missing',
         table='tasks',
         sql="""SELECT t.task_id, m.method_id FROM tasks t JOIN methods m
             USING (task_id, pair_id, walk) WHERE NOT list_contains(t.method_ids, m.method_id)""",
     ),
-    Rule(
+    SnapshotRule(
         name='tasks_missing',
         table='methods',
         sql="""SELECT method_id, task_id FROM methods m WHERE task_id IS NOT NULL AND NOT EXISTS (
@@ -154,7 +164,7 @@ REFERENCES = (
             WHERE t.task_id = m.task_id AND repositories.family = (SELECT any_value(r.family)
                 FROM repositories r WHERE r.repo = m.repo))""",
     ),
-    Rule(
+    SnapshotRule(
         name='original_missing',
         table='methods',
         sql="""SELECT method_id, duplicate_of FROM methods m WHERE duplicate_of IS NOT NULL
@@ -163,7 +173,7 @@ REFERENCES = (
                 AND family = (SELECT any_value(r.family) FROM repositories r
                     WHERE r.repo = m.repo))""",
     ),
-    Rule(
+    SnapshotRule(
         name='near_original_missing',
         table='methods',
         sql="""SELECT method_id, near_duplicate_of FROM methods m
@@ -172,7 +182,7 @@ REFERENCES = (
                 AND (o.repo, o.test_class, o.test_method, o.parameters)
                     <> (m.repo, m.test_class, m.test_method, m.parameters))""",
     ),
-    Rule(
+    SnapshotRule(
         name='not_withdrawn',
         table='withdrawn',
         sql="""SELECT id, reissued FROM withdrawn w
@@ -182,7 +192,7 @@ REFERENCES = (
 )
 
 FUNNEL = (
-    Rule(
+    SnapshotRule(
         name='funnel_walk',
         table='repositories',
         sql=f"""SELECT repo, walk, commits_visited, commits_kept, dropped FROM (
@@ -191,7 +201,7 @@ FUNNEL = (
                 AND coalesce(d.language, r.language) = r.language) AS dropped FROM repositories r)
             WHERE commits_visited <> commits_kept + dropped""",
     ),
-    Rule(
+    SnapshotRule(
         name='funnel_pair',
         table='pairs',
         sql=f"""SELECT pair_id, candidates, labelled, dropped FROM (
@@ -206,14 +216,14 @@ FUNNEL = (
             FROM pairs p)
             WHERE labelled + dropped <> CASE WHEN gone THEN 0 ELSE candidates END""",
     ),
-    Rule(
+    SnapshotRule(
         name='kept_and_dropped',
         table='methods',
         sql=f"""SELECT method_id, stage, reason FROM methods m JOIN drops d
             ON d.key = m.method_id AND d.walk = m.walk
             WHERE stage IN ({_METHOD_STAGES})""",
     ),
-    Rule(
+    SnapshotRule(
         name='funnel_track',
         table='methods',
         sql=f"""SELECT method_id, label, track FROM methods m
@@ -221,14 +231,14 @@ FUNNEL = (
                 FROM drops d WHERE d.key = m.method_id AND d.walk = m.walk
                 AND d.stage = '{Stage.TRACK}')""",
     ),
-    Rule(
+    SnapshotRule(
         name='funnel_task',
         table='methods',
         sql=f"""SELECT method_id, track FROM methods m
             WHERE track IS NOT NULL AND task_id IS NULL AND NOT EXISTS (
                 FROM drops d WHERE d.pair_id = m.pair_id AND d.stage = '{Stage.TASK}')""",
     ),
-    Rule(
+    SnapshotRule(
         name='unpublished',
         table='drops',
         sql=f"""SELECT d.key, d.reason, p.license FROM drops d JOIN pairs p USING (pair_id, walk)
@@ -236,7 +246,7 @@ FUNNEL = (
             AND (d.reason = '{Reason.LICENCE_UNKNOWN}') <> (p.license IS NULL)""",
     ),
     *(
-        Rule(
+        SnapshotRule(
             name='unpublished',
             table=table,
             sql=f"""SELECT pair_id, d.reason FROM {table} JOIN drops d USING (pair_id, walk)
@@ -244,13 +254,15 @@ FUNNEL = (
         )
         for table in ('methods', 'cells', 'tasks', 'refactorings')
     ),
-    Rule(
+    SnapshotRule(
         name='reason',
         table='drops',
         sql=f"""SELECT key, stage, unit, reason FROM drops
             WHERE (stage, unit, reason) NOT IN (VALUES {_REASONS})""",
     ),
-    Rule(name='sandbox', table='pairs', sql="SELECT pair_id FROM pairs WHERE sandbox = 'none'"),
+    SnapshotRule(
+        name='sandbox', table='pairs', sql="SELECT pair_id FROM pairs WHERE sandbox = 'none'"
+    ),
 )
 
 _END_DATES = ('old_author_date', 'old_committer_date', 'new_author_date', 'new_committer_date')
@@ -259,9 +271,9 @@ _OTHER_DATES = ' OR '.join(f't.{date} IS DISTINCT FROM p.{date}' for date in _EN
 _PARENTS = ', '.join(f"'{walk}'" for walk in (Walk.PARENTS, Walk.FIRST_PARENT))
 
 
-def _ancestry(table: str, row: str) -> Rule:
+def _build_ancestry_rule(table: str, row: str) -> SnapshotRule:
     """A row says what its pair says; snapshots of a schema before 1.2 say it of no row."""
-    return Rule(
+    return SnapshotRule(
         name='ancestry',
         table=table,
         sql=f"""SELECT {row}, t.old_is_ancestor FROM {table} t JOIN pairs p USING (pair_id, walk)
@@ -273,18 +285,18 @@ def _ancestry(table: str, row: str) -> Rule:
 
 ANCESTRY = (
     # A parent is an ancestor; only walks over states pair commits that nobody put in a row.
-    Rule(
+    SnapshotRule(
         name='ancestry',
         table='pairs',
         sql=f"""SELECT pair_id, walk FROM pairs
             WHERE walk IN ({_PARENTS}) AND NOT old_is_ancestor""",
     ),
-    _ancestry('methods', 'method_id'),
-    _ancestry('tasks', 'task_id'),
+    _build_ancestry_rule('methods', 'method_id'),
+    _build_ancestry_rule('tasks', 'task_id'),
 )
 
 DATES = (
-    Rule(
+    SnapshotRule(
         name='gap',
         table='pairs',
         sql="""SELECT pair_id, gap_hours FROM (
@@ -292,26 +304,26 @@ DATES = (
             FROM pairs)
             WHERE (gap_hours IS NULL) <> (hours IS NULL) OR abs(gap_hours - hours) > 0.001""",
     ),
-    Rule(
+    SnapshotRule(
         name='dates_of_pair',
         table='tasks',
         sql=f"""SELECT t.task_id, t.pair_id FROM tasks t JOIN pairs p USING (pair_id, walk)
             WHERE {_OTHER_DATES}""",
     ),
-    Rule(
+    SnapshotRule(
         name='licence_of_pair',
         table='tasks',
         sql="""SELECT t.task_id, t.license, p.license FROM tasks t JOIN pairs p
             USING (pair_id, walk) WHERE t.license IS DISTINCT FROM p.license""",
     ),
-    Rule(
+    SnapshotRule(
         name='date_after_commit',
         table='methods',
         sql="""SELECT method_id, contamination_date::VARCHAR
             FROM methods m JOIN pairs p USING (pair_id, walk)
             WHERE contamination_date > new_author_date OR contamination_date > new_committer_date""",
     ),
-    Rule(
+    SnapshotRule(
         name='date_after_parts',
         table='tasks',
         sql="""SELECT t.task_id, any_value(t.contamination_date)::VARCHAR
@@ -321,7 +333,7 @@ DATES = (
             OR any_value(t.contamination_date) IS NOT NULL
                 AND count(m.contamination_date) < count(*)""",
     ),
-    Rule(
+    SnapshotRule(
         name='date_without_basis',
         table='methods',
         sql="""SELECT method_id, contamination_basis FROM methods
@@ -331,18 +343,18 @@ DATES = (
 )
 
 
-def _runs() -> Iterator[str]:
+def _build_run_selects() -> Iterator[str]:
     for cell in CELL_ORDER:
         yield f"""SELECT method_id, walk, '{cell}' AS cell, {cell} AS outcome,
             {cell}_passes AS passes, {cell}_runs AS runs FROM methods WHERE {cell} IS NOT NULL"""
 
 
 RUNS = (
-    Rule(
+    SnapshotRule(
         name='runs',
         table='methods',
         sql=f"""SELECT method_id, cell, s.runs, count(c.cell), s.passes
-            FROM ({' UNION ALL '.join(_runs())}) s LEFT JOIN cells c USING (method_id, walk, cell)
+            FROM ({' UNION ALL '.join(_build_run_selects())}) s LEFT JOIN cells c USING (method_id, walk, cell)
             GROUP BY method_id, walk, cell, s.outcome, s.passes, s.runs
             HAVING count(c.cell) <> s.runs
             OR count(*) FILTER (c.outcome = 'pass') <> s.passes

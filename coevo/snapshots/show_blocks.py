@@ -16,29 +16,33 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
-def rows(connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str) -> list[Row]:
+def find_rows(connection: duckdb.DuckDBPyConnection, table: str, column: str, id: str) -> list[Row]:
     """The rows of a table with that value in a column, in a fixed order."""
-    return asked(connection, f'FROM {table} WHERE {column} = {snapshot.quoted(id)} ORDER BY ALL')
+    return query_rows(
+        connection, f'FROM {table} WHERE {column} = {snapshot.quote_sql(id)} ORDER BY ALL'
+    )
 
 
-def asked(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
-    found: list[Row] = json.loads(presentation.render(connection.sql(sql), 'json'))
-    return found
+def query_rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
+    result: list[Row] = json.loads(presentation.render_answer(connection.sql(sql), 'json'))
+    return result
 
 
-def titled(title: str, text: str) -> str:
+def format_titled(title: str, text: str) -> str:
     return f'{title}\n{text}' if text else ''
 
 
-def lines(pairs: Sequence[tuple[str, str]]) -> str:
+def align_lines(pairs: Sequence[tuple[str, str]]) -> str:
     """What has a value, aligned."""
-    return presentation.columns([(name, value) for name, value in pairs if value], [False, False])
+    return presentation.align_columns(
+        [(name, value) for name, value in pairs if value], [False, False]
+    )
 
 
-def joined(*parts: str | None) -> str:
+def join_parts(*parts: str | None) -> str:
     return ', '.join(part for part in parts if part)
 
 
-def named(row: Row) -> str:
+def format_method_name(row: Row) -> str:
     """A test method by its class, name and parameters."""
     return f'{row["test_class"]}#{row["test_method"]}({", ".join(row["parameters"] or ())})'

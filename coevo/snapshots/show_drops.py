@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from coevo.model.reasons import explained
+from coevo.model.reasons import explain_reason
 from coevo.model.words import Stage
 from coevo.snapshots import show_blocks as blocks
 
@@ -20,45 +20,45 @@ if TYPE_CHECKING:
 _MOST = 20
 
 
-def dropped(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
+def render_drops(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     """What left before it had a row of its own, under each walk: a commit, pair, method or task."""
-    return [_block(id, row) for row in blocks.rows(connection, 'drops', 'key', id)]
+    return [_render_drop(id, row) for row in blocks.find_rows(connection, 'drops', 'key', id)]
 
 
-def _block(id: str, row: Row) -> str:
+def _render_drop(id: str, row: Row) -> str:
     stage = Stage(row['stage'])
-    return blocks.lines(
+    return blocks.align_lines(
         [
             (row['unit'], f'{id}: left at stage {stage}, {stage.clause}'),
-            ('test', blocks.named(row) if row['test_method'] else ''),
+            ('test', blocks.format_method_name(row) if row['test_method'] else ''),
             ('test file', row['test_file'] or ''),
             ('change', row['change'] or ''),
             ('repository', row['repo']),
-            ('pair', blocks.joined(row['pair_id'], row['walk'])),
-            ('because', next(reasons([row]))),
+            ('pair', blocks.join_parts(row['pair_id'], row['walk'])),
+            ('because', next(explain_reasons([row]))),
         ]
     )
 
 
-def reasons(drops: Sequence[Row]) -> Iterator[str]:
+def explain_reasons(drops: Sequence[Row]) -> Iterator[str]:
     """Why, in a sentence each, without repetition over walks."""
     for reason, detail in dict.fromkeys((row['reason'], row['detail']) for row in drops):
-        yield f'{explained(reason)}{f": {detail}" if detail else ""}'
+        yield f'{explain_reason(reason)}{f": {detail}" if detail else ""}'
 
 
-def by_reason(drops: Sequence[Row]) -> str:
+def render_by_reason(drops: Sequence[Row]) -> str:
     """What left, below the sentence of each reason; the most frequent reason first."""
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in drops:
         groups[row['stage'], row['reason']].append(row)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    return '\n'.join(line for (_, reason), rows in ordered for line in _group(reason, rows))
+    return '\n'.join(line for (_, reason), rows in ordered for line in _render_group(reason, rows))
 
 
-def _group(reason: str, rows: Sequence[Row]) -> Iterator[str]:
-    yield f'{len(rows):>5}  {explained(reason)}'
+def _render_group(reason: str, rows: Sequence[Row]) -> Iterator[str]:
+    yield f'{len(rows):>5}  {explain_reason(reason)}'
     for row in rows[:_MOST]:
-        what = blocks.named(row) if row['test_method'] else row['test_file'] or ''
-        yield f'       {blocks.joined(row["key"], row["change"], what)}'
+        what = blocks.format_method_name(row) if row['test_method'] else row['test_file'] or ''
+        yield f'       {blocks.join_parts(row["key"], row["change"], what)}'
     if len(rows) > _MOST:
         yield f'       and {len(rows) - _MOST} more'

@@ -13,53 +13,53 @@ from typing import TYPE_CHECKING
 from typing import Any
 
 from coevo.model import licences
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.labels import TABLE
-from coevo.model.labels import Demand
-from coevo.model.labels import Row
+from coevo.model.labels import CellDemand
+from coevo.model.labels import LabelTableRow
 from coevo.model.schema import NEW_TABLES
 from coevo.model.schema import TABLES
-from coevo.model.schema import missing_columns
+from coevo.model.schema import find_missing_columns
 from coevo.model.words import Cell
 from coevo.snapshots import columns
 from coevo.snapshots import comments
 from coevo.snapshots import cutoffs
 from coevo.snapshots import forms
-from coevo.snapshots.catalogue import located
-from coevo.snapshots.columns import ColumnPart
-from coevo.snapshots.leaks import no_leak
+from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.columns import TableFile
+from coevo.snapshots.leaks import build_no_leak_condition
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import data_files
-from coevo.snapshots.locations import quoted
-from coevo.snapshots.locations import source
+from coevo.snapshots.locations import build_parquet_source
+from coevo.snapshots.locations import list_data_files
+from coevo.snapshots.locations import quote_sql
 from coevo.snapshots.manifests import is_code_free
-from coevo.snapshots.manifests import manifest_at
+from coevo.snapshots.manifests import load_manifest_at
 
 if TYPE_CHECKING:
     import duckdb
 
 __all__ = [
     'MANIFEST',
-    'Opened',
-    'attach',
-    'connect',
-    'data_files',
-    'held',
+    'OpenedSnapshots',
+    'attach_snapshots',
+    'connect_with_conditions',
+    'list_data_files',
+    'load_into_memory',
     'is_code_free',
-    'limit',
-    'manifest',
-    'manifest_at',
-    'minor_of',
-    'open',
-    'quoted',
-    'reading',
+    'create_views',
+    'load_manifest',
+    'load_manifest_at',
+    'parse_schema_minor',
+    'open_snapshots',
+    'quote_sql',
+    'translate_read_errors',
     'require_texts',
-    'said',
-    'source',
-    'standard',
-    'unchecked',
+    'summarise_error',
+    'build_parquet_source',
+    'build_standard_condition',
+    'attach_unchecked',
 ]
 
 # A cell that decides is run in at least so many fresh processes; a time limit that is hit twice
@@ -81,15 +81,15 @@ RELATED = 'old_is_ancestor IS NOT false'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenedSnapshots:
     """Snapshots in a connection: their files, and what stands behind FROM for all rows of a table."""
 
     connection: duckdb.DuckDBPyConnection
-    parts: Sequence[ColumnPart]
+    parts: Sequence[TableFile]
     rows: Mapping[str, str]
 
 
-def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
+def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     """A connection with a view for each table; Fatal if `path` is no snapshot.
 
     `path` is a folder, a .zip, or a URL of https:// or s3://. Of several snapshots every table has
@@ -102,65 +102,73 @@ def open(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
     `clean(contamination_date, '2024-06')` is true for what was not public until later than that
     month (or day), and `FROM clean('2024-06')` gives these methods.
     """
-    return connect((path, *more), {})
+    return connect_with_conditions((path, *more), {})
 
 
-def connect(
+def connect_with_conditions(
     places: Sequence[Path | str], conditions: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
     """The same, each view with the condition of its name, which may name views before it."""
-    opened = attach(places)
-    limit(opened, conditions)
-    comments.comment(opened.connection)
+    opened = attach_snapshots(places)
+    create_views(opened, conditions)
+    comments.add_comments(opened.connection)
     return opened.connection
 
 
-def attach(places: Sequence[Path | str]) -> Opened:
+def attach_snapshots(places: Sequence[Path | str]) -> OpenedSnapshots:
     """Snapshots whose rows can be asked for, before there is any view.
 
     Damaged if a column is not of its type, a value none that its column can have, or a table cannot
     be read.
     """
-    opened = unchecked(places)
-    with reading(places):
-        for wrong in _wrong(opened):
-            raise Damaged(f'{shown(places)} holds {wrong}: get the snapshot again')
+    opened = attach_unchecked(places)
+    with translate_read_errors(places):
+        for wrong in _find_faults(opened):
+            raise DamagedSnapshot(f'{format_places(places)} holds {wrong}: get the snapshot again')
     return opened
 
 
-def _wrong(opened: Opened) -> Iterator[object]:
-    foreign = columns.foreign(opened.connection, opened.parts)
+def _find_faults(opened: OpenedSnapshots) -> Iterator[object]:
+    foreign = columns.find_foreign_files(opened.connection, opened.parts)
     for part in foreign:
-        yield from columns.wrong(opened.connection, part)
-    yield from forms.malformed(opened.connection, opened.rows, foreign)
+        yield from columns.find_wrong_columns(opened.connection, part)
+    yield from forms.find_malformed_values(opened.connection, opened.rows, foreign)
 
 
-def unchecked(places: Sequence[Path | str]) -> Opened:
+def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
     """The same whatever the values are: nothing is to be done with these but to look at them."""
     import duckdb
 
-    found = [(place, manifest_at(place)) for place in map(located, places)]
-    contents = [content for _, content in found]
+    manifests = [
+        (location, load_manifest_at(location)) for location in map(resolve_location, places)
+    ]
+    contents = [content for _, content in manifests]
     connection = duckdb.connect(config=_NOTHING_FETCHED)
     connection.execute("SET TimeZone = 'UTC'")
     files = {
-        name: [place.files(connection, name, content['files']) for place, content in found]
+        name: [
+            location.list_table_files(connection, name, content['files'])
+            for location, content in manifests
+        ]
         for name in TABLES
     }
-    return Opened(
+    return OpenedSnapshots(
         connection=connection,
         parts=[
-            ColumnPart(
-                table=name, file=file, minor=minor_of(content), code_free=is_code_free(content)
+            TableFile(
+                table=name,
+                file=file,
+                minor=parse_schema_minor(content),
+                code_free=is_code_free(content),
             )
             for name, those in files.items()
             for part, content in zip(those, contents, strict=True)
             for file in part
         ],
         rows={
-            name: _rows(name, list(zip(those, contents, strict=True)))
+            name: _build_rows_source(name, list(zip(those, contents, strict=True)))
             if any(those)
-            else columns.nothing(name)
+            else columns.build_empty_source(name)
             for name, those in files.items()
             if any(those) or name in NEW_TABLES
         },
@@ -168,35 +176,39 @@ def unchecked(places: Sequence[Path | str]) -> Opened:
 
 
 @contextmanager
-def reading(places: Sequence[Path | str]) -> Iterator[None]:
+def translate_read_errors(places: Sequence[Path | str]) -> Iterator[None]:
     """Damaged where DuckDB cannot read what a snapshot has in a table."""
     import duckdb
 
     try:
         yield
     except (duckdb.Error, UnicodeDecodeError) as error:
-        raise _unreadable(places, error) from None
+        raise _make_unreadable_error(places, error) from None
     except RuntimeError as error:
         if type(error) is not RuntimeError:
             raise
-        raise _unreadable(places, error) from None  # of C++, for which DuckDB has no name
+        raise _make_unreadable_error(
+            places, error
+        ) from None  # of C++, for which DuckDB has no name
 
 
-def _unreadable(places: Sequence[Path | str], error: Exception) -> Damaged:
-    return Damaged(f'{shown(places)} cannot be read ({said(error)}): get the snapshot again')
+def _make_unreadable_error(places: Sequence[Path | str], error: Exception) -> DamagedSnapshot:
+    return DamagedSnapshot(
+        f'{format_places(places)} cannot be read ({summarise_error(error)}): get the snapshot again'
+    )
 
 
-def said(error: Exception) -> str:
+def summarise_error(error: Exception) -> str:
     """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
     lines = str(error).split('\n\n')[0].splitlines() or ['']
     return lines[-1] if lines[0].startswith('Traceback') else lines[0]
 
 
-def shown(places: Sequence[Path | str]) -> str:
+def format_places(places: Sequence[Path | str]) -> str:
     return ' '.join(map(str, places))
 
 
-def held(opened: Opened) -> Opened:
+def load_into_memory(opened: OpenedSnapshots) -> OpenedSnapshots:
     """The same with all rows in memory, for many questions to few rows: one thread serves these best."""
     connection = opened.connection
     connection.execute('SET threads = 1')
@@ -206,7 +218,7 @@ def held(opened: Opened) -> Opened:
     return replace(opened, rows={name: f'held.{name}' for name in opened.rows})
 
 
-def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
+def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None:
     """Make the views, each with the condition of its name, which may name views before it."""
     connection = opened.connection
     for name in [*conditions, *(name for name in TABLES if name not in conditions)]:
@@ -216,85 +228,93 @@ def limit(opened: Opened, conditions: Mapping[str, str]) -> None:
             connection.execute(f'CREATE VIEW {name} AS SELECT * FROM {rows} WHERE {where}')
     for macro in cutoffs.MACROS:
         connection.execute(macro)
-    connection.execute(f'CREATE VIEW standard AS SELECT * FROM methods WHERE {standard()}')
-    connection.execute(f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_usual()}')
-    connection.execute(f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_permissive()}')
+    connection.execute(
+        f'CREATE VIEW standard AS SELECT * FROM methods WHERE {build_standard_condition()}'
+    )
+    connection.execute(
+        f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_build_standard_tasks_condition()}'
+    )
+    connection.execute(
+        f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_build_permissive_condition()}'
+    )
 
 
-def _rows(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
+def _build_rows_source(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
     """What stands behind FROM for a table, of the files and the manifest of each snapshot."""
     there = [
-        (_of_one(table, files, content), content['month']) for files, content in found if files
+        (_build_snapshot_source(table, files, content), content['month'])
+        for files, content in found
+        if files
     ]
     if len(found) == 1:
         return there[0][0]
-    parts = (f'SELECT {quoted(month)} AS snapshot, * FROM {rows}' for rows, month in there)
+    parts = (f'SELECT {quote_sql(month)} AS snapshot, * FROM {rows}' for rows, month in there)
     return f'({" UNION ALL BY NAME ".join(parts)})'
 
 
-def _of_one(table: str, files: Sequence[str], content: Mapping[str, Any]) -> str:
+def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[str, Any]) -> str:
     """The same of one snapshot, with the columns that it is too old to have."""
-    rows = source(files)
-    missing = missing_columns(table, minor_of(content))
+    rows = build_parquet_source(files)
+    missing = find_missing_columns(table, parse_schema_minor(content))
     if not missing:
         return rows
-    nulls = ', '.join(f'NULL::{one.sql_type} AS {name}' for name, one in missing.items())
+    nulls = ', '.join(f'NULL::{column.sql_type} AS {name}' for name, column in missing.items())
     return f'(SELECT *, {nulls} FROM {rows})'
 
 
-def minor_of(content: Mapping[str, Any]) -> int:
+def parse_schema_minor(content: Mapping[str, Any]) -> int:
     """The minor version of the schema that a manifest names; the first had none."""
     return int(content.get('schema_minor', 0))
 
 
-def manifest(path: Path | str) -> dict[str, Any]:
+def load_manifest(path: Path | str) -> dict[str, Any]:
     """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
-    return manifest_at(located(path))
+    return load_manifest_at(resolve_location(path))
 
 
 def require_texts(place: Path | str) -> None:
     """Fatal for an edition that lacks what its tasks are about."""
-    if is_code_free(manifest(place)):
+    if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
             f'`coevo hydrate {place} --out DIR` makes the whole release of it'
         )
 
 
-def standard() -> str:
+def build_standard_condition() -> str:
     """The condition of the view `standard`, from the label table."""
-    rows = ' OR '.join(f'({_evidence(row)})' for row in TABLE)
-    usual = f"walk = 'parents' AND sandbox <> 'none' AND {RELATED} AND {no_leak()}"
+    rows = ' OR '.join(f'({_build_evidence_condition(row)})' for row in TABLE)
+    usual = f"walk = 'parents' AND sandbox <> 'none' AND {RELATED} AND {build_no_leak_condition()}"
     return f'{usual} AND ({rows})'
 
 
 _COEVOLUTION = Family.COEVOLUTION
 
 
-def _usual() -> str:
+def _build_standard_tasks_condition() -> str:
     """The condition of the view `standard_tasks`."""
     return (
-        f"{no_leak()} AND walk = 'parents' AND coalesce(family, '{_COEVOLUTION}') = '{_COEVOLUTION}'"
+        f"{build_no_leak_condition()} AND walk = 'parents' AND coalesce(family, '{_COEVOLUTION}') = '{_COEVOLUTION}'"
         ' AND NOT EXISTS (SELECT 1 FROM (SELECT'
         ' unnest(tasks.method_ids) AS id) WHERE id NOT IN (SELECT method_id FROM standard))'
     )
 
 
-def _permissive() -> str:
+def _build_permissive_condition() -> str:
     """Of `A OR B` one licence has to be permissive, of `A AND B` both."""
-    ids = ', '.join(quoted(name) for name in licences.permissive())
+    ids = ', '.join(quote_sql(name) for name in licences.list_permissive())
     choice = f"list_bool_and([part IN ({ids}) FOR part IN string_split(choice, ' AND ')])"
     fine = f"list_bool_or([{choice} FOR choice IN string_split(license, ' OR ')])"
     return f'(pair_id, walk) IN (SELECT (pair_id, walk) FROM pairs WHERE {fine})'
 
 
-def _evidence(row: Row) -> str:
-    cells = (_cell(cell, demand) for cell, demand in row.demands.items())
+def _build_evidence_condition(row: LabelTableRow) -> str:
+    cells = (_build_cell_condition(cell, demand) for cell, demand in row.demands.items())
     return ' AND '.join((f"label = '{row.label}'", f"change = '{row.change}'", *cells))
 
 
-def _cell(cell: Cell, demand: Demand) -> str:
-    if demand is Demand.PASS:
+def _build_cell_condition(cell: Cell, demand: CellDemand) -> str:
+    if demand is CellDemand.PASS:
         return f"{cell} = 'pass' AND {cell}_runs >= {LEAST_RUNS} AND {cell}_passes = {cell}_runs"
     return (
         f"({cell} = 'compile_error' OR {cell}_passes = 0 AND ({cell}_runs >= {LEAST_RUNS} OR "

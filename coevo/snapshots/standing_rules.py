@@ -9,21 +9,21 @@ from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from coevo.model.words import Walk
-from coevo.snapshots.rules import Rule
+from coevo.snapshots.rules import SnapshotRule
 
-_NAMES = ', '.join(f"'{one}'" for one in STANDING_FAMILIES)
+_NAMES = ', '.join(f"'{family}'" for family in STANDING_FAMILIES)
 _SUITES = f"coalesce(family, '{Family.COEVOLUTION}') IN ({_NAMES})"
-_UNITS = ', '.join(f"'{one}'" for one in UNIT_FAMILIES)
+_UNITS = ', '.join(f"'{family}'" for family in UNIT_FAMILIES)
 
 RULES = (
-    Rule(
+    SnapshotRule(
         name='pairs_missing',
         table='standing',
         sql=f"""SELECT standing_id, pair_id FROM standing s WHERE walk <> '{Walk.STANDING}'
             OR NOT EXISTS (FROM pairs p WHERE p.pair_id = s.pair_id AND p.walk = s.walk
                 AND p.new_rev = s.new_rev AND p.old_rev = s.new_rev)""",
     ),
-    Rule(
+    SnapshotRule(
         name='funnel_standing',
         table='standing',
         sql=f"""SELECT standing_id, task_id FROM standing s
@@ -32,14 +32,14 @@ RULES = (
                 OR s.adequacy IS NOT NULL AND s.task_id IS NULL AND d.repo = s.repo
                 AND d.reason = '{Reason.TASK_WITHDRAWN}'))""",
     ),
-    Rule(
+    SnapshotRule(
         name='tasks_missing',
         table='standing',
         sql="""SELECT standing_id, task_id FROM standing s WHERE task_id IS NOT NULL AND NOT EXISTS (
             FROM tasks t WHERE t.task_id = s.task_id AND t.test_file = s.test_file
             AND (t.pair_id = s.pair_id OR list_contains(t.also_at, s.pair_id)))""",
     ),
-    Rule(
+    SnapshotRule(
         name='standing_missing',
         table='tasks',
         reads_texts=True,
@@ -53,14 +53,14 @@ RULES = (
             AND s.start_adequacy IS NOT DISTINCT FROM t.start_adequacy
             AND s.contamination_date IS NOT DISTINCT FROM t.contamination_date)""",
     ),
-    Rule(
+    SnapshotRule(
         name='family',
         table='tasks',
         sql=f"""SELECT task_id, family, walk FROM tasks
             WHERE ({_SUITES}) <> (walk = '{Walk.STANDING}')
             OR ({_SUITES}) <> (focus IS NOT NULL AND gold_adequacy IS NOT NULL)""",
     ),
-    Rule(
+    SnapshotRule(
         name='unit',
         table='standing',
         sql=f"""SELECT standing_id, unit FROM standing
@@ -69,7 +69,7 @@ RULES = (
             OR len(executing_tests) = 0
             OR complexity IS NOT NULL AND executing_tests IS NULL""",
     ),
-    Rule(
+    SnapshotRule(
         name='unit_of_standing',
         table='tasks',
         sql="""SELECT t.task_id, t.unit FROM tasks t JOIN standing s
@@ -79,7 +79,7 @@ RULES = (
             OR t.executing_files IS DISTINCT FROM len(list_distinct(
                 list_transform(s.executing_tests, lambda one: one.test_file)))""",
     ),
-    Rule(
+    SnapshotRule(
         name='suite_counted',
         table='standing',
         sql="""SELECT standing_id, adequacy::VARCHAR FROM standing WHERE adequacy IS NOT NULL AND (
@@ -90,7 +90,7 @@ RULES = (
             OR coalesce(adequacy.mutants, 0) <> len([m FOR m IN mutants IF m.killed IS NOT NULL])
             OR coalesce(adequacy.killed, 0) <> len([m FOR m IN mutants IF m.killed]))""",
     ),
-    Rule(
+    SnapshotRule(
         name='start',
         table='tasks',
         reads_texts=True,
@@ -100,7 +100,7 @@ RULES = (
             OR start_builder = '{StartBuilder.AS_IS}'
                 AND start_adequacy IS DISTINCT FROM gold_adequacy)""",
     ),
-    Rule(
+    SnapshotRule(
         name='unpublished',
         table='standing',
         sql=f"""SELECT standing_id, d.reason FROM standing s JOIN drops d USING (pair_id, walk)

@@ -85,7 +85,7 @@ STATISTICS = (
 )
 
 
-def answer(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -> StatisticRows:
+def run_statistic(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -> StatisticRows:
     """What a connection to a snapshot (`coevo.open`) says to it; the rows have a fixed order."""
-    found = connection.sql(statistic.sql)
-    return StatisticRows(columns=found.columns, rows=found.fetchall())
+    relation = connection.sql(statistic.sql)
+    return StatisticRows(columns=relation.columns, rows=relation.fetchall())

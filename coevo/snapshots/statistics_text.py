@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coevo.display import presentation
-from coevo.display.terminal import visible
+from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots.statistics import STATISTICS
@@ -42,51 +42,56 @@ _TIMES_NOTE = (
 )
 
 
-def text(place: Path | str, results: Path | None = None) -> str:
+def render_statistics(place: Path | str, results: Path | None = None) -> str:
     """Every statistic with its heading and note.
 
     results  the --out of a `coevo evaluate`, of which run and attempt times are told
     Fatal for what is no snapshot, or a folder without results.
     """
-    with snapshot.reading((place,)):
-        blocks = list(_blocks(snapshot.open(place), results))
+    with snapshot.translate_read_errors((place,)):
+        blocks = list(_render_blocks(snapshot.open_snapshots(place), results))
     return '\n\n'.join(blocks) + '\n'
 
 
-def _blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) -> Iterator[str]:
-    for one in STATISTICS:
-        yield _block(one.title, connection.sql(one.sql), one.note)
-    yield _block('What mining took', connection.sql(_MINING), _MINING_NOTE)
+def _render_blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) -> Iterator[str]:
+    for statistic in STATISTICS:
+        yield _render_block(statistic.title, connection.sql(statistic.sql), statistic.note)
+    yield _render_block('What mining took', connection.sql(_MINING), _MINING_NOTE)
     if results is not None:
         file = results / _RESULTS
         if not file.is_file():
             raise Fatal(f'{results} has no {_RESULTS}; name the --out of a `coevo evaluate`')
-        found = connection.sql(_TIMES, params={'file': str(file)})
-        yield _block('Run and attempt times (Table 1)', found, _TIMES_NOTE)
+        times = connection.sql(_TIMES, params={'file': str(file)})
+        yield _render_block('Run and attempt times (Table 1)', times, _TIMES_NOTE)
 
 
-def _block(title: str, answer: duckdb.DuckDBPyRelation, note: str) -> str:
-    told = '\n'.join(textwrap.wrap(note, _WIDTH))
-    return f'{title}\n\n{_table(answer.columns, answer.fetchall())}\n{told}'
+def _render_block(title: str, answer: duckdb.DuckDBPyRelation, note: str) -> str:
+    wrapped_note = '\n'.join(textwrap.wrap(note, _WIDTH))
+    return f'{title}\n\n{_render_table(answer.columns, answer.fetchall())}\n{wrapped_note}'
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _render_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Lines for rows; where that is wider than a terminal, lines for columns, then row by row."""
-    shown = [[_shown(value) for value in row] for row in rows]
+    shown = [[_format_value(value) for value in row] for row in rows]
     right = [all(isinstance(row[at], _NUMBERS) for row in rows) for at in range(len(names))]
-    table = presentation.columns([list(names), *shown], right)
-    turned = presentation.columns(
+    table = presentation.align_columns([list(names), *shown], right)
+    turned = presentation.align_columns(
         list(zip(names, *shown, strict=True)), [False, *[True] * len(shown)]
     )
-    for found in (table, turned):
-        if max(map(len, found.splitlines())) <= _WIDTH:
-            return found
+    for layout in (table, turned):
+        if max(map(len, layout.splitlines())) <= _WIDTH:
+            return layout
     return '\n'.join(
-        presentation.columns(list(zip(names, row, strict=True)), [False, False]) for row in shown
+        presentation.align_columns(list(zip(names, row, strict=True)), [False, False])
+        for row in shown
     )
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if value is None:
         return ''
-    return f'{value:,.2f}'.removesuffix('.00') if isinstance(value, float) else visible(str(value))
+    return (
+        f'{value:,.2f}'.removesuffix('.00')
+        if isinstance(value, float)
+        else escape_controls(str(value))
+    )

@@ -15,13 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.snapshots.row_groups import row_groups
+from coevo.snapshots.row_groups import build_row_groups
 
 ROWS_PER_GROUP = {'methods': 5_000, 'tasks': 1_000}
 _OTHERS_PER_GROUP = 100_000
 
 
-def write_rows(
+def write_table_file(
     path: Path,
     name: str,
     schema: pa.Schema,
@@ -35,13 +35,15 @@ def write_rows(
     """
     size = ROWS_PER_GROUP.get(name, _OTHERS_PER_GROUP)
     with pq.ParquetWriter(
-        path, schema, compression='zstd', use_dictionary=list(_dictionaries(schema))
+        path, schema, compression='zstd', use_dictionary=list(_list_dictionary_columns(schema))
     ) as file:
-        for group in row_groups(schema, rows, size, space, made=made):
+        for group in build_row_groups(schema, rows, size, space, made=made):
             file.write_table(group, row_group_size=size)
 
 
-def _dictionaries(fields: Sequence[pa.Field] | pa.Schema, prefix: str = '') -> Iterator[str]:
+def _list_dictionary_columns(
+    fields: Sequence[pa.Field] | pa.Schema, prefix: str = ''
+) -> Iterator[str]:
     """The columns that the schema keeps by dictionary, as Parquet names them."""
     for field in fields:
         name, kind = f'{prefix}{field.name}', field.type
@@ -50,4 +52,4 @@ def _dictionaries(fields: Sequence[pa.Field] | pa.Schema, prefix: str = '') -> I
         if pa.types.is_dictionary(kind):
             yield name
         elif pa.types.is_struct(kind):
-            yield from _dictionaries(list(kind), f'{name}.')
+            yield from _list_dictionary_columns(list(kind), f'{name}.')

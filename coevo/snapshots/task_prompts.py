@@ -8,16 +8,16 @@ from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 
 
-def task_prompt(place: Path | str, task_id: str) -> str:
+def load_task_prompt(place: Path | str, task_id: str) -> str:
     """What an agent is told; Fatal for an unknown task, or a snapshot that has no prompts."""
     snapshot.require_texts(place)
-    with snapshot.reading((place,)):
-        connection = snapshot.open(place)
+    with snapshot.translate_read_errors((place,)):
+        connection = snapshot.open_snapshots(place)
         sql = 'SELECT prompt FROM tasks WHERE task_id = ?'
-        found = connection.execute(sql, [task_id]).fetchone()
-    if found is None or found[0] is None:
+        row = connection.execute(sql, [task_id]).fetchone()
+    if row is None or row[0] is None:
         raise Fatal(
             f'{place} has no prompt of a task {task_id!r}; '
             '`coevo query SNAPSHOT "SELECT task_id FROM tasks"` lists its tasks'
         )
-    return str(found[0])
+    return str(row[0])

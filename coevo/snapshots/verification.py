@@ -24,12 +24,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model import licences
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
-from coevo.model.schema import agrees
-from coevo.model.schema import is_promised
-from coevo.model.texts import paths_of_others
+from coevo.model.schema import has_promised_columns
+from coevo.model.schema import is_table_promised
+from coevo.model.texts import find_third_party_paths
 from coevo.snapshots import forms
 from coevo.snapshots import labelling
 from coevo.snapshots import maintenance_rules
@@ -40,14 +40,14 @@ from coevo.snapshots import snapshot
 from coevo.snapshots import standing_rules
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.footers import read_footer
-from coevo.snapshots.local_copy import local
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import is_code_free
-from coevo.snapshots.rules import Rule
-from coevo.snapshots.snapshot import Opened
-from coevo.snapshots.snapshot import minor_of
+from coevo.snapshots.rules import SnapshotRule
+from coevo.snapshots.snapshot import OpenedSnapshots
+from coevo.snapshots.snapshot import parse_schema_minor
 from coevo.storage import spilling
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import UnreadableContent
 from coevo.storage.bounded_reading import open_file
 
 if TYPE_CHECKING:
@@ -96,168 +96,172 @@ class Finding:
     detail: str = ''
 
 
-def verify(place: Path | str) -> list[Finding]:
+def verify_snapshot(place: Path | str) -> list[Finding]:
     """What is off, the gravest first; empty for a good snapshot. Damaged if it is none at all.
 
     What does not lie in a folder is copied first.
     """
-    with local(place) as path:
-        return check(path)
+    with open_local_copy(place) as path:
+        return check_folder(path)
 
 
-def check(path: Path, space: Path | None = None) -> list[Finding]:
+def check_folder(path: Path, space: Path | None = None) -> list[Finding]:
     """The same of a folder. What does not fit in memory is put into a folder in `space`, or where
     temporary files are.
     """
     with tempfile.TemporaryDirectory(dir=space) as spill:
-        return _check(path, spill)
+        return _find_faults(path, spill)
 
 
-def _check(path: Path, spill: str) -> list[Finding]:
-    manifest = snapshot.manifest(path)
-    outside = list(_files(path, manifest)) or list(_tables(path, manifest))
+def _find_faults(path: Path, spill: str) -> list[Finding]:
+    manifest = snapshot.load_manifest(path)
+    outside = list(_check_files(path, manifest)) or list(_check_tables(path, manifest))
     if outside:
         return outside
-    opened = snapshot.unchecked((path,))
-    spilling.spill(opened.connection, spill, megabytes=_MEGABYTES)
-    with snapshot.reading((path,)):
+    opened = snapshot.attach_unchecked((path,))
+    spilling.allow_spilling(opened.connection, spill, megabytes=_MEGABYTES)
+    with snapshot.translate_read_errors((path,)):
         if sum(file['size'] for file in manifest['files'].values()) <= _SMALL_BYTES:
-            opened = snapshot.held(opened)
-        return list(_forms(opened)) or list(_laws(opened, manifest))
+            opened = snapshot.load_into_memory(opened)
+        return list(_check_forms(opened)) or list(_check_laws(opened, manifest))
 
 
-def _laws(opened: Opened, manifest: dict[str, Any]) -> list[Finding]:
-    snapshot.limit(opened, {})
+def _check_laws(opened: OpenedSnapshots, manifest: dict[str, Any]) -> list[Finding]:
+    snapshot.create_views(opened, {})
     connection = opened.connection
     return [
-        *_keys(connection),
-        *_ids(connection),
-        *_labels(connection),
-        *_rules(connection, manifest),
-        *_texts(opened, manifest),
-        *_licences(connection, manifest),
-        *_walks(connection, manifest),
-        *_unmined(connection, manifest),
+        *_check_keys(connection),
+        *_check_ids(connection),
+        *_check_labels(connection),
+        *_check_rules(connection, manifest),
+        *_check_texts(opened, manifest),
+        *_check_licences(connection, manifest),
+        *_check_walks(connection, manifest),
+        *_check_unmined(connection, manifest),
     ]
 
 
-def _files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _check_files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
     listed = manifest['files']
     for name, wanted in listed.items():
         file = path / name
         if not file.is_file():
-            yield Finding(table=_table(name), row=name, rule='file_missing')
-        elif file.stat().st_size != wanted['size'] or _sha256(file) != wanted['sha256']:
-            yield Finding(table=_table(name), row=name, rule='file_changed')
+            yield Finding(table=_find_table(name), row=name, rule='file_missing')
+        elif file.stat().st_size != wanted['size'] or _compute_sha256(file) != wanted['sha256']:
+            yield Finding(table=_find_table(name), row=name, rule='file_changed')
     for file in sorted((path / 'data').rglob('*')):
         name = file.relative_to(path).as_posix()
-        if file.is_file() and name not in listed and _table(name) != 'timings':
-            yield Finding(table=_table(name), row=name, rule='file_not_in_manifest')
+        if file.is_file() and name not in listed and _find_table(name) != 'timings':
+            yield Finding(table=_find_table(name), row=name, rule='file_not_in_manifest')
 
 
-def _tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _check_tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
     for name in TABLES:
         rows = 0
         files = sorted((path / 'data' / name).glob('*.parquet'))
         if not files:
             # Timings are no part of what a snapshot promises.
-            if name != 'timings' and is_promised(name, minor_of(manifest)):
+            if name != 'timings' and is_table_promised(name, parse_schema_minor(manifest)):
                 yield Finding(table=name, row=f'data/{name}', rule='file_missing')
             continue
         for file in files:
-            metadata = _metadata(file)
+            metadata = _load_metadata(file)
             if metadata is None:
                 yield Finding(table=name, row=file.name, rule='unreadable')
                 continue
             rows += metadata.num_rows
-            if not _agrees(name, metadata, manifest):
+            if not _has_promised_schema(name, metadata, manifest):
                 yield Finding(table=name, row=file.name, rule='schema')
         if rows != manifest['rows'].get(name, rows):
             detail = f'{rows} rows, the manifest says {manifest["rows"][name]}'
             yield Finding(table=name, row=name, rule='row_count', detail=detail)
 
 
-def _agrees(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> bool:
-    found = metadata.schema.to_arrow_schema()
-    return agrees(name, found, minor_of(manifest), code_free=is_code_free(manifest))
+def _has_promised_schema(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> bool:
+    schema = metadata.schema.to_arrow_schema()
+    return has_promised_columns(
+        name, schema, parse_schema_minor(manifest), code_free=is_code_free(manifest)
+    )
 
 
-def _metadata(file: Path) -> pq.FileMetaData | None:
+def _load_metadata(file: Path) -> pq.FileMetaData | None:
     """None for what is no Parquet, has a damaged or a huge footer, or is no file."""
     if not file.is_file():  # a pipe would be waited for
         return None
     try:
         with pa.OSFile(str(file)) as opened:
             return read_footer(opened)
-    except (OSError, Unreadable):
+    except (OSError, UnreadableContent):
         return None
 
 
-def _forms(opened: Opened) -> Iterator[Finding]:
+def _check_forms(opened: OpenedSnapshots) -> Iterator[Finding]:
     """Values that would be names of files, arguments or dates are such."""
-    for wrong in forms.malformed(opened.connection, opened.rows):
+    for wrong in forms.find_malformed_values(opened.connection, opened.rows):
         yield Finding(table=wrong.table, row=wrong.value, rule='form', detail=wrong.column)
 
 
-def _keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    for name in _there(connection):
+def _check_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    for name in _list_present_tables(connection):
         key = ', '.join(f'"{column}"' for column in KEYS[name])
         sql = f'SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL'
         for row in connection.execute(f'{sql} LIMIT {_MOST}').fetchall():
             yield Finding(table=name, row=' '.join(map(str, row)), rule='key_not_unique')
 
 
-def _ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     """Ids are made of what they name (`records.short_hash`), the same in every snapshot.
 
     A path that is no UTF-8 stands in the data with escapes, from which no id was made: what they
     stand for is asked then. A name may also hold the text of an escape.
     """
-    for one in rules.IDS:
-        for id_, parts in connection.execute(one.sql).fetchall():
-            if not any(id_ == short_hash(*meant) for meant in _meant(parts)):
-                yield Finding(table=one.table, row=id_, rule=one.name, detail=' '.join(parts))
+    for rule in rules.IDS:
+        for id_, parts in connection.execute(rule.sql).fetchall():
+            if not any(id_ == compute_short_hash(*meant) for meant in _guess_original_parts(parts)):
+                yield Finding(table=rule.table, row=id_, rule=rule.name, detail=' '.join(parts))
 
 
-def _meant(parts: Sequence[str]) -> Iterator[list[str]]:
+def _guess_original_parts(parts: Sequence[str]) -> Iterator[list[str]]:
     """Parts of an id as they may have been, of which escapes were made."""
     texts = re.split(f'({_ESCAPE.pattern})', '\0'.join(parts))
     for chosen in product((False, True), repeat=min(len(texts) // 2, _MOST_ESCAPES)):
         taken = iter(chosen)
         yield ''.join(
-            _unescaped(text, next(taken, True)) if _ESCAPE.fullmatch(text) else text
+            _unescape(text, next(taken, True)) if _ESCAPE.fullmatch(text) else text
             for text in texts
         ).split('\0')
 
 
-def _unescaped(text: str, is_escape: bool) -> str:
+def _unescape(text: str, is_escape: bool) -> str:
     return chr(0xDC00 | int(text[-2:], 16)) if is_escape else text
 
 
-def _labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    for row in labelling.rows(connection):
-        for rule, detail in labelling.contradictions(row):
+def _check_labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    for row in labelling.load_labelled_rows(connection):
+        for rule, detail in labelling.find_contradictions(row):
             yield Finding(table='methods', row=row.name, rule=rule, detail=detail)
 
 
-def _rules(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
-    skipped = not_asked(manifest)
-    yield from _broken(connection, (rule for rule in LAWS if rule not in skipped))
+def _check_rules(
+    connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
+) -> Iterator[Finding]:
+    skipped = list_skipped_rules(manifest)
+    yield from _find_broken_rules(connection, (rule for rule in LAWS if rule not in skipped))
 
 
-def not_asked(manifest: Mapping[str, Any]) -> tuple[Rule, ...]:
+def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
     """The laws that nobody can ask of a snapshot, since it is an edition without the texts."""
     if not is_code_free(manifest):
         return ()
     return tuple(rule for rule in LAWS if rule.reads_texts)
 
 
-def _texts(opened: Opened, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
     """A code-free edition holds no text of others, and says of which release it is."""
     if not is_code_free(manifest):
         return
     for table, rows in opened.rows.items():
-        for path in sorted(paths_of_others(TABLES[table])):
+        for path in sorted(find_third_party_paths(TABLES[table])):
             name, _, inner = path.partition('.')
             there = f'len(list_filter({name}, lambda one: one.{inner} IS NOT NULL)) > 0'
             condition = there if inner else f'{name} IS NOT NULL'
@@ -270,7 +274,9 @@ def _texts(opened: Opened, manifest: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(table='manifest.json', row='edition', rule='manifest')
 
 
-def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iterator[Finding]:
+def _find_broken_rules(
+    connection: duckdb.DuckDBPyConnection, laws: Iterable[SnapshotRule]
+) -> Iterator[Finding]:
     for rule in laws:
         sql = f'SELECT * FROM ({rule.sql}) ORDER BY ALL LIMIT {_MOST}'
         for row, *details in connection.execute(sql).fetchall():
@@ -278,33 +284,41 @@ def _broken(connection: duckdb.DuckDBPyConnection, laws: Iterable[Rule]) -> Iter
             yield Finding(table=rule.table, row=str(row), rule=rule.name, detail=detail)
 
 
-def _licences(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _check_licences(
+    connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
+) -> Iterator[Finding]:
     """What is published has a licence that the OSI approved, or the release accepted."""
     accepted = manifest.get('parameters', {}).get('licences_accepted') or ''
     sql = """SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN (SELECT pair_id, walk FROM methods
         UNION ALL SELECT pair_id, walk FROM standing) USING (pair_id, walk)"""
     for pair_id, license_ in connection.execute(f'{sql} ORDER BY ALL').fetchall():
-        if license_ is None or not licences.approved(license_, accepted.split()):
+        if license_ is None or not licences.is_approved(license_, accepted.split()):
             yield Finding(table='pairs', row=pair_id, rule='licence', detail=str(license_))
 
 
-def _walks(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _check_walks(
+    connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
+) -> Iterator[Finding]:
     """The manifest tells of each walk what `repositories` tells, and of no other one."""
-    told = {(walk['repo'], walk['language'], walk['walk']): walk for walk in manifest['walks']}
+    manifest_walks = {
+        (walk['repo'], walk['language'], walk['walk']): walk for walk in manifest['walks']
+    }
     sql = f'SELECT repo, language, walk, {", ".join(_OF_WALKS)} FROM repositories ORDER BY ALL'
     for repo, language, walk, *values in connection.execute(sql).fetchall():
-        said = told.pop((repo, language, walk), {})
+        manifest_walk = manifest_walks.pop((repo, language, walk), {})
         for name, value in zip(_OF_WALKS, values, strict=True):
             shown = value.isoformat() if isinstance(value, datetime) else value
-            if said.get(name) != shown:
-                detail = f'{name} is {shown}, the manifest says {said.get(name)}'
+            if manifest_walk.get(name) != shown:
+                detail = f'{name} is {shown}, the manifest says {manifest_walk.get(name)}'
                 row = f'{repo} {language} {walk}'
                 yield Finding(table='repositories', row=row, rule='manifest', detail=detail)
-    for key in sorted(told, key=str):
+    for key in sorted(manifest_walks, key=str):
         yield Finding(table='manifest.json', row=' '.join(map(str, key)), rule='manifest')
 
 
-def _unmined(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) -> Iterator[Finding]:
+def _check_unmined(
+    connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
+) -> Iterator[Finding]:
     """Every pair of a walk is there, or the manifest says that it is not mined yet."""
     missing = {
         (walk['repo'], walk['language'], walk['walk']): walk['pairs_unmined']
@@ -313,23 +327,23 @@ def _unmined(connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]) ->
     sql = """SELECT repo, language, walk, pairs_found, (SELECT count(*) FROM pairs p
         WHERE p.repo = r.repo AND p.language = r.language AND p.walk = r.walk)
         FROM repositories r ORDER BY ALL"""
-    for *key, found, pairs in connection.execute(sql).fetchall():
-        if found != pairs + missing.get(tuple(key), 0):
-            detail = f'{found} pairs found, {pairs} there'
+    for *key, pairs_found, pairs in connection.execute(sql).fetchall():
+        if pairs_found != pairs + missing.get(tuple(key), 0):
+            detail = f'{pairs_found} pairs found, {pairs} there'
             yield Finding(table='repositories', row=' '.join(key), rule='pairs_lost', detail=detail)
 
 
-def _there(connection: duckdb.DuckDBPyConnection) -> list[str]:
+def _list_present_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
     views = {name for (name,) in connection.execute('SHOW TABLES').fetchall()}
     return [name for name in TABLES if name in views]
 
 
-def _table(name: str) -> str:
+def _find_table(name: str) -> str:
     """The table that a file belongs to, or the file itself."""
     parts = name.split('/')
     return parts[1] if parts[0] == 'data' and len(parts) > 2 else name
 
 
-def _sha256(file: Path) -> str:
+def _compute_sha256(file: Path) -> str:
     with open_file(file) as content:
         return hashlib.file_digest(content, 'sha256').hexdigest()

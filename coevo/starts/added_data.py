@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.starts.isolated_cells import Files
 
 # Of all together: contents are part of a cell's key. A pair that adds more brings none of it.
@@ -18,28 +18,28 @@ MOST_BYTES = 8 << 20
 
 
 @lru_cache(maxsize=4)
-def added_data(repository: Repository, language: str, old_rev: str, new_rev: str) -> Files:
+def list_added_data(repository: Repository, language: str, old_rev: str, new_rev: str) -> Files:
     """Sorted by path; links are no data."""
-    text = reading(language)
-    tree, before = text.tree(repository, new_rev), repository.tree(old_rev)
+    text = get_reading(language)
+    tree, before = text.open_tree(repository, new_rev), repository.tree(old_rev)
     added = {
         path: entry.oid
         for path, entry in tree.entries.items()
         if path not in before
         and entry.mode != LINK
         and not path.endswith(text.SUFFIXES)
-        and tree.is_of_tests(path)
+        and tree.belongs_to_tests(path)
     }
-    found, total = [], 0
+    data_files, total = [], 0
     for path, oid in sorted(added.items()):
         content = repository.blob(oid)
         total += len(content)
         if total > MOST_BYTES:
             return ()
-        found.append((path, content))
-    return tuple(found)
+        data_files.append((path, content))
+    return tuple(data_files)
 
 
-def with_data(files: Files, data: Files) -> Files:
+def merge_data(files: Files, data: Files) -> Files:
     """Files of a cell with data beside them, in order."""
     return tuple(sorted({**dict(data), **dict(files)}.items()))

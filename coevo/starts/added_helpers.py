@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE
 from coevo.languages.layout import Side
 from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 from coevo.starts.isolated_cells import Files
 
 # A pair that changes more of its test files brings nothing: each of them is parsed.
@@ -37,61 +37,66 @@ class TestSources:
     rev: str
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
 
-    def texts(self) -> dict[str, str | bytes]:
+    def list_texts(self) -> dict[str, str | bytes]:
         """What tells the files' texts apart, by path."""
-        tree = reading(self.language).tree(self.repository, self.rev)
-        paths = (p for p in tree.paths(Side.TEST) if tree.entries[p].mode != LINK)
+        tree = get_reading(self.language).open_tree(self.repository, self.rev)
+        paths = (p for p in tree.list_paths(Side.TEST) if tree.entries[p].mode != LINK)
         there = {path: tree.entries[path].oid for path in paths}
         return {p: t for p, t in {**there, **self.edits}.items() if t is not None}
 
-    def text(self, path: str) -> bytes:
+    def read_text(self, path: str) -> bytes:
         if path in self.edits:
             return self.edits[path] or b''
-        return content(self.repository, self.rev, path) or b''
+        return load_content(self.repository, self.rev, path) or b''
 
 
-def added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
+def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
     """New and extended files, to be laid over the old tree, by path in order.
 
     own  the test file of the task, whose tests come otherwise
     """
-    before, after = old.texts(), start.texts()
+    before, after = old.list_texts(), start.list_texts()
     differ = sorted(p for p in before.keys() | after if before.get(p) != after.get(p))
     if len(differ) > MOST_FILES:
         return ()
-    taken = {one for path in differ if path in before for one in _declared(old, path)}
-    found: list[tuple[str, bytes]] = []
+    taken = {
+        declaration
+        for path in differ
+        if path in before
+        for declaration in _list_old_declarations(old, path)
+    }
+    files: list[tuple[str, bytes]] = []
     for path in differ:
         if path == own or path not in after:
             continue
-        made = _extended(old, start, path) if path in before else start.text(path)
-        if made is not None and taken.isdisjoint(_more(old, path, made)):
-            found.append((path, made))
-    return tuple(found)
+        text = _extend_file(old, start, path) if path in before else start.read_text(path)
+        if text is not None and taken.isdisjoint(_list_new_declarations(old, path, text)):
+            files.append((path, text))
+    return tuple(files)
 
 
-def _extended(old: TestSources, start: TestSources, path: str) -> bytes | None:
-    before = old.text(path)
+def _extend_file(old: TestSources, start: TestSources, path: str) -> bytes | None:
+    before = old.read_text(path)
     try:
-        made = surgery(old.language).extended(before, start.text(path))
+        extended = get_surgery(old.language).add_helpers(before, start.read_text(path))
     except StartStateInvalid:
         return None  # it cannot be taken apart, so it stays as it was
-    return made if made != before else None
+    return extended if extended != before else None
 
 
-def _more(old: TestSources, path: str, text: bytes) -> set[tuple[str, ...]]:
+def _list_new_declarations(old: TestSources, path: str, text: bytes) -> set[tuple[str, ...]]:
     """What a text declares that the file at old does not."""
-    return set(_declarations(old.language, path, text)) - _declared(old, path)
+    return set(_list_declarations(old.language, path, text)) - _list_old_declarations(old, path)
 
 
-def _declared(old: TestSources, path: str) -> set[tuple[str, ...]]:
-    return set(_declarations(old.language, path, old.text(path)))
+def _list_old_declarations(old: TestSources, path: str) -> set[tuple[str, ...]]:
+    return set(_list_declarations(old.language, path, old.read_text(path)))
 
 
-def _declarations(language: str, path: str, text: bytes) -> Iterator[tuple[str, ...]]:
+def _list_declarations(language: str, path: str, text: bytes) -> Iterator[tuple[str, ...]]:
     """What there can be but one of: where it has moved here, it would be there twice."""
     folder = path.rpartition('/')[0]
-    for type_ in reading(language).parse(text, path).types:
+    for type_ in get_reading(language).parse(text, path).types:
         if type_.kind == MODULE:
             yield from ((folder, type_.name, m.name) for m in type_.members if m.kind == 'method')
         else:

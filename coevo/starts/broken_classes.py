@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.git.contents import content
-from coevo.languages.cells import Compiled
-from coevo.languages.table import surgery
+from coevo.git.contents import load_content
+from coevo.languages.cells import CompiledTests
+from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import Task
+from coevo.starts.isolated_cells import IsolatedTask
 
 
-def all_broken(runner: IsolatedCellRunner, task: Task, names: Sequence[str]) -> list[str]:
+def find_wholly_broken(
+    runner: IsolatedCellRunner, task: IsolatedTask, names: Sequence[str]
+) -> list[str]:
     """Of some subjects those in whose old class no test compiles on the new code, all other tests being
     old, too."""
     if not names:
@@ -25,34 +27,38 @@ def all_broken(runner: IsolatedCellRunner, task: Task, names: Sequence[str]) -> 
     pair = runner.pair
     compiled = runner.compile(pair.old.rev, pair.new.rev, task.module, None, whole=True)
     olds = {subject.method_id: subject.old for subject in task.subjects}
-    classes = {name: _class_of(old) for name in names if (old := olds[name]) is not None}
-    broken = {one for one in set(classes.values()) if _is_broken(runner, compiled, *one)}
-    return [name for name, one in classes.items() if one in broken]
+    classes = {name: _identify_class(old) for name in names if (old := olds[name]) is not None}
+    broken = {
+        class_key
+        for class_key in set(classes.values())
+        if _is_class_broken(runner, compiled, *class_key)
+    }
+    return [name for name, class_key in classes.items() if class_key in broken]
 
 
-def _class_of(method: TestMethod) -> tuple[str, str, str]:
+def _identify_class(method: TestMethod) -> tuple[str, str, str]:
     return method.test_file, method.test_class, method.module
 
 
-def _is_broken(
-    runner: IsolatedCellRunner, compiled: Compiled, path: str, class_: str, module: str
+def _is_class_broken(
+    runner: IsolatedCellRunner, compiled: CompiledTests, path: str, class_: str, module: str
 ) -> bool:
-    source = content(runner.repository, runner.pair.old.rev, path)
+    source = load_content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
-    tests = surgery(runner.pair.language).other_tests(source, [], path)
+    tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)
     methods = {
         str(number): TestMethod(
             module=module,
             test_file=path,
             test_class=class_,
-            test_method=one.name,
-            parameters=one.parameters,
+            test_method=test.name,
+            parameters=test.parameters,
         )
-        for number, one in enumerate(tests)
-        if one.owner == class_
+        for number, test in enumerate(tests)
+        if test.owner == class_
     }
     # Where names are looked up as a test runs, no compiler has said that they are gone.
-    found = runner.once(compiled, methods)
+    verdicts = runner.run_once(compiled, methods)
     return bool(methods) and all(
-        name in found and found[name].outcome is Outcome.COMPILE_ERROR for name in methods
+        name in verdicts and verdicts[name].outcome is Outcome.COMPILE_ERROR for name in methods
     )

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import SelectedMethod
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
@@ -49,7 +49,7 @@ class IsolatedSubject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class IsolatedTask:
     """The subjects of one test file and track."""
 
     test_file: str
@@ -68,11 +68,11 @@ class Task:
     def methods(self) -> dict[str, TestMethod]:
         return {subject.method_id: subject.new for subject in self.subjects}
 
-    def source(self, runner: IsolatedCellRunner) -> bytes:
+    def load_source(self, runner: IsolatedCellRunner) -> bytes:
         """The test file at new."""
-        found = content(runner.repository, runner.pair.new.rev, self.test_file)
-        assert found is not None, 'a subject stands in a file of the new revision'
-        return found
+        text = load_content(runner.repository, runner.pair.new.rev, self.test_file)
+        assert text is not None, 'a subject stands in a file of the new revision'
+        return text
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class IsolatedCellRunner:
 
     built: BuiltPair
     repository: Repository
-    conditions: Conditions
+    conditions: RunConditions
     cpu_seconds: float = 0.0
 
     @property
@@ -96,7 +96,7 @@ class IsolatedCellRunner:
         files: Files | None,
         *,
         whole: bool = False,
-    ) -> Compiled:
+    ) -> CompiledTests:
         """files  None for the cell of the pair itself
         whole  whether it is asked which of the module's tests compile, and not only what some do
         """
@@ -104,49 +104,62 @@ class IsolatedCellRunner:
             tests_rev,
             code_rev,
             module,
-            edits=None if files is None else Edits(tests=files),
+            edits=None if files is None else CellEdits(tests=files),
             methods=None if whole else (),
         )
         self.cpu_seconds += compiled.cpu_seconds
         return compiled
 
-    def verdicts(
-        self, compiled: Compiled, methods: Mapping[str, TestMethod], demand: Demand
+    def collect_verdicts(
+        self, compiled: CompiledTests, methods: Mapping[str, TestMethod], demand: Demand
     ) -> Verdicts:
         """What the compiler says, else one process; who is not as demanded gets one of its own."""
-        told = self._told(compiled, methods)
-        left = [name for name in methods if name not in told]
-        found = told | self._run(compiled, {name: methods[name] for name in left})
+        compiler_verdicts = self._list_compile_verdicts(compiled, methods)
+        left = [name for name in methods if name not in compiler_verdicts]
+        verdicts = compiler_verdicts | self._run_process(
+            compiled, {name: methods[name] for name in left}
+        )
         for name in left:
-            if len(left) > 1 and (name not in found or not demand(found[name].outcome)):
-                found |= self._run(compiled, {name: methods[name]})
-        return {name: found[name] for name in methods}
+            if len(left) > 1 and (name not in verdicts or not demand(verdicts[name].outcome)):
+                verdicts |= self._run_process(compiled, {name: methods[name]})
+        return {name: verdicts[name] for name in methods}
 
-    def once(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
+    def run_once(
+        self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
+    ) -> dict[str, Verdict]:
         """What the compiler says, else one process; a method that lost it to a neighbour is left out."""
-        told = self._told(compiled, methods)
-        return told | self._run(compiled, {n: m for n, m in methods.items() if n not in told})
+        compiler_verdicts = self._list_compile_verdicts(compiled, methods)
+        return compiler_verdicts | self._run_process(
+            compiled, {n: m for n, m in methods.items() if n not in compiler_verdicts}
+        )
 
-    def three_times(
-        self, compiled: Compiled, methods: Mapping[str, TestMethod]
+    def run_three_times(
+        self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> Iterator[tuple[str, Verdict]]:
         """What methods do in three fresh processes, one method alone in the last; or the compiler."""
-        broken = self._told(compiled, methods)
+        broken = self._list_compile_verdicts(compiled, methods)
         yield from broken.items()
         left = {name: method for name, method in methods.items() if name not in broken}
         alone = [{name: method} for name, method in left.items()]
         for batch in (left, dict(reversed(left.items())), *alone):
-            heard = self._run(compiled, batch)
+            heard = self._run_process(compiled, batch)
             for name in batch:
                 lost = name not in heard
-                yield name, self._run(compiled, {name: left[name]})[name] if lost else heard[name]
+                yield (
+                    name,
+                    self._run_process(compiled, {name: left[name]})[name] if lost else heard[name],
+                )
 
-    def _told(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
+    def _list_compile_verdicts(
+        self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
+    ) -> dict[str, Verdict]:
         """Of those that the compiler says something of."""
-        told = {n: self.built.compile_verdict(compiled, m) for n, m in methods.items()}
-        return {name: verdict for name, verdict in told.items() if verdict is not None}
+        verdicts = {n: self.built.find_compile_verdict(compiled, m) for n, m in methods.items()}
+        return {name: verdict for name, verdict in verdicts.items() if verdict is not None}
 
-    def _run(self, compiled: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, Verdict]:
+    def _run_process(
+        self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
+    ) -> dict[str, Verdict]:
         """A process; a method that lost it to a neighbour is left out."""
         if not methods:
             return {}
@@ -159,7 +172,7 @@ class IsolatedCellRunner:
         return heard
 
 
-def with_file(files: Files, path: str, text: bytes | None) -> Files:
+def add_file(files: Files, path: str, text: bytes | None) -> Files:
     """The files with one more, in order."""
     return tuple(sorted((*files, (path, text)), key=lambda file: file[0]))
 
@@ -169,8 +182,8 @@ def is_pass(outcome: Outcome) -> bool:
 
 
 def is_broken(outcome: Outcome) -> bool:
-    return outcome.broken
+    return outcome.is_broken
 
 
-def said(verdict: Verdict) -> str:
+def describe_verdict(verdict: Verdict) -> str:
     return ' '.join(filter(None, (str(verdict.outcome), verdict.signature)))

@@ -6,37 +6,39 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import Member
-from coevo.languages.table import language_at
-from coevo.languages.table import surgery
+from coevo.languages.table import detect_file_language
+from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import describe_verdict
 from coevo.starts.isolated_cells import is_pass
-from coevo.starts.isolated_cells import said
 
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_KEPT = 10
 
-Compile = Callable[[], Compiled]
+Compile = Callable[[], CompiledTests]
 
 
-def kept_tests(start: bytes, module: str, test_file: str, pair_id: str) -> dict[str, TestMethod]:
+def draw_kept_tests(
+    start: bytes, module: str, test_file: str, pair_id: str
+) -> dict[str, TestMethod]:
     """Some of the tests of a start file, always the same ones, in the file's order."""
-    found = surgery(language_at(test_file)).other_tests(start, [], test_file)
-    members = ((test_file, member) for member in found)
-    return drawn(members, module, MOST_KEPT, pair_id, test_file)
+    tests = get_surgery(detect_file_language(test_file)).list_other_tests(start, [], test_file)
+    members = ((test_file, member) for member in tests)
+    return draw_tests(members, module, MOST_KEPT, pair_id, test_file)
 
 
-def drawn(
+def draw_tests(
     members: Iterable[tuple[str, Member]], module: str, most: int, *seed: str
 ) -> dict[str, TestMethod]:
     """At most so many tests by name, in the order of their members, which come with their paths.
 
     seed  the same words draw the same ones
     """
-    found = {
+    by_name = {
         f'{member.owner}#{member.name}({",".join(member.parameters)})': TestMethod(
             module=module,
             test_file=path,
@@ -46,11 +48,11 @@ def drawn(
         )
         for path, member in members
     }
-    chosen = set(sorted(found, key=lambda name: short_hash(*seed, name))[:most])
-    return {name: one for name, one in found.items() if name in chosen}
+    chosen = set(sorted(by_name, key=lambda name: compute_short_hash(*seed, name))[:most])
+    return {name: method for name, method in by_name.items() if name in chosen}
 
 
-def lost_test(
+def find_lost_test(
     runner: IsolatedCellRunner, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
 ) -> str | None:
     """The first of these that passes in gold's file and not in the start file, and what it does.
@@ -59,10 +61,10 @@ def lost_test(
     """
     if not kept:
         return None
-    now = runner.verdicts(at_start(), kept, is_pass)
-    suspects = {name: one for name, one in kept.items() if not is_pass(now[name].outcome)}
+    now = runner.collect_verdicts(at_start(), kept, is_pass)
+    suspects = {name: method for name, method in kept.items() if not is_pass(now[name].outcome)}
     if not suspects:
         return None
-    before = runner.verdicts(as_gold(), suspects, is_pass)
+    before = runner.collect_verdicts(as_gold(), suspects, is_pass)
     lost = [name for name in suspects if is_pass(before[name].outcome)]
-    return f'sibling {lost[0]}: {said(now[lost[0]])}' if lost else None
+    return f'sibling {lost[0]}: {describe_verdict(now[lost[0]])}' if lost else None

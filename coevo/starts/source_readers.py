@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import MainSources
 from coevo.model.records import TestMethod
 from coevo.starts.isolated_cells import IsolatedCellRunner
@@ -20,24 +20,24 @@ NO_SOURCES = MainSources()
 
 
 def reads_sources(
-    runner: IsolatedCellRunner, compiled: Compiled, methods: Mapping[str, TestMethod]
+    runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
     """Whether one of gold's tests passes with the sources of the cell's code and not without."""
-    lost = _not_passing(runner, NO_SOURCES, compiled, methods)
+    lost = _list_not_passing(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False
     same = MainSources(rev=compiled.code_rev)
-    still = _not_passing(runner, same, compiled, {name: methods[name] for name in lost})
+    still = _list_not_passing(runner, same, compiled, {name: methods[name] for name in lost})
     return len(still) < len(lost)
 
 
-def _not_passing(
+def _list_not_passing(
     runner: IsolatedCellRunner,
     sources: MainSources,
-    compiled: Compiled,
+    compiled: CompiledTests,
     methods: Mapping[str, TestMethod],
 ) -> Sequence[str]:
     own = replace(runner, conditions=replace(runner.conditions, sources=sources))
-    verdicts = own.verdicts(compiled, methods, is_pass)
+    verdicts = own.collect_verdicts(compiled, methods, is_pass)
     runner.cpu_seconds = own.cpu_seconds
-    return [name for name, one in verdicts.items() if not is_pass(one.outcome)]
+    return [name for name, verdict in verdicts.items() if not is_pass(verdict.outcome)]

@@ -24,10 +24,10 @@ class ArchivePiece:
     compressed: bytes
 
     def unpack(self) -> bytes:
-        found: bytes = pa.decompress(
+        content: bytes = pa.decompress(
             self.compressed, decompressed_size=self.size, codec='zstd', asbytes=True
         )
-        return found
+        return content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,25 +42,25 @@ class DamagedArchive(Exception):
     """The index cannot be trusted, hence nothing in the file."""
 
 
-def pack(data: bytes) -> ArchivePiece:
+def pack_piece(data: bytes) -> ArchivePiece:
     codec = pa.Codec('zstd', compression_level=_LEVEL)
     return ArchivePiece(size=len(data), compressed=codec.compress(data, asbytes=True))
 
 
-def encode(pieces: Mapping[str, ArchivePiece]) -> bytes:
+def encode_archive(pieces: Mapping[str, ArchivePiece]) -> bytes:
     """The whole file; the same pieces give the same bytes."""
     ordered = sorted(pieces.items())
     index = json.dumps(
         [
-            [name, piece.size, len(piece.compressed), _checksum(piece.compressed)]
+            [name, piece.size, len(piece.compressed), _compute_checksum(piece.compressed)]
             for name, piece in ordered
         ]
     ).encode()
-    head = f'{MAGIC} {_checksum(index)} {len(index)}\n'.encode()
+    head = f'{MAGIC} {_compute_checksum(index)} {len(index)}\n'.encode()
     return b''.join((head, index, *(piece.compressed for _, piece in ordered)))
 
 
-def decode(data: bytes) -> Archive:
+def decode_archive(data: bytes) -> Archive:
     """All of a file; DamagedArchive if its index is not what was written."""
     start = data.find(b'\n') + 1
     match data[:start].decode('ascii', 'replace').split():
@@ -68,22 +68,22 @@ def decode(data: bytes) -> Archive:
             end = start + int(length)
         case _:
             raise DamagedArchive('it does not begin as an archive')
-    if _checksum(data[start:end]) != checksum:
+    if _compute_checksum(data[start:end]) != checksum:
         raise DamagedArchive('its index')
-    return _cut(json.loads(data[start:end]), data, end)
+    return _cut_pieces(json.loads(data[start:end]), data, end)
 
 
-def _cut(index: list[tuple[str, int, int, str]], data: bytes, offset: int) -> Archive:
+def _cut_pieces(index: list[tuple[str, int, int, str]], data: bytes, offset: int) -> Archive:
     pieces, damaged = {}, []
     for name, size, length, checksum in index:
         compressed = data[offset : offset + length]
         offset += length
-        if _checksum(compressed) == checksum:
+        if _compute_checksum(compressed) == checksum:
             pieces[name] = ArchivePiece(size=size, compressed=compressed)
         else:
             damaged.append(name)
     return Archive(pieces=pieces, damaged=tuple(damaged))
 
 
-def _checksum(data: bytes) -> str:
+def _compute_checksum(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()

@@ -26,9 +26,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request
 
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import TooSlow
-from coevo.storage.bounded_reading import in_words
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import ContentTooSlow
+from coevo.storage.bounded_reading import format_size
 from coevo.storage.bounded_reading import read_blocks
 
 SILENCE = 60.0
@@ -38,42 +38,42 @@ SILENCE = 60.0
 _MOST_OF_AN_ERROR = 64 << 10
 
 
-class Unreachable(OSError):
+class ServerUnreachable(OSError):
     """A server does not answer, or breaks off; the text says why."""
 
 
-class Answer:
+class HttpAnswer:
     """The head of an answer, and its body, which is not read yet.
 
     length  of the body in bytes, as the server says; None if it does not
     """
 
-    def __init__(self, response: HTTPResponse, clock: _Clock) -> None:
+    def __init__(self, response: HTTPResponse, clock: _RequestClock) -> None:
         self.status, self.headers = response.status, response.headers
-        self.length = _length(response)
+        self.length = _read_length(response)
         self._response, self._clock = response, clock
 
     def read(self, *, most: int) -> bytes:
         """Return the whole body. Raises: TooLarge, TooSlow, Unreachable."""
-        return b''.join(self.blocks(most=most))
+        return b''.join(self.iterate_body(most=most))
 
-    def blocks(self, *, most: int) -> Iterator[bytes]:
+    def iterate_body(self, *, most: int) -> Iterator[bytes]:
         """Yield the body in blocks; errors are those of `read`."""
         if self.length is not None and self.length > most:
-            raise TooLarge(f'has more than {in_words(most)}')
+            raise ContentTooLarge(f'has more than {format_size(most)}')
         count = 0
         blocks = read_blocks(self._response, most=most)
-        while block := self._clock.call(partial(next, blocks, b'')):
+        while block := self._clock.call_step(partial(next, blocks, b'')):
             count += len(block)
             yield block
         if self.length is not None and count < self.length:
-            raise Unreachable(f'the answer breaks off after {count} of {self.length} bytes')
+            raise ServerUnreachable(f'the answer breaks off after {count} of {self.length} bytes')
 
 
 @contextmanager
 def open_url(
     request: Request | str, *, seconds: float, silence: float = SILENCE
-) -> Iterator[Answer]:
+) -> Iterator[HttpAnswer]:
     """Ask a server, and give the answer while entered.
 
     seconds  from the question to the last byte of the answer, redirects included
@@ -82,23 +82,25 @@ def open_url(
     Raises: urllib.error.HTTPError for a status of 300 and above, with the beginning of the body;
     Unreachable; TooSlow.
     """
-    clock = _Clock(seconds)
-    opener = _opener(clock)
+    clock = _RequestClock(seconds)
+    opener = _build_opener(clock)
     try:
         timeout = min(seconds, silence)
-        with clock.call(partial(opener.open, request, timeout=timeout)) as response:
-            yield Answer(response, clock)
+        with clock.call_step(partial(opener.open, request, timeout=timeout)) as response:
+            yield HttpAnswer(response, clock)
     finally:
-        clock.stop()
+        clock.stop_clock()
 
 
-def fetch(request: Request | str, *, most: int, seconds: float, silence: float = SILENCE) -> bytes:
+def fetch_body(
+    request: Request | str, *, most: int, seconds: float, silence: float = SILENCE
+) -> bytes:
     """Return the body of an answer; errors are those of `open_url`, and TooLarge."""
     with open_url(request, seconds=seconds, silence=silence) as answer:
         return answer.read(most=most)
 
 
-class _Clock:
+class _RequestClock:
     """Closes the connections of one question when its seconds are over."""
 
     def __init__(self, seconds: float) -> None:
@@ -106,96 +108,96 @@ class _Clock:
         self._is_over = False
         self._sockets: list[socket.socket] = []
         self._guard = threading.Lock()
-        self._timer = threading.Timer(seconds, self._end)
+        self._timer = threading.Timer(seconds, self._close_connections)
         self._timer.daemon = True
         self._timer.start()
 
-    def watch(self, connected: socket.socket) -> None:
+    def watch_socket(self, connected: socket.socket) -> None:
         with self._guard:
             self._sockets.append(connected)
         if self._is_over:
-            self._end()
+            self._close_connections()
 
-    def stop(self) -> None:
+    def stop_clock(self) -> None:
         self._timer.cancel()
 
-    def call(self, step: partial[Any]) -> Any:
+    def call_step(self, step: partial[Any]) -> Any:
         """What a step with the connection returns; its errors as this module says them."""
         try:
             result = step()
-        except TooLarge:
+        except ContentTooLarge:
             raise
         except urllib.error.HTTPError as error:
-            self._check()
-            raise self._short(error) from None
+            self._check_time()
+            raise self._shorten_error(error) from None
         except (OSError, HTTPException, ValueError) as error:
-            self._check()
+            self._check_time()
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            raise Unreachable(_shown(reason)) from None
-        self._check()
+            raise ServerUnreachable(_describe_reason(reason)) from None
+        self._check_time()
         return result
 
-    def _short(self, error: urllib.error.HTTPError) -> urllib.error.HTTPError:
+    def _shorten_error(self, error: urllib.error.HTTPError) -> urllib.error.HTTPError:
         """The error with the beginning of its body, which is read and closed."""
         body = b''
         with contextlib.suppress(OSError, HTTPException, ValueError), error:
             body = error.read(_MOST_OF_AN_ERROR)
-        self._check()
+        self._check_time()
         return urllib.error.HTTPError(
             error.url, error.code, error.msg, error.hdrs, io.BytesIO(body)
         )
 
-    def _check(self) -> None:
+    def _check_time(self) -> None:
         if self._is_over:
-            raise TooSlow(f'did not arrive within {self._seconds:.0f} seconds')
+            raise ContentTooSlow(f'did not arrive within {self._seconds:.0f} seconds')
 
-    def _end(self) -> None:
+    def _close_connections(self) -> None:
         self._is_over = True
         with self._guard:
-            for one in self._sockets:
+            for connected in self._sockets:
                 with contextlib.suppress(OSError):  # it is closed already
-                    socket.socket.shutdown(one, socket.SHUT_RDWR)
+                    socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
-class _Http(urllib.request.HTTPHandler):
-    def __init__(self, clock: _Clock) -> None:
+class _BoundedHttpHandler(urllib.request.HTTPHandler):
+    def __init__(self, clock: _RequestClock) -> None:
         super().__init__()
         self._clock = clock
 
     def http_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(partial(_HttpConnection, clock=self._clock), request)
+        return self.do_open(partial(_WatchedHttpConnection, clock=self._clock), request)
 
 
-class _Https(urllib.request.HTTPSHandler):
-    def __init__(self, clock: _Clock) -> None:
+class _BoundedHttpsHandler(urllib.request.HTTPSHandler):
+    def __init__(self, clock: _RequestClock) -> None:
         super().__init__()
         self._clock = clock
 
     def https_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(partial(_HttpsConnection, clock=self._clock), request)
+        return self.do_open(partial(_WatchedHttpsConnection, clock=self._clock), request)
 
 
-class _HttpConnection(HTTPConnection):
-    def __init__(self, host: str, *, clock: _Clock, timeout: float) -> None:
+class _WatchedHttpConnection(HTTPConnection):
+    def __init__(self, host: str, *, clock: _RequestClock, timeout: float) -> None:
         super().__init__(host, timeout=timeout)
         self._clock = clock
 
     def connect(self) -> None:
         super().connect()
-        self._clock.watch(self.sock)
+        self._clock.watch_socket(self.sock)
 
 
-class _HttpsConnection(HTTPSConnection):
-    def __init__(self, host: str, *, clock: _Clock, timeout: float) -> None:
+class _WatchedHttpsConnection(HTTPSConnection):
+    def __init__(self, host: str, *, clock: _RequestClock, timeout: float) -> None:
         super().__init__(host, timeout=timeout)
         self._clock = clock
 
     def connect(self) -> None:
         super().connect()
-        self._clock.watch(self.sock)
+        self._clock.watch_socket(self.sock)
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
+class _RedirectHandler(urllib.request.HTTPRedirectHandler):
     """The library's, but that the body of a redirect is not read, which may have no end."""
 
     def http_error_302(
@@ -218,7 +220,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return new
 
 
-def _opener(clock: _Clock) -> urllib.request.OpenerDirector:
+def _build_opener(clock: _RequestClock) -> urllib.request.OpenerDirector:
     """Of no other schemes than http and https: urllib's own knows file, ftp and data."""
     opener = urllib.request.OpenerDirector()
     for handler in (
@@ -226,21 +228,21 @@ def _opener(clock: _Clock) -> urllib.request.OpenerDirector:
         urllib.request.UnknownHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
-        _Redirects(),
-        _Http(clock),
-        _Https(clock),
+        _RedirectHandler(),
+        _BoundedHttpHandler(clock),
+        _BoundedHttpsHandler(clock),
     ):
         opener.add_handler(handler)
     return opener
 
 
-def _length(response: HTTPResponse) -> int | None:
+def _read_length(response: HTTPResponse) -> int | None:
     if response._method == 'HEAD':  # type: ignore[attr-defined]
         return None
     return response.length
 
 
-def _shown(reason: object) -> str:
+def _describe_reason(reason: object) -> str:
     """Why there is no answer: it may repeat what the server sent."""
     text = ''.join(letter for letter in str(reason)[:200] if letter.isprintable())
     return text or type(reason).__name__

@@ -11,8 +11,8 @@ import re
 from itertools import islice
 from typing import Any
 
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import UnreadableContent
 
 # A text in quotation marks, or a mark that an element follows. A text that is not closed ends with the input. Possessive,
 # so that time and memory grow with the input alone.
@@ -28,8 +28,8 @@ def parse_json(content: bytes, *, most_values: int) -> Any:
     Raises: Unreadable for what is no JSON, is nested too deeply or has a number of too many digits; TooLarge.
     """
     if next(islice(_PART.finditer(content), most_values, None), None) is not None:
-        raise TooLarge(f'has more than {most_values} values')
+        raise ContentTooLarge(f'has more than {most_values} values')
     try:
         return json.loads(content.decode())
     except (ValueError, RecursionError):
-        raise Unreadable('is no JSON that can be read') from None
+        raise UnreadableContent('is no JSON that can be read') from None

@@ -48,25 +48,25 @@ _DECODING = (
 )
 
 
-class Unreadable(ValueError):
+class UnreadableContent(ValueError):
     """Bytes that are not read; the text says why and continues a sentence that begins with their name."""
 
 
-class TooLarge(Unreadable):
+class ContentTooLarge(UnreadableContent):
     """There are more bytes than allowed."""
 
 
-class TooSlow(Unreadable):
+class ContentTooSlow(UnreadableContent):
     """The bytes were not all there after the seconds allowed."""
 
 
-class Readable(Protocol):
+class ReadableStream(Protocol):
     """What can be read: a file, a pipe, an answer of a server."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
-def read_stream(stream: Readable, *, most: int, seconds: float | None = None) -> bytes:
+def read_stream(stream: ReadableStream, *, most: int, seconds: float | None = None) -> bytes:
     """Return all bytes of a stream.
 
     most     bytes
@@ -78,7 +78,9 @@ def read_stream(stream: Readable, *, most: int, seconds: float | None = None) ->
     return b''.join(read_blocks(stream, most=most, seconds=seconds))
 
 
-def read_blocks(stream: Readable, *, most: int, seconds: float | None = None) -> Iterator[bytes]:
+def read_blocks(
+    stream: ReadableStream, *, most: int, seconds: float | None = None
+) -> Iterator[bytes]:
     """Yield the bytes of a stream in blocks; bounds and errors are those of `read_stream`."""
     end = None if seconds is None else time.monotonic() + seconds
     # `read` of a socket's file waits until a block is full; `read1` returns what is there.
@@ -87,20 +89,20 @@ def read_blocks(stream: Readable, *, most: int, seconds: float | None = None) ->
     while block := read(min(BLOCK, most - count + 1)):
         count += len(block)
         if count > most:
-            raise TooLarge(f'has more than {in_words(most)}')
+            raise ContentTooLarge(f'has more than {format_size(most)}')
         yield block
         if end is not None and time.monotonic() > end:
-            raise TooSlow(f'did not arrive within {seconds:.0f} seconds')
+            raise ContentTooSlow(f'did not arrive within {seconds:.0f} seconds')
 
 
-def read_exactly(stream: Readable, size: int, *, seconds: float | None = None) -> bytes:
+def read_exactly(stream: ReadableStream, size: int, *, seconds: float | None = None) -> bytes:
     """Return the next `size` bytes of a stream, and read no further.
 
     Raises: TooSlow; Unreadable where the stream ends before. Of `seconds` the same holds as in `read_stream`.
     """
-    content = read_stream(_Beginning(stream, size), most=size, seconds=seconds)
+    content = read_stream(_StreamBeginning(stream, size), most=size, seconds=seconds)
     if len(content) != size:
-        raise Unreadable(f'ends after {len(content)} of {size} bytes')
+        raise UnreadableContent(f'ends after {len(content)} of {size} bytes')
     return content
 
 
@@ -111,19 +113,19 @@ def open_file(path: Path) -> BufferedReader:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise Unreadable('is no regular file')
+            raise UnreadableContent('is no regular file')
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in _NO_FILE:
-            raise Unreadable('is no regular file') from None
+            raise UnreadableContent('is no regular file') from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # it was replaced meanwhile
         os.close(descriptor)
-        raise Unreadable('is no regular file')
+        raise UnreadableContent('is no regular file')
     return os.fdopen(descriptor, 'rb')
 
 
-def read_file(path: Path, *, most: int) -> bytes:
+def load_file(path: Path, *, most: int) -> bytes:
     """Return the bytes of a regular file; errors are those of `open_file`, and TooLarge."""
     with open_file(path) as file:
         return read_stream(file, most=most)
@@ -131,104 +133,104 @@ def read_file(path: Path, *, most: int) -> bytes:
 
 @contextmanager
 def open_zip(source: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open a .zip whose list of files is not too long, for `read_member` and `member_blocks`.
+    """Open a .zip whose list of files is not too long, for `load_member` and `read_member_blocks`.
 
     Raises: FileNotFoundError, PermissionError; Unreadable for what is none, or has a name twice.
     """
     with open_file(source) if isinstance(source, Path) else source as file:
-        yield _opened(file)
+        yield _open_checked_zip(file)
 
 
-def zip_archive(source: Path) -> zipfile.ZipFile:
+def open_lasting_zip(source: Path) -> zipfile.ZipFile:
     """The same for an archive that stays open until nothing refers to it."""
     file = open_file(source)
-    archive = _opened(file)
+    archive = _open_checked_zip(file)
     weakref.finalize(archive, file.close)
     return archive
 
 
-def zip_names(source: Path) -> list[str]:
+def list_zip_names(source: Path) -> list[str]:
     """Return the names in an archive of which nothing is read; the list may hold one twice. Errors are those of `open_zip`."""
     with open_file(source) as file:
-        return _listed(file).namelist()
+        return _open_zip_directory(file).namelist()
 
 
-def read_member(archive: zipfile.ZipFile, name: str, *, most: int) -> bytes:
+def load_member(archive: zipfile.ZipFile, name: str, *, most: int) -> bytes:
     """Return the expanded bytes of a member.
 
     Raises: FileNotFoundError where there is none of that name; TooLarge; Unreadable for one that is encrypted,
     packed by another method than deflate, damaged, or suspiciously small for its size.
     """
-    return b''.join(member_blocks(archive, name, most=most))
+    return b''.join(read_member_blocks(archive, name, most=most))
 
 
-def member_blocks(archive: zipfile.ZipFile, name: str, *, most: int) -> Iterator[bytes]:
-    """Yield the expanded bytes of a member in blocks; errors are those of `read_member`."""
+def read_member_blocks(archive: zipfile.ZipFile, name: str, *, most: int) -> Iterator[bytes]:
+    """Yield the expanded bytes of a member in blocks; errors are those of `load_member`."""
     info = archive.NameToInfo.get(name)
     if info is None:
         raise FileNotFoundError(name)
     _check_member(info, most)
-    yield from _decoded(archive, info, most)
+    yield from _decode_member(archive, info, most)
 
 
-def _opened(file: IO[bytes]) -> zipfile.ZipFile:
+def _open_checked_zip(file: IO[bytes]) -> zipfile.ZipFile:
     try:
-        archive = _listed(file)
-        _check_whole(archive, file.seek(0, os.SEEK_END))
-    except Unreadable:
+        archive = _open_zip_directory(file)
+        _check_archive(archive, file.seek(0, os.SEEK_END))
+    except UnreadableContent:
         file.close()
         raise
     return archive
 
 
-def _listed(file: IO[bytes]) -> zipfile.ZipFile:
+def _open_zip_directory(file: IO[bytes]) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(_ShortReads(file))
-    except Unreadable:
+        return zipfile.ZipFile(_ShortReadFile(file))
+    except UnreadableContent:
         raise
     except _DECODING:
-        raise Unreadable('is no .zip that can be read') from None
+        raise UnreadableContent('is no .zip that can be read') from None
 
 
-def _check_whole(archive: zipfile.ZipFile, size: int) -> None:
+def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
     """Unreadable for an archive of so many bytes that is not to be unpacked."""
     if len(archive.filelist) != len(archive.NameToInfo):
-        raise Unreadable('has two files of one name')
+        raise UnreadableContent('has two files of one name')
     # Members may share their bytes, so that each by itself is harmless.
     if sum(info.file_size for info in archive.filelist) > max(_SMALL, _MOST_RATIO * size):
-        raise TooLarge(f'expands to more than {_MOST_RATIO} times its size')
+        raise ContentTooLarge(f'expands to more than {_MOST_RATIO} times its size')
 
 
 def _check_member(info: zipfile.ZipInfo, most: int) -> None:
     if info.flag_bits & _ENCRYPTED:
-        raise Unreadable('is encrypted')
+        raise UnreadableContent('is encrypted')
     if info.compress_type not in _METHODS:
-        raise Unreadable(f'is packed by a method other than deflate ({info.compress_type})')
+        raise UnreadableContent(f'is packed by a method other than deflate ({info.compress_type})')
     if info.file_size > most:
-        raise TooLarge(f'has more than {in_words(most)}')
+        raise ContentTooLarge(f'has more than {format_size(most)}')
     if info.file_size > max(_SMALL, _MOST_RATIO * info.compress_size):
-        raise TooLarge(f'expands to more than {_MOST_RATIO} times its size')
+        raise ContentTooLarge(f'expands to more than {_MOST_RATIO} times its size')
 
 
-def _decoded(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
+def _decode_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
     try:
         with archive.open(info) as member:
             count = 0
             for block in read_blocks(member, most=most):
                 count += len(block)
                 yield block
-    except Unreadable:
+    except UnreadableContent:
         raise
     except _DECODING:
-        raise Unreadable('is damaged') from None
+        raise UnreadableContent('is damaged') from None
     if count != info.file_size:
-        raise Unreadable('is damaged')
+        raise UnreadableContent('is damaged')
 
 
-class _Beginning:
+class _StreamBeginning:
     """The first bytes of a stream."""
 
-    def __init__(self, stream: Readable, size: int) -> None:
+    def __init__(self, stream: ReadableStream, size: int) -> None:
         self._read = getattr(stream, 'read1', stream.read)
         self._left = size
 
@@ -238,7 +240,7 @@ class _Beginning:
         return block
 
 
-class _ShortReads:
+class _ShortReadFile:
     """A file of which little is read at once: `zipfile` asks for a whole central directory, however long."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -252,11 +254,11 @@ class _ShortReads:
         wanted = size if 0 <= size <= _MOST_AT_ONCE else _MOST_AT_ONCE + 1
         content = self._file.read(wanted)
         if len(content) > _MOST_AT_ONCE:
-            raise TooLarge('lists too many files')
+            raise ContentTooLarge('lists too many files')
         return content
 
 
-def in_words(count: int) -> str:
+def format_size(count: int) -> str:
     """A number of bytes as a person says it: 64 MiB."""
     for shift, unit in ((30, 'GiB'), (20, 'MiB'), (10, 'KiB')):
         if count >= 1 << shift:

@@ -12,10 +12,12 @@ from datetime import datetime
 
 from coevo.display.redaction import redact
 from coevo.model.containment import Bug
-from coevo.storage.place import Place
+from coevo.storage.place import StoragePlace
 
 
-def keep(place: Place, name: str, bug: Bug, build: str, about: Mapping[str, str]) -> str:
+def write_bug_record(
+    place: StoragePlace, name: str, bug: Bug, build: str, about: Mapping[str, str]
+) -> str:
     """Write it down under a name, without any token, and say where that is.
 
     about  what was in hand: plain words, by what they are
@@ -27,17 +29,17 @@ def keep(place: Place, name: str, bug: Bug, build: str, about: Mapping[str, str]
         'build': build,
         'at': datetime.now(tz=UTC).isoformat(timespec='seconds'),
     }
-    place.write(name, json.dumps(record, indent=2).encode() + b'\n')
-    return place.shown(name)
+    place.write_file(name, json.dumps(record, indent=2).encode() + b'\n')
+    return place.describe(name)
 
 
-def builds(place: Place, folder: str) -> dict[str, str]:
+def load_builds_by_record(place: StoragePlace, folder: str) -> dict[str, str]:
     """The build that met each bug of a folder, by the record's name; what cannot be read is left out."""
-    found = {}
-    for entry in place.entries(folder):
+    builds_by_name = {}
+    for entry in place.list_files(folder):
         record = place.read(entry.name)
         try:
-            found[entry.name] = str(json.loads(record.data)['build']) if record else ''
+            builds_by_name[entry.name] = str(json.loads(record.data)['build']) if record else ''
         except (ValueError, KeyError, TypeError):
             continue
-    return found
+    return builds_by_name

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def building(target: Path) -> Iterator[Path | None]:
+def build_folder_once(target: Path) -> Iterator[Path | None]:
     """A temporary folder that becomes `target` in the end; None if another process made it.
 
     Its parent is for what is of use only until then.
@@ -28,12 +28,12 @@ def building(target: Path) -> Iterator[Path | None]:
         new.mkdir(parents=True)
         try:
             yield new
-            _open_to_all(new)
+            _make_readable_to_all(new)
             new.rename(target)
         finally:
             shutil.rmtree(scratch)
 
 
-def _open_to_all(folder: Path) -> None:
+def _make_readable_to_all(folder: Path) -> None:
     for path in (folder, *folder.rglob('*')):
         path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)

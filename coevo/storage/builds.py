@@ -12,19 +12,19 @@ _MADE = '__pycache__'
 
 
 @cache
-def build(*beside: Path) -> str:
+def identify_build(*beside: Path) -> str:
     """The version, and a digest of the code: of this package, and of the folders `beside` it."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for folder in (_HERE, *beside):
         for path in sorted(folder.rglob('*')):
             if path.is_file() and _MADE not in path.parts:
                 name = path.relative_to(folder.parent).as_posix()
-                found.update(f'{name}\0{path.stat().st_size}\0'.encode())
-                found.update(path.read_bytes())
-    return f'{_version()}+{found.hexdigest()[:12]}'
+                digest.update(f'{name}\0{path.stat().st_size}\0'.encode())
+                digest.update(path.read_bytes())
+    return f'{_find_version()}+{digest.hexdigest()[:12]}'
 
 
-def _version() -> str:
+def _find_version() -> str:
     try:
         return metadata.version('coevo')
     except metadata.PackageNotFoundError:

@@ -8,21 +8,21 @@ from pathlib import Path
 from coevo.storage import durable
 
 
-def write(file: Path, data: bytes) -> None:
-    durable.write(file, [_checksum(data), b'\n', data])
+def write_checksummed(file: Path, data: bytes) -> None:
+    durable.write_durably(file, [_compute_checksum(data), b'\n', data])
 
 
-def read(file: Path) -> bytes | None:
+def load_checksummed(file: Path) -> bytes | None:
     """What was written; None if nothing was, or if it is damaged, in which case it is removed."""
     try:
         checksum, _, data = file.read_bytes().partition(b'\n')
     except FileNotFoundError:
         return None
-    if checksum != _checksum(data):
+    if checksum != _compute_checksum(data):
         file.unlink(missing_ok=True)
         return None
     return data
 
 
-def _checksum(data: bytes) -> bytes:
+def _compute_checksum(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest().encode()

@@ -17,35 +17,35 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from coevo.storage.place import folder_name
+from coevo.storage.place import encode_folder_name
 
 _PINS = '.pins'
 
 
-def clone_folder(store: Path, repo: str) -> Path:
+def locate_clone(store: Path, repo: str) -> Path:
     """Where the clone of a repository lies in a store's folder, or would lie."""
-    return store.absolute() / 'clones' / f'{folder_name(repo)}.git'
+    return store.absolute() / 'clones' / f'{encode_folder_name(repo)}.git'
 
 
 @contextmanager
-def changing(git_dir: Path) -> Iterator[int]:
+def lock_for_change(git_dir: Path) -> Iterator[int]:
     """Wait until nobody else changes a clone; gives the lock's descriptor for children to share."""
-    with _opened(git_dir.with_suffix('.lock')) as descriptor:
+    with _open_descriptor(git_dir.with_suffix('.lock')) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor
 
 
 @contextmanager
-def using(git_dir: Path) -> Iterator[None]:
+def lock_for_use(git_dir: Path) -> Iterator[None]:
     """Keep a clone where it is."""
     path = git_dir.with_suffix('.use')
-    with _opened(path) as descriptor:
+    with _open_descriptor(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         os.utime(path)
         yield
 
 
-class Pins:
+class ClonePins:
     """Keep any number of clones of one folder where they are, with one descriptor for all."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Pins:
     ) -> None:
         self._stack.close()
 
-    def add(self, git_dir: Path) -> None:
+    def pin(self, git_dir: Path) -> None:
         """Keep a clone that is there until all are let go.
 
         Its name is written while it is used: an eviction, which reads names, is alone then.
@@ -72,28 +72,28 @@ class Pins:
         if git_dir.name in self._names:
             return
         if self._descriptor is None:
-            self._descriptor = self._stack.enter_context(_pin_file(git_dir.parent))
-        with using(git_dir):
+            self._descriptor = self._stack.enter_context(_create_pin_file(git_dir.parent))
+        with lock_for_use(git_dir):
             os.write(self._descriptor, os.fsencode(f'{git_dir.name}\n'))
         self._names.add(git_dir.name)
 
 
 @contextmanager
-def deserted(git_dir: Path) -> Iterator[bool]:
+def lock_if_deserted(git_dir: Path) -> Iterator[bool]:
     """Whether nobody changes or reads a clone; if so, it stays so inside."""
     locks = (git_dir.with_suffix('.lock'), git_dir.with_suffix('.use'))
-    with _opened(locks[0]) as changers, _opened(locks[1]) as readers:
-        yield _alone(changers) and _alone(readers) and not _is_pinned(git_dir)
+    with _open_descriptor(locks[0]) as changers, _open_descriptor(locks[1]) as readers:
+        yield _can_lock_alone(changers) and _can_lock_alone(readers) and not _is_pinned(git_dir)
 
 
-def last_use(git_dir: Path) -> int:
+def load_last_use(git_dir: Path) -> int:
     """In nanoseconds; 0 if it is not known."""
     path = git_dir.with_suffix('.use')
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
 @contextmanager
-def _opened(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
+def _open_descriptor(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
     descriptor = os.open(path, flags | os.O_CLOEXEC, 0o644)
     try:
         yield descriptor
@@ -102,7 +102,7 @@ def _opened(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterator[int]:
 
 
 @contextmanager
-def _pin_file(folder: Path) -> Iterator[int]:
+def _create_pin_file(folder: Path) -> Iterator[int]:
     """A new file of names; it is locked before it has the name by which others see it."""
     descriptor, hidden = tempfile.mkstemp(prefix='.pins-', dir=folder)
     path = folder / f'{Path(hidden).name.removeprefix(".")}{_PINS}'  # own name: mkstemp's
@@ -117,13 +117,15 @@ def _pin_file(folder: Path) -> Iterator[int]:
 
 def _is_pinned(git_dir: Path) -> bool:
     """Whether a living process has it among its names; what a dead one left is removed."""
-    return any(git_dir.name in _names(path) for path in git_dir.parent.glob(f'*{_PINS}'))
+    return any(
+        git_dir.name in _load_pinned_names(path) for path in git_dir.parent.glob(f'*{_PINS}')
+    )
 
 
-def _names(path: Path) -> list[str]:
+def _load_pinned_names(path: Path) -> list[str]:
     try:
-        with _opened(path, os.O_RDWR) as descriptor:
-            if _alone(descriptor):
+        with _open_descriptor(path, os.O_RDWR) as descriptor:
+            if _can_lock_alone(descriptor):
                 path.unlink(missing_ok=True)
                 return []
             return path.read_text(encoding='utf-8', errors='surrogateescape').splitlines()
@@ -131,7 +133,7 @@ def _names(path: Path) -> list[str]:
         return []
 
 
-def _alone(descriptor: int) -> bool:
+def _can_lock_alone(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

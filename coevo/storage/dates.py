@@ -19,14 +19,14 @@ from typing import TypeVar
 
 from coevo.model import codec
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.standing_rows import StandingRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.storage import archive
-from coevo.storage.place import Found
-from coevo.storage.place import Place
-from coevo.storage.place import folder_name
-from coevo.storage.place import named
+from coevo.storage.place import StoragePlace
+from coevo.storage.place import StoredFile
+from coevo.storage.place import decode_folder_name
+from coevo.storage.place import encode_folder_name
 
 FOLDER = 'dates'
 
@@ -34,7 +34,7 @@ _PIECE, _OPEN, _WANTED = 'all', 'open', '.wanted'
 _Kept = TypeVar('_Kept')
 
 
-class Basis(StrEnum):
+class SearchBasis(StrEnum):
     """What was searched."""
 
     WITH_PULLS = 'with_pulls'
@@ -42,7 +42,7 @@ class Basis(StrEnum):
     SHALLOW = 'shallow'
 
 
-class NoDate(StrEnum):
+class NoDateReason(StrEnum):
     """Why the commit that brings a body in first does not date it."""
 
     UNDATED = 'undated'
@@ -90,7 +90,7 @@ class SeenBody:
     body: str
     rev: str
     moment: datetime | None
-    no_date: NoDate | None = None
+    no_date: NoDateReason | None = None
 
     @property
     def date(self) -> datetime | None:
@@ -115,7 +115,7 @@ class SeenBodies:
     """
 
     version: str
-    basis: Basis
+    basis: SearchBasis
     crawled_at: datetime
     tips: tuple[str, ...]
     seen: tuple[SeenBody, ...]
@@ -123,7 +123,7 @@ class SeenBodies:
     state: SearchState | None = None
 
     @property
-    def searched(self) -> frozenset[str]:
+    def searched_bodies(self) -> frozenset[str]:
         return frozenset((*self.absent, *(each.body for each in self.seen)))
 
 
@@ -137,103 +137,114 @@ class RowDates:
     basis: str
 
 
-def method_key(row: MethodRow) -> str:
+def compute_method_key(row: MethodRow) -> str:
     """Name all that the bodies of a method row depend on."""
-    rev = row.old_rev if row.change is Change.DELETED else row.new_rev
+    rev = row.old_rev if row.change is MethodChange.DELETED else row.new_rev
     dependencies = (
         f'{each.revised} {each.start_line} {each.end_line} {each.file}' for each in row.dependencies
     )
     test = (rev, row.test_file, row.test_class, row.test_method, ','.join(row.parameters))
-    return short_hash('method', *test, row.new_rev, *dependencies)
+    return compute_short_hash('method', *test, row.new_rev, *dependencies)
 
 
-def standing_key(row: StandingRow) -> str:
+def compute_standing_key(row: StandingRow) -> str:
     """Name all that the bodies of a standing row depend on."""
-    focus = (codec.encode(each).decode() for each in row.focus)
-    tests = (codec.encode(each).decode() for each in row.executing_tests or ())
-    return short_hash('standing', row.standing_id, row.walk, row.new_rev, *focus, *tests)
+    focus = (codec.encode_record(each).decode() for each in row.focus)
+    tests = (codec.encode_record(each).decode() for each in row.executing_tests or ())
+    return compute_short_hash('standing', row.standing_id, row.walk, row.new_rev, *focus, *tests)
 
 
-def row_key(row: MethodRow | StandingRow) -> str:
+def compute_row_key(row: MethodRow | StandingRow) -> str:
     """Name all that the bodies of a row depend on."""
-    return method_key(row) if isinstance(row, MethodRow) else standing_key(row)
+    return compute_method_key(row) if isinstance(row, MethodRow) else compute_standing_key(row)
 
 
-def read_wanted(place: Place, repo: str, language: str, version: str) -> WantedBodies | None:
-    found = _read(place, _wanted(repo, language), WantedBodies)
-    return found if found is not None and found.version == version else None
+def load_wanted_bodies(
+    place: StoragePlace, repo: str, language: str, version: str
+) -> WantedBodies | None:
+    wanted = _load_record(place, _name_wanted_file(repo, language), WantedBodies)
+    return wanted if wanted is not None and wanted.version == version else None
 
 
-def write_wanted(place: Place, repo: str, language: str, wanted: WantedBodies) -> None:
-    _write(place, _wanted(repo, language), wanted)
+def write_wanted_bodies(
+    place: StoragePlace, repo: str, language: str, wanted: WantedBodies
+) -> None:
+    _write_record(place, _name_wanted_file(repo, language), wanted)
 
 
-def read_seen(place: Place, repo: str, language: str, version: str) -> SeenBodies | None:
-    found = _read(place, _seen(repo, language), SeenBodies)
-    return found if found is not None and found.version == version else None
+def load_seen_bodies(
+    place: StoragePlace, repo: str, language: str, version: str
+) -> SeenBodies | None:
+    seen = _load_record(place, _name_seen_file(repo, language), SeenBodies)
+    return seen if seen is not None and seen.version == version else None
 
 
-def write_seen(place: Place, repo: str, language: str, seen: SeenBodies) -> None:
-    _write(place, _seen(repo, language), seen)
+def write_seen_bodies(place: StoragePlace, repo: str, language: str, seen: SeenBodies) -> None:
+    _write_record(place, _name_seen_file(repo, language), seen)
 
 
-def read_all_wanted(
-    place: Place, versions: Mapping[str, str]
+def load_all_wanted_bodies(
+    place: StoragePlace, versions: Mapping[str, str]
 ) -> Iterator[tuple[str, WantedBodies]]:
     """Yield (language, what a repository wants) for all repositories of a store, in their order.
 
     versions  of the parsers of the languages that are known here
     """
-    found = [entry.name for entry in place.entries(FOLDER) if entry.name.endswith(_WANTED)]
-    names = [(named(name.rpartition('/')[2].removesuffix(_WANTED)), name) for name in sorted(found)]
+    file_names = [entry.name for entry in place.list_files(FOLDER) if entry.name.endswith(_WANTED)]
+    names = [
+        (decode_folder_name(name.rpartition('/')[2].removesuffix(_WANTED)), name)
+        for name in sorted(file_names)
+    ]
     known = [(language, name) for language, name in names if language in versions]
-    contents = place.read_all([name for _, name in known])
+    contents = place.load_files([name for _, name in known])
     for (language, _), content in zip(known, contents, strict=True):
-        wanted = _decoded(content, WantedBodies)
+        wanted = _decode_record(content, WantedBodies)
         if wanted is not None and wanted.version == versions[language]:
             yield language, wanted
 
 
-def begin(place: Place, repo: str) -> None:
+def mark_unsearched(place: StoragePlace, repo: str) -> None:
     """Note that a clone may hold commits that were not searched."""
-    place.write(f'{_folder(repo)}/{_OPEN}', b'')
+    place.write_file(f'{_name_repo_folder(repo)}/{_OPEN}', b'')
 
 
-def is_open(place: Place, repo: str) -> bool:
+def is_unsearched(place: StoragePlace, repo: str) -> bool:
     """Whether a clone was changed and not searched since."""
-    return place.read(f'{_folder(repo)}/{_OPEN}') is not None
+    return place.read(f'{_name_repo_folder(repo)}/{_OPEN}') is not None
 
 
-def end(place: Place, repo: str) -> None:
+def mark_searched(place: StoragePlace, repo: str) -> None:
     """Note that a clone was searched."""
-    place.remove([f'{_folder(repo)}/{_OPEN}'])
+    place.remove_files([f'{_name_repo_folder(repo)}/{_OPEN}'])
 
 
-def _read(place: Place, name: str, record: type[_Kept]) -> _Kept | None:
-    return _decoded(place.read(name), record)
+def _load_record(place: StoragePlace, name: str, record: type[_Kept]) -> _Kept | None:
+    return _decode_record(place.read(name), record)
 
 
-def _decoded(found: Found | None, record: type[_Kept]) -> _Kept | None:
+def _decode_record(found: StoredFile | None, record: type[_Kept]) -> _Kept | None:
     if found is None:
         return None
     try:
-        piece = archive.decode(found.data).pieces.get(_PIECE)
+        piece = archive.decode_archive(found.data).pieces.get(_PIECE)
     except archive.DamagedArchive:
         return None
-    return None if piece is None else codec.decode(record, piece.unpack())
+    return None if piece is None else codec.decode_record(record, piece.unpack())
 
 
-def _write(place: Place, name: str, record: object) -> None:
-    place.write(name, archive.encode({_PIECE: archive.pack(codec.encode(record))}))
+def _write_record(place: StoragePlace, name: str, record: object) -> None:
+    place.write_file(
+        name, archive.encode_archive({_PIECE: archive.pack_piece(codec.encode_record(record))})
+    )
 
 
-def _folder(repo: str) -> str:
-    return f'{FOLDER}/{folder_name(repo)}'
+def _name_repo_folder(repo: str) -> str:
+    return f'{FOLDER}/{encode_folder_name(repo)}'
 
 
-def _wanted(repo: str, language: str) -> str:
-    return f'{_folder(repo)}/{folder_name(language)}{_WANTED}'
+def _name_wanted_file(repo: str, language: str) -> str:
+    return f'{_name_repo_folder(repo)}/{encode_folder_name(language)}{_WANTED}'
 
 
-def _seen(repo: str, language: str) -> str:
-    return f'{_folder(repo)}/{folder_name(language)}.seen'
+def _name_seen_file(repo: str, language: str) -> str:
+    return f'{_name_repo_folder(repo)}/{encode_folder_name(language)}.seen'

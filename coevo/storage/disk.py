@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.storage.folders import cache_folder
-from coevo.storage.folders import work_root
+from coevo.storage.folders import find_cache_folder
+from coevo.storage.folders import find_work_root
 
 # Anything else that a system call may say is a bug of ours, and keeps its traceback.
 TROUBLE = {
@@ -43,26 +43,26 @@ _LEAST_BYTES = 1 << 20
 _OF_THE_TARGET = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def is_trouble(error: OSError, words: Sequence[str]) -> bool:
+def is_mendable(error: OSError, words: Sequence[str]) -> bool:
     """Whether a person can mend it, who gave the command those words; else it is a bug of ours.
 
     What is missing is trouble where the words name it, or something below it; what is there already,
     where it is a file in the place of a folder.
     """
     if error.errno == errno.ENOENT:
-        return error.filename is not None and _is_named(os.fsdecode(error.filename), words)
+        return error.filename is not None and _is_named_in(os.fsdecode(error.filename), words)
     if error.errno == errno.EEXIST:
         there = Path(os.fsdecode(error.filename or ''))
         return there.exists() and not there.is_dir()
     return error.errno in TROUBLE
 
 
-def _is_named(path: str, words: Sequence[str]) -> bool:
+def _is_named_in(path: str, words: Sequence[str]) -> bool:
     given = [Path(part).absolute() for word in words for part in (word, word.partition('=')[2])]
-    return any(Path(path).absolute() in (one, *one.parents) for one in given)
+    return any(Path(path).absolute() in (given_path, *given_path.parents) for given_path in given)
 
 
-def sentence(error: OSError, words: Sequence[str] = ()) -> str:
+def describe_trouble(error: OSError, words: Sequence[str] = ()) -> str:
     """What cannot be used and what to do; of a full disk that names no file, the place that is full.
 
     words  of the command, which name places
@@ -72,26 +72,30 @@ def sentence(error: OSError, words: Sequence[str] = ()) -> str:
     if error.errno in _OF_THE_TARGET and error.filename2 is not None:
         name = error.filename2
     if name is None and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        name = next(filter(_is_full, _places(words)), None)
+        name = next(filter(_is_full, _list_writable_folders(words)), None)
     what = 'a file' if name is None else os.fsdecode(name)
     return f'{what} cannot be used ({os.strerror(error.errno)}); {TROUBLE[error.errno]}'
 
 
-def _places(words: Sequence[str]) -> Iterator[Path]:
+def _list_writable_folders(words: Sequence[str]) -> Iterator[Path]:
     """Folders that a command may write to: those that it names, ours, and where it stands."""
     for word in words:
         for part in (word, word.partition('=')[2]):
             if part and not part.startswith('-'):
                 yield from (
-                    one for one in (Path(part), *Path(part).absolute().parents) if one.exists()
+                    folder
+                    for folder in (Path(part), *Path(part).absolute().parents)
+                    if folder.exists()
                 )
-    yield from (work_root(), Path(tempfile.gettempdir()), cache_folder(), Path.cwd())
+    yield from (find_work_root(), Path(tempfile.gettempdir()), find_cache_folder(), Path.cwd())
 
 
 def _is_full(folder: Path) -> bool:
     try:
-        found = os.statvfs(folder)
+        file_system = os.statvfs(folder)
     except OSError:
         return False
-    blocks = bool(found.f_blocks) and found.f_bavail * found.f_frsize < _LEAST_BYTES
-    return blocks or (bool(found.f_files) and not found.f_favail)
+    blocks = (
+        bool(file_system.f_blocks) and file_system.f_bavail * file_system.f_frsize < _LEAST_BYTES
+    )
+    return blocks or (bool(file_system.f_files) and not file_system.f_favail)

@@ -11,33 +11,35 @@ import pyarrow.parquet as pq
 from coevo.model import codec
 from coevo.model import schema
 from coevo.model.errors import Fatal
-from coevo.storage.place import Found
-from coevo.storage.place import Place
+from coevo.storage.place import StoragePlace
+from coevo.storage.place import StoredFile
 
 
-def line(record: object) -> bytes:
+def encode_line(record: object) -> bytes:
     """A record as a file of its own."""
-    return codec.encode(record) + b'\n'
+    return codec.encode_record(record) + b'\n'
 
 
-def read(record: type[codec.Record], place: Place, name: str, remedy: str) -> codec.Record | None:
+def load_record(
+    record: type[codec.Record], place: StoragePlace, name: str, remedy: str
+) -> codec.Record | None:
     """What `line` was given, None if there is no file; Fatal, with its remedy, if it is damaged."""
-    found = place.read(name)
-    return None if found is None else decoded(record, place, name, found, remedy)
+    file = place.read(name)
+    return None if file is None else decode_record(record, place, name, file, remedy)
 
 
-def decoded(
-    record: type[codec.Record], place: Place, name: str, found: Found, remedy: str
+def decode_record(
+    record: type[codec.Record], place: StoragePlace, name: str, found: StoredFile, remedy: str
 ) -> codec.Record:
     """The same of a file that was read already."""
     try:
-        return codec.decode(record, found.data)
+        return codec.decode_record(record, found.data)
     except (ValueError, TypeError, KeyError) as error:
-        raise Fatal(f'{place.shown(name)} is damaged: {remedy}') from error
+        raise Fatal(f'{place.describe(name)} is damaged: {remedy}') from error
 
 
-def parquet(record: type, rows: Sequence[Any]) -> bytes:
+def encode_parquet(record: type, rows: Sequence[Any]) -> bytes:
     """Records of one type as a table."""
     sink = pa.BufferOutputStream()
-    pq.write_table(schema.table(record, rows), sink, compression='zstd')
+    pq.write_table(schema.build_table(record, rows), sink, compression='zstd')
     return bytes(sink.getvalue())

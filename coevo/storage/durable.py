@@ -13,13 +13,13 @@ from pathlib import Path
 UNFINISHED = '.new-'
 
 
-def write(path: Path, parts: Iterable[bytes]) -> None:
+def write_durably(path: Path, parts: Iterable[bytes]) -> None:
     """Replace the file at `path`; its folder is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Threads, and machines that share the folder, may write the same file at once.
     temporary = path.with_name(f'{path.name}{UNFINISHED}{secrets.token_hex(6)}')
     try:
-        with naming(path), temporary.open('wb') as new:
+        with name_file_in_errors(path), temporary.open('wb') as new:
             new.writelines(parts)
             new.flush()
             os.fsync(new.fileno())
@@ -27,11 +27,11 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync(path.parent)
+    sync_to_disk(path.parent)
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def name_file_in_errors(path: Path) -> Iterator[None]:
     """Let trouble with writing say what was written: a full disk does not, nor does a name of ours."""
     try:
         yield
@@ -41,7 +41,7 @@ def naming(path: Path) -> Iterator[None]:
         raise
 
 
-def sync(path: Path) -> None:
+def sync_to_disk(path: Path) -> None:
     """Let a file, or the names in a folder, survive a loss of power."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -12,7 +12,7 @@ from coevo.storage import checksummed
 BOUND_BYTES = 256 << 20
 
 
-class Entries:
+class FileCache:
     """Without a folder it keeps nothing. Safe from several threads."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -23,18 +23,18 @@ class Entries:
     def read(self, key: str) -> bytes | None:
         if self._folder is None:
             return None
-        file = _file(self._folder, key)
-        data = checksummed.read(file)
+        file = _locate_file(self._folder, key)
+        data = checksummed.load_checksummed(file)
         if data is not None:
             file.touch()  # for `_make_room`
         return data
 
-    def write(self, key: str, data: bytes) -> None:
+    def write_entry(self, key: str, data: bytes) -> None:
         if self._folder is not None:
-            checksummed.write(_file(self._folder, key), data)
+            checksummed.write_checksummed(_locate_file(self._folder, key), data)
 
 
-def _file(folder: Path, key: str) -> Path:
+def _locate_file(folder: Path, key: str) -> Path:
     return folder / key[:2] / key  # own name: a digest
 
 

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from urllib.parse import urlunsplit
 
 from coevo.model.errors import Transient
-from coevo.storage.bounded_http import Unreachable
+from coevo.storage.bounded_http import ServerUnreachable
 from coevo.storage.bounded_http import open_url
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import UnreadableContent
 
 _TRIES = 4
 _PAUSE = 1.0
@@ -30,7 +30,7 @@ _PASSING = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class FetchAnswer:
     """What a server answered.
 
     status   of HTTP, below 500
@@ -67,7 +67,7 @@ class Fetcher:
         accept: str = '*/*',
         into: IO[bytes] | None = None,
         part: tuple[int, int] | None = None,
-    ) -> Fetched:
+    ) -> FetchAnswer:
         """Return the answer to GET.
 
         url         a user and a password in it are sent as a login
@@ -79,15 +79,17 @@ class Fetcher:
 
         Raises: Transient where the server cannot be reached, has a fault, or sends too much.
         """
-        request = urllib.request.Request(_without_login(url), headers=_headers(url, accept, part))
+        request = urllib.request.Request(
+            _remove_login(url), headers=_build_headers(url, accept, part)
+        )
         for number in range(self.tries):
             try:
                 return _fetch_once(request, most_bytes, seconds, into, part)
-            except (Unreachable, Unreadable, Transient) as error:
+            except (ServerUnreachable, UnreadableContent, Transient) as error:
                 trouble = error
             if number < self.tries - 1:
                 time.sleep(self.pause * 2**number)
-        raise Transient(f'{_without_login(url)} cannot be fetched: {trouble}') from None
+        raise Transient(f'{_remove_login(url)} cannot be fetched: {trouble}') from None
 
 
 def _fetch_once(
@@ -96,7 +98,7 @@ def _fetch_once(
     seconds: float,
     into: IO[bytes] | None,
     part: tuple[int, int] | None,
-) -> Fetched:
+) -> FetchAnswer:
     try:
         with open_url(request, seconds=seconds) as answer:
             headers = {name.lower(): text for name, text in answer.headers.items()}
@@ -104,24 +106,24 @@ def _fetch_once(
                 most = part[1] - part[0] + 1
             if into is None or answer.status != 200:
                 content = answer.read(most=most)
-                return Fetched(status=answer.status, headers=headers, content=content)
+                return FetchAnswer(status=answer.status, headers=headers, content=content)
             into.seek(0)
             into.truncate()
-            for block in answer.blocks(most=most):
+            for block in answer.iterate_body(most=most):
                 into.write(block)
-            return Fetched(status=answer.status, headers=headers)
+            return FetchAnswer(status=answer.status, headers=headers)
     except urllib.error.HTTPError as error:
         if error.code >= 500 or error.code in _PASSING:
             raise Transient(f'the server says {error.code}') from None
-        return Fetched(status=error.code)
+        return FetchAnswer(status=error.code)
 
 
-def _without_login(url: str) -> str:
-    place = urlsplit(url)
-    return urlunsplit(place._replace(netloc=place.netloc.rpartition('@')[2]))
+def _remove_login(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition('@')[2]))
 
 
-def _headers(url: str, accept: str, part: tuple[int, int] | None) -> dict[str, str]:
+def _build_headers(url: str, accept: str, part: tuple[int, int] | None) -> dict[str, str]:
     headers = {'Accept': accept, 'Accept-Encoding': 'identity', 'User-Agent': 'coevo'}
     if part is not None:
         headers['Range'] = f'bytes={part[0]}-{part[1]}'

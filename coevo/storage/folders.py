@@ -10,7 +10,7 @@ from pathlib import Path
 SYSTEM_CACHE = Path('/var/cache/coevo')
 
 
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """The folder of tools and libraries: $COEVO_CACHE, the system's for root, else the user's."""
     named = os.environ.get('COEVO_CACHE')
     if named:
@@ -21,6 +21,6 @@ def cache_folder() -> Path:
     return Path(base) / 'coevo'  # own name: the user's
 
 
-def work_root() -> Path:
+def find_work_root() -> Path:
     """The folder under which runs work: $COEVO_WORK, else /var/tmp (on disk, open to all users)."""
     return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # own name: the user's

@@ -21,7 +21,7 @@ from typing import Self
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.place import Place
+from coevo.storage.place import StoragePlace
 
 SECONDS = 60.0
 # Renewed so many times within its time, so that one lost request does no harm.
@@ -30,20 +30,20 @@ _RENEWALS = 4
 _GRAIN = 1.0
 
 
-def this_process() -> str:
+def name_this_process() -> str:
     return f'{socket.gethostname()}:{os.getpid()}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class LeaseTerms:
     """Whom a lease is for, in words for people and reapers, and how long it lives unrenewed."""
 
-    owner: str = field(default_factory=this_process)
+    owner: str = field(default_factory=name_this_process)
     seconds: float = field(default_factory=lambda: SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class LeaseHolder:
     """What stands in a lease's file; without an owner it was given back."""
 
     owner: str | None
@@ -53,25 +53,25 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseStanding:
+class LeaseState:
     """A lease as others see it; `age` in seconds since it was renewed."""
 
     name: str
-    holder: Holder
+    holder: LeaseHolder
     age: float
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until another one may take it; below 0 where it is free."""
         if self.holder.owner is None:
             return -1.0
         return self.holder.seconds + _GRAIN - self.age
 
 
-class Taken(Exception):
+class LeaseTaken(Exception):
     """Somebody holds it."""
 
-    def __init__(self, standing: LeaseStanding) -> None:
+    def __init__(self, standing: LeaseState) -> None:
         self.standing = standing
         super().__init__(
             f'held by {standing.holder.owner}, last heard of {max(0, standing.age):.0f} s ago'
@@ -85,13 +85,17 @@ class LeaseLost(Transient):
 class Lease:
     """A lease that is held; within `with` it is renewed by a thread, and given back in the end."""
 
-    def __init__(self, place: Place, name: str, holder: Holder, version: str, since: float) -> None:
+    def __init__(
+        self, place: StoragePlace, name: str, holder: LeaseHolder, version: str, since: float
+    ) -> None:
         self._place, self._name = place, name
         self._holder, self._version, self._since = holder, version, since
         self._trouble: str | None = None
         self._mutex = threading.Lock()
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f'lease {name}', daemon=True)
+        self._thread = threading.Thread(
+            target=self._renew_until_over, name=f'lease {name}', daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -107,30 +111,34 @@ class Lease:
         self._thread.join()
         self._give_back()
 
-    def check(self) -> None:
+    def check_held(self) -> None:
         """LeaseLost if it was taken, or could not be renewed in time. Asks nobody."""
-        if self._trouble is None and _elapsed() - self._since > self._holder.seconds:
+        if self._trouble is None and _read_boot_clock() - self._since > self._holder.seconds:
             self._trouble = 'it could not be renewed in time'
         if self._trouble is not None:
-            raise LeaseLost(f'{self._place.shown(self._name)} is no longer held: {self._trouble}')
+            raise LeaseLost(
+                f'{self._place.describe(self._name)} is no longer held: {self._trouble}'
+            )
 
-    def confirm(self) -> None:
+    def confirm_held(self) -> None:
         """Renew it now; LeaseLost, or Transient if the place does not answer."""
         with self._mutex:
-            self.check()
-            since = _elapsed()
+            self.check_held()
+            since = _read_boot_clock()
             holder = replace(self._holder, renewals=self._holder.renewals + 1)
-            version = self._place.exchange(self._name, codec.encode(holder), self._version)
+            version = self._place.write_if_unchanged(
+                self._name, codec.encode_record(holder), self._version
+            )
             if version is None:
                 self._trouble = 'another process took it over'
             else:
                 self._holder, self._version, self._since = holder, version, since
-            self.check()
+            self.check_held()
 
-    def _beat(self) -> None:
+    def _renew_until_over(self) -> None:
         while not self._over.wait(self._holder.seconds / _RENEWALS):
             try:
-                self.confirm()
+                self.confirm_held()
             except LeaseLost:
                 return
             except Transient:
@@ -144,68 +152,74 @@ class Lease:
         if self._trouble is None:
             free = replace(self._holder, owner=None)
             try:
-                self._place.exchange(self._name, codec.encode(free), self._version)
+                self._place.write_if_unchanged(self._name, codec.encode_record(free), self._version)
             except (Transient, Fatal):
                 return
 
 
-def take(place: Place, name: str, terms: Terms) -> Lease:
+def take_lease(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
     """Take a lease that is free or over; Taken at once if it is not."""
-    found = place.read(name)
-    if found is not None:
-        standing = _standing(place, name, found.data, found.modified)
-        if standing.left >= 0:
-            raise Taken(standing)
-    since = _elapsed()
-    holder = Holder(owner=terms.owner, token=secrets.token_hex(8), seconds=terms.seconds)
-    version = place.exchange(name, codec.encode(holder), found.version if found else None)
+    file = place.read(name)
+    if file is not None:
+        standing = _build_lease_state(place, name, file.data, file.modified)
+        if standing.seconds_left >= 0:
+            raise LeaseTaken(standing)
+    since = _read_boot_clock()
+    holder = LeaseHolder(owner=terms.owner, token=secrets.token_hex(8), seconds=terms.seconds)
+    version = place.write_if_unchanged(
+        name, codec.encode_record(holder), file.version if file else None
+    )
     if version is None:
-        return take(place, name, terms)  # somebody was quicker: who?
+        return take_lease(place, name, terms)  # somebody was quicker: who?
     return Lease(place, name, holder, version, since)
 
 
-def take_when_over(place: Place, name: str, terms: Terms) -> Lease:
+def take_lease_when_over(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
     """The same, but wait for a holder that may be dead; Taken as soon as it shows life."""
-    first: Holder | None = None
+    first: LeaseHolder | None = None
     while True:
         try:
-            return take(place, name, terms)
-        except Taken as taken:
+            return take_lease(place, name, terms)
+        except LeaseTaken as taken:
             if first is not None and taken.standing.holder != first:
                 raise
             first = taken.standing.holder
-            time.sleep(min(taken.standing.left + 0.01, first.seconds / _RENEWALS))
+            time.sleep(min(taken.standing.seconds_left + 0.01, first.seconds / _RENEWALS))
 
 
-def standings(place: Place, folder: str) -> tuple[LeaseStanding, ...]:
+def list_lease_states(place: StoragePlace, folder: str) -> tuple[LeaseState, ...]:
     """All leases right below a folder that somebody holds, or held when he was last heard of."""
-    found = []
-    for entry in place.entries(folder):
+    states = []
+    for entry in place.list_files(folder):
         content = None if entry.name.endswith(_CLOCK) else place.read(entry.name)
         if content is not None:
-            found.append(_standing(place, entry.name, content.data, content.modified))
-    return tuple(one for one in found if one.holder.owner is not None)
+            states.append(_build_lease_state(place, entry.name, content.data, content.modified))
+    return tuple(state for state in states if state.holder.owner is not None)
 
 
 _CLOCK = '.clock'
 
 
-def _standing(place: Place, name: str, data: bytes, modified: int) -> LeaseStanding:
-    holder = codec.decode(Holder, data)
-    age = 0.0 if holder.owner is None else (_now(place, f'{name}{_CLOCK}') - modified) / 1e9
-    return LeaseStanding(name=name, holder=holder, age=age)
+def _build_lease_state(place: StoragePlace, name: str, data: bytes, modified: int) -> LeaseState:
+    holder = codec.decode_record(LeaseHolder, data)
+    age = (
+        0.0
+        if holder.owner is None
+        else (_read_place_time(place, f'{name}{_CLOCK}') - modified) / 1e9
+    )
+    return LeaseState(name=name, holder=holder, age=age)
 
 
-def _now(place: Place, name: str) -> int:
+def _read_place_time(place: StoragePlace, name: str) -> int:
     """The place's time, at the earliest when this was called."""
-    found = None
-    while found is None:  # another one that asked may have removed it
-        place.write(name, b'')
-        found = place.read(name)
-    place.remove([name])
-    return found.modified
+    clock_file = None
+    while clock_file is None:  # another one that asked may have removed it
+        place.write_file(name, b'')
+        clock_file = place.read(name)
+    place.remove_files([name])
+    return clock_file.modified
 
 
-def _elapsed() -> float:
+def _read_boot_clock() -> float:
     """Seconds, those that the machine slept among them."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -18,7 +18,7 @@ from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.storage import archive
 from coevo.storage.dates import RowDates
-from coevo.storage.place import Place
+from coevo.storage.place import StoragePlace
 from coevo.storage.store import Partition
 from coevo.storage.walks import WalkRecord
 
@@ -57,11 +57,11 @@ class CloneMoments(Mapping[str, CloneMoment]):
         self._last: CloneMoment | None = None
 
     def add(self, moment: CloneMoment) -> None:
-        self._pieces[moment.repo] = archive.pack(codec.encode(moment))
+        self._pieces[moment.repo] = archive.pack_piece(codec.encode_record(moment))
 
-    def of(self, repos: Collection[str]) -> CloneMoments:
+    def select_repos(self, repos: Collection[str]) -> CloneMoments:
         """Those of some repositories, as far as they are here."""
-        return CloneMoments({repo: one for repo, one in self._pieces.items() if repo in repos})
+        return CloneMoments({repo: piece for repo, piece in self._pieces.items() if repo in repos})
 
     @property
     def pieces(self) -> Mapping[str, archive.ArchivePiece]:
@@ -70,7 +70,7 @@ class CloneMoments(Mapping[str, CloneMoment]):
     def __getitem__(self, repo: str) -> CloneMoment:
         piece = self._pieces[repo]
         if self._last is None or self._last.repo != repo:
-            self._last = codec.decode(CloneMoment, piece.unpack())
+            self._last = codec.decode_record(CloneMoment, piece.unpack())
         return self._last
 
     def __contains__(self, repo: object) -> bool:
@@ -99,80 +99,89 @@ class MonthRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Withdrawn:
+class _WithdrawnNumbers:
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Dates:
+class _DateRows:
     rows: tuple[RowDates, ...]
 
 
-def read(place: Place, month: str) -> MonthRecord | None:
+def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
     """None where the month was not released yet; Fatal if its record is damaged."""
-    found = place.read(_name(month))
-    if found is None:
+    file = place.read(_name_month_file(month))
+    if file is None:
         return None
     try:
-        held = archive.decode(found.data)
+        contents = archive.decode_archive(file.data)
     except archive.DamagedArchive:
-        held = archive.Archive(pieces={}, damaged=('',))
-    if held.damaged:
+        contents = archive.Archive(pieces={}, damaged=('',))
+    if contents.damaged:
         raise Fatal(
-            f'{place.shown(_name(month))} is damaged: put it back from a copy of the store, or remove it '
+            f'{place.describe(_name_month_file(month))} is damaged: put it back from a copy of the store, or remove it '
             f'to make {month} of what was mined by now'
         )
     return MonthRecord(
         month=month,
-        parts=tuple(_decoded(MonthPart, held, 'part ')),
+        parts=tuple(_decode_pieces(MonthPart, contents, 'part ')),
         clones=CloneMoments(
             {
                 name.removeprefix(_CLONE): piece
-                for name, piece in held.pieces.items()
+                for name, piece in contents.pieces.items()
                 if name.startswith(_CLONE)
             }
         ),
         withdrawn=tuple(
-            number for one in _decoded(_Withdrawn, held, 'withdrawn') for number in one.numbers
+            number
+            for piece_record in _decode_pieces(_WithdrawnNumbers, contents, 'withdrawn')
+            for number in piece_record.numbers
         ),
-        dates=tuple(row for one in _decoded(_Dates, held, 'dates') for row in one.rows),
+        dates=tuple(
+            row
+            for piece_record in _decode_pieces(_DateRows, contents, 'dates')
+            for row in piece_record.rows
+        ),
     )
 
 
-def keep(place: Place, record: MonthRecord) -> bool:
+def fix_month(place: StoragePlace, record: MonthRecord) -> bool:
     """Fix a month; False if it is fixed otherwise already."""
-    names = {f'part {one.partition.path.as_posix()}': one for one in record.parts}
+    names = {f'part {entry.partition.path.as_posix()}': entry for entry in record.parts}
     others = {
-        'withdrawn': _Withdrawn(numbers=record.withdrawn),
-        'dates': _Dates(rows=record.dates),
+        'withdrawn': _WithdrawnNumbers(numbers=record.withdrawn),
+        'dates': _DateRows(rows=record.dates),
     }
-    pieces = {name: archive.pack(codec.encode(one)) for name, one in {**names, **others}.items()}
+    pieces = {
+        name: archive.pack_piece(codec.encode_record(entry))
+        for name, entry in {**names, **others}.items()
+    }
     clones = {f'{_CLONE}{repo}': piece for repo, piece in record.clones.pieces.items()}
-    data = archive.encode({**pieces, **clones})
-    if place.exchange(_name(record.month), data, None) is not None:
+    data = archive.encode_archive({**pieces, **clones})
+    if place.write_if_unchanged(_name_month_file(record.month), data, None) is not None:
         return True
-    found = place.read(_name(record.month))
-    return found is not None and found.data == data
+    file = place.read(_name_month_file(record.month))
+    return file is not None and file.data == data
 
 
-def forget(place: Place, month: str) -> None:
+def forget_month(place: StoragePlace, month: str) -> None:
     """Let a month be made anew: its release came to nothing."""
-    place.remove([_name(month)])
+    place.remove_files([_name_month_file(month)])
 
 
-def months(place: Place) -> tuple[str, ...]:
+def list_months(place: StoragePlace) -> tuple[str, ...]:
     """All that were released, in order."""
-    names = (entry.name.removeprefix(f'{FOLDER}/') for entry in place.entries(FOLDER))
+    names = (entry.name.removeprefix(f'{FOLDER}/') for entry in place.list_files(FOLDER))
     return tuple(sorted(name.removesuffix('.coevo') for name in names if name.endswith('.coevo')))
 
 
-def _decoded(
+def _decode_pieces(
     record: type[codec.Record], held: archive.Archive, kind: str
 ) -> Iterable[codec.Record]:
     for name, piece in sorted(held.pieces.items()):
         if name.startswith(kind):
-            yield codec.decode(record, piece.unpack())
+            yield codec.decode_record(record, piece.unpack())
 
 
-def _name(month: str) -> str:
+def _name_month_file(month: str) -> str:
     return f'{FOLDER}/{month}.coevo'

@@ -20,9 +20,9 @@ from typing import Literal
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage import leases
-from coevo.storage.place import Found
-from coevo.storage.place import Hold
+from coevo.storage.place import HeldLock
 from coevo.storage.place import PlaceEntry
+from coevo.storage.place import StoredFile
 from coevo.storage.place import Url
 
 if TYPE_CHECKING:
@@ -39,100 +39,107 @@ _WORTH_A_RETRY = {408, 409, 425, 429}
 _METADATA = ('169.254.169.254', 'MissingAccessKeyId', 'MissingSecretAccessKey')
 
 
-class Objects:
+class BucketPlace:
     def __init__(self, url: Url) -> None:
         self._url = url
         if importlib.util.find_spec('obstore') is None:
             raise Fatal(f'{url} needs the package obstore: run `pip install obstore`')
-        with _translated(url):
-            self._quick, self._patient = _opened(url, _QUICK), _opened(url, _PATIENT)
+        with _translate_errors(url):
+            self._quick, self._patient = _open_store(url, _QUICK), _open_store(url, _PATIENT)
 
-    def shown(self, name: str = '') -> str:
+    def describe(self, name: str = '') -> str:
         return f'{self._url}/{name}' if name else self._url
 
-    def tops(self) -> frozenset[str]:
+    def list_top_names(self) -> frozenset[str]:
         import obstore
 
-        with _translated(self._url):
-            found = obstore.list_with_delimiter(self._quick)
-        return frozenset((*found['common_prefixes'], *(one['path'] for one in found['objects'])))
+        with _translate_errors(self._url):
+            listing = obstore.list_with_delimiter(self._quick)
+        return frozenset(
+            (*listing['common_prefixes'], *(item['path'] for item in listing['objects']))
+        )
 
-    def entries(self, folder: str) -> Sequence[PlaceEntry]:
+    def list_files(self, folder: str) -> Sequence[PlaceEntry]:
         import obstore
 
-        with _translated(self._url):
+        with _translate_errors(self._url):
             listed = [
-                one
+                item
                 for page in obstore.list(self._quick, f'{folder}/' if folder else None)
-                for one in page
+                for item in page
             ]
-        found = [PlaceEntry(name=one['path'], modified=_ns(one['last_modified'])) for one in listed]
-        return sorted(found, key=lambda entry: entry.name)
+        files = [
+            PlaceEntry(name=item['path'], modified=_to_nanoseconds(item['last_modified']))
+            for item in listed
+        ]
+        return sorted(files, key=lambda entry: entry.name)
 
-    def read(self, name: str) -> Found | None:
+    def read(self, name: str) -> StoredFile | None:
         import obstore
 
         try:
-            with _translated(self._url):
+            with _translate_errors(self._url):
                 answer = obstore.get(self._patient, name)
                 data = bytes(answer.bytes())
         except FileNotFoundError:
             return None
         meta = answer.meta
-        return Found(data=data, version=meta['e_tag'] or '', modified=_ns(meta['last_modified']))
+        return StoredFile(
+            data=data, version=meta['e_tag'] or '', modified=_to_nanoseconds(meta['last_modified'])
+        )
 
-    def read_all(self, names: Sequence[str]) -> Sequence[Found | None]:
+    def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(self.read, names))
 
-    def write(self, name: str, data: bytes) -> None:
-        self._put(name, data, 'overwrite')
+    def write_file(self, name: str, data: bytes) -> None:
+        self._put_object(name, data, 'overwrite')
 
-    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+    def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
         from obstore.exceptions import AlreadyExistsError
         from obstore.exceptions import PreconditionError
 
         try:
-            return self._put(name, data, 'create' if version is None else {'e_tag': version})
+            return self._put_object(name, data, 'create' if version is None else {'e_tag': version})
         except (AlreadyExistsError, PreconditionError, FileNotFoundError):
             # A request whose answer was lost is repeated, and is refused since it was done.
-            found = self.read(name)
-            return found.version if found is not None and found.data == data else None
+            file = self.read(name)
+            return file.version if file is not None and file.data == data else None
 
-    def remove(self, names: Iterable[str]) -> None:
+    def remove_files(self, names: Iterable[str]) -> None:
         import obstore
 
         paths = list(names)
         if paths:
-            with _translated(self._url), contextlib.suppress(FileNotFoundError):
+            with _translate_errors(self._url), contextlib.suppress(FileNotFoundError):
                 obstore.delete(self._quick, paths)
 
-    def sweep(self, folder: str) -> None:
+    def remove_unfinished(self, folder: str) -> None:
         """What was not uploaded to its end is not there."""
 
     @contextlib.contextmanager
-    def lock(self, name: str, busy: str) -> Iterator[Hold]:
+    def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
         """A lease. Of a holder that was killed it is over within `leases.SECONDS`."""
         try:
-            lease = leases.take_when_over(self, name, leases.Terms())
-        except leases.Taken as taken:
+            lease = leases.take_lease_when_over(self, name, leases.LeaseTerms())
+        except leases.LeaseTaken as taken:
             raise Fatal(f'{busy} ({taken})') from None
         with lease:
             yield lease
 
-    def _put(
+    def _put_object(
         self, name: str, data: bytes, mode: Literal['create', 'overwrite'] | UpdateVersion
     ) -> str:
         import obstore
 
         store = self._quick if len(data) < _SMALL else self._patient
-        with _translated(self._url):
+        with _translate_errors(self._url):
             # In parts it could not be conditional.
             answer = obstore.put(store, name, data, mode=mode, use_multipart=False)
         return answer['e_tag'] or ''
 
 
-def _opened(url: Url, patience: timedelta) -> S3Store:
+def _open_store(url: Url, patience: timedelta) -> S3Store:
     from obstore.store import S3Store
 
     bucket, _, prefix = url.removeprefix('s3://').partition('/')
@@ -151,7 +158,7 @@ def _opened(url: Url, patience: timedelta) -> S3Store:
 
 
 @contextlib.contextmanager
-def _translated(url: Url) -> Iterator[None]:
+def _translate_errors(url: Url) -> Iterator[None]:
     """The client's errors as ours; those that a caller can expect pass."""
     from obstore import exceptions as client
 
@@ -161,7 +168,7 @@ def _translated(url: Url) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         if 'NoSuchBucket' in str(error):
-            raise _trouble(url, str(error)) from None
+            raise _make_error(url, str(error)) from None
         raise
     except (client.PermissionDeniedError, client.UnauthenticatedError):
         raise Fatal(
@@ -169,10 +176,10 @@ def _translated(url: Url) -> Iterator[None]:
             'AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and what they may do there'
         ) from None
     except client.BaseError as error:
-        raise _trouble(url, str(error)) from None
+        raise _make_error(url, str(error)) from None
 
 
-def _trouble(url: Url, text: str) -> Fatal | Transient:
+def _make_error(url: Url, text: str) -> Fatal | Transient:
     """What the client says in many lines, as one sentence."""
     if any(word in text for word in _METADATA):
         return Fatal(
@@ -191,5 +198,5 @@ def _trouble(url: Url, text: str) -> Fatal | Transient:
     return Transient(f'{url} cannot be reached or used now ({reason})')
 
 
-def _ns(moment: datetime) -> int:
+def _to_nanoseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1_000_000_000)

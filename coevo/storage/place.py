@@ -16,7 +16,7 @@ from urllib.parse import quote
 from urllib.parse import unquote
 
 from coevo.model.errors import Fatal
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 Url = NewType('Url', str)
 # What a user names.
@@ -34,7 +34,7 @@ class PlaceEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class StoredFile:
     """A file's content; `version` is another one after each change."""
 
     data: bytes
@@ -42,51 +42,51 @@ class Found:
     modified: int
 
 
-class Hold(Protocol):
+class HeldLock(Protocol):
     """A lock that is held, as far as one can know."""
 
-    def check(self) -> None:
+    def check_held(self) -> None:
         """Transient if it is known to be lost. Costs nothing."""
 
-    def confirm(self) -> None:
+    def confirm_held(self) -> None:
         """Make sure of it, or Transient."""
 
 
-class Place(Protocol):
-    def shown(self, name: str = '') -> str:
+class StoragePlace(Protocol):
+    def describe(self, name: str = '') -> str:
         """The place, or a file of it, as a user would write it."""
 
-    def tops(self) -> frozenset[str]:
+    def list_top_names(self) -> frozenset[str]:
         """The names of files and folders at its top."""
 
-    def entries(self, folder: str) -> Sequence[PlaceEntry]:
+    def list_files(self, folder: str) -> Sequence[PlaceEntry]:
         """All files below a folder, by name."""
 
-    def read(self, name: str) -> Found | None: ...
+    def read(self, name: str) -> StoredFile | None: ...
 
-    def read_all(self, names: Sequence[str]) -> Sequence[Found | None]:
+    def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
         """The same for many, in their order."""
 
-    def write(self, name: str, data: bytes) -> None:
+    def write_file(self, name: str, data: bytes) -> None:
         """Replace a file, or make it."""
 
-    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+    def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
         """Write a file if it has that version still, or (None) if there is none.
 
         The new version; None if somebody else was first, unless he wrote the same bytes.
         """
 
-    def remove(self, names: Iterable[str]) -> None:
+    def remove_files(self, names: Iterable[str]) -> None:
         """Remove files; one that is not there will do."""
 
-    def sweep(self, folder: str) -> None:
+    def remove_unfinished(self, folder: str) -> None:
         """Remove what kills left unfinished right in a folder."""
 
-    def lock(self, name: str, busy: str) -> AbstractContextManager[Hold]:
+    def lock(self, name: str, busy: str) -> AbstractContextManager[HeldLock]:
         """Keep others out, by a file of that name; Fatal with that sentence if one is in."""
 
 
-def root_of(text: str) -> Root:
+def parse_root(text: str) -> Root:
     """The words of a user: a URL of an object store, or else a folder."""
     if '://' not in text:
         return Path(text)
@@ -100,14 +100,14 @@ def root_of(text: str) -> Root:
     return Url(plain)
 
 
-def on_disk(store: Root) -> Path:
+def find_local_folder(store: Root) -> Path:
     """The folder of a store's clones and caches: the store, or one of this machine's for a URL."""
     if isinstance(store, Path):
         return store
-    return cache_folder() / 'stores' / folder_name(store.replace('://', '/'))
+    return find_cache_folder() / 'stores' / encode_folder_name(store.replace('://', '/'))
 
 
-def folder_name(name: str) -> str:
+def encode_folder_name(name: str) -> str:
     """Return a name with slashes as that of one file or folder; what no file could have is as in a URL.
 
     A name of dots alone, such as `..`, would be another folder: its first dot is as in a URL, too.
@@ -116,6 +116,6 @@ def folder_name(name: str) -> str:
     return f'%2E{text[1:]}' if text and not text.strip('.') else text
 
 
-def named(folder: str) -> str:
-    """The name of which `folder_name` made this."""
+def decode_folder_name(folder: str) -> str:
+    """The name of which `encode_folder_name` made this."""
     return '/'.join(unquote(part) for part in folder.split('+'))

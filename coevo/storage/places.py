@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.storage.folder import Folder
-from coevo.storage.objects import Objects
-from coevo.storage.place import Place
+from coevo.storage.folder import FolderPlace
+from coevo.storage.objects import BucketPlace
 from coevo.storage.place import Root
+from coevo.storage.place import StoragePlace
 
 
-def place_of(root: Root) -> Place:
+def open_place(root: Root) -> StoragePlace:
     """Fatal if that kind of place needs a package that is missing, or keys."""
     if isinstance(root, Path):
-        return Folder(root)
-    return Objects(root)
+        return FolderPlace(root)
+    return BucketPlace(root)

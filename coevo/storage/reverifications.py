@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from itertools import count
 
 from coevo.model.pair_rows import CellRow
-from coevo.storage.documents import decoded
-from coevo.storage.documents import line
-from coevo.storage.place import Place
+from coevo.storage.documents import decode_record
+from coevo.storage.documents import encode_line
+from coevo.storage.place import StoragePlace
 from coevo.storage.store import Partition
 
 FOLDER = 'reverifications'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunAgain:
+class ReverifiedLabel:
     """One label. `lost` says what was otherwise than when it was mined; None if nothing was.
 
     runs  of its deciding cells, in fresh processes; `repeat` counts them from 0 in each cell
@@ -35,7 +35,7 @@ class RunAgain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reverified:
+class ReverificationRecord:
     """Labels of the segment `key`, run again by an engine on a runtime in the segment's sandbox."""
 
     pair_id: str
@@ -44,31 +44,37 @@ class Reverified:
     engine_version: int
     runtime: str
     sandbox: str
-    methods: tuple[RunAgain, ...]
+    methods: tuple[ReverifiedLabel, ...]
 
 
-def keep(place: Place, partition: Partition, found: Reverified) -> Reverified:
+def add_reverification(
+    place: StoragePlace, partition: Partition, found: ReverificationRecord
+) -> ReverificationRecord:
     """Add a record; the same under its number, which nobody else can have taken."""
-    folder = _folder(partition)
+    folder = _name_partition_folder(partition)
     for number in count(1):
         numbered = dataclasses.replace(found, number=number)
         name = f'{folder}/{found.pair_id}.{found.key}.{number}.json'
-        if place.read(name) is None and place.exchange(name, line(numbered), None):
+        if place.read(name) is None and place.write_if_unchanged(name, encode_line(numbered), None):
             return numbered
     raise AssertionError('numbers do not end')
 
 
-def records(place: Place, partition: Partition) -> Iterator[Reverified]:
+def load_reverifications(
+    place: StoragePlace, partition: Partition
+) -> Iterator[ReverificationRecord]:
     """All that were kept, by pair, key and number; Fatal if one is damaged."""
-    names = [entry.name for entry in place.entries(_folder(partition))]
-    contents = zip(names, place.read_all(names), strict=True)
-    found = (
-        decoded(Reverified, place, name, file, 'remove it and reverify again')
+    names = [entry.name for entry in place.list_files(_name_partition_folder(partition))]
+    contents = zip(names, place.load_files(names), strict=True)
+    reverifications = (
+        decode_record(ReverificationRecord, place, name, file, 'remove it and reverify again')
         for name, file in contents
         if file is not None
     )
-    yield from sorted(found, key=lambda record: (record.pair_id, record.key, record.number))
+    yield from sorted(
+        reverifications, key=lambda record: (record.pair_id, record.key, record.number)
+    )
 
 
-def _folder(partition: Partition) -> str:
+def _name_partition_folder(partition: Partition) -> str:
     return f'{FOLDER}/{partition.path.as_posix()}'

@@ -14,7 +14,7 @@ NAME = '.lock'
 
 
 @contextmanager
-def sole_use(folder: Path) -> Iterator[None]:
+def lock_for_sole_use(folder: Path) -> Iterator[None]:
     """Have a folder to oneself until the block ends, or this process does; Fatal where another has it.
 
     FOLDER/.lock is held, and stays there: who empties the folder leaves it.

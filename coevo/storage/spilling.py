@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _THREADS = 4
 
 
-def spill(connection: duckdb.DuckDBPyConnection, folder: str, *, megabytes: int) -> None:
+def allow_spilling(connection: duckdb.DuckDBPyConnection, folder: str, *, megabytes: int) -> None:
     """Let what takes more memory be put into a folder."""
     (threads,) = connection.execute("SELECT current_setting('threads')").fetchone() or (1,)
     connection.execute(f'SET threads = {min(threads, _THREADS)}')

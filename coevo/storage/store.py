@@ -33,19 +33,19 @@ from coevo.model.words import Walk
 from coevo.storage import archive
 from coevo.storage.archive import Archive
 from coevo.storage.archive import ArchivePiece
-from coevo.storage.place import Found
-from coevo.storage.place import Hold
-from coevo.storage.place import Place
+from coevo.storage.place import HeldLock
 from coevo.storage.place import PlaceEntry
 from coevo.storage.place import Root
-from coevo.storage.place import folder_name
-from coevo.storage.place import named
-from coevo.storage.places import place_of
+from coevo.storage.place import StoragePlace
+from coevo.storage.place import StoredFile
+from coevo.storage.place import decode_folder_name
+from coevo.storage.place import encode_folder_name
+from coevo.storage.places import open_place
 from coevo.storage.walks import WalkRecord
-from coevo.storage.walks import arrange
-from coevo.storage.walks import merge
+from coevo.storage.walks import merge_walks
+from coevo.storage.walks import sort_walk
 
-__all__ = ['Mined', 'Partition', 'Store', 'WalkRecord']
+__all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
 
 STORE_VERSION = 1
 
@@ -77,12 +77,12 @@ class Partition:
     @property
     def path(self) -> Path:
         return Path(
-            folder_name(self.repo), folder_name(self.language), self.walk
+            encode_folder_name(self.repo), encode_folder_name(self.language), self.walk
         )  # own name: one of the walks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Whole:
+class _WholePieces:
     """The undamaged pieces of a file, and its version; None if there is no file."""
 
     pieces: Mapping[str, ArchivePiece]
@@ -90,7 +90,7 @@ class _Whole:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Contents:
+class _PartitionContents:
     """The pieces of a partition by pair and key, sorted; what of them stood alone, and the rest."""
 
     pieces: Mapping[tuple[str, str], ArchivePiece]
@@ -105,11 +105,11 @@ class PackedSegments:
     pieces: Sequence[ArchivePiece]
 
     def __iter__(self) -> Iterator[Segment]:
-        return (codec.decode(Segment, piece.unpack()) for piece in self.pieces)
+        return (codec.decode_record(Segment, piece.unpack()) for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mined:
+class MinedPartition:
     """A partition at one moment, whoever mines meanwhile.
 
     segments  one for each pair of the walk that was mined, by pair_id
@@ -126,87 +126,92 @@ class Store:
 
     def __init__(self, root: Root) -> None:
         self.root = root
-        self.place = place_of(root)
+        self.storage = open_place(root)
         self.warnings: list[str] = []
-        self._holds: dict[str, Hold] = {}
-        self._stamped = _check(root, self.place)
+        self._holds: dict[str, HeldLock] = {}
+        self._stamped = _is_store(root, self.storage)
 
-    def partitions(self) -> tuple[Partition, ...]:
+    def list_partitions(self) -> tuple[Partition, ...]:
         """All that were ever written to, sorted."""
-        names = (entry.name.split('/') for entry in self.place.entries(_PARTITIONS))
+        names = (entry.name.split('/') for entry in self.storage.list_files(_PARTITIONS))
         written = (parts for parts in names if len(parts) == 5 and parts[4] != _LOCK)
         try:
-            return tuple(sorted({_partition(*parts[1:4]) for parts in written}))
+            return tuple(sorted({_parse_partition(*parts[1:4]) for parts in written}))
         except ValueError as error:
             raise Fatal(
-                f'{self.place.shown(_PARTITIONS)} holds a folder that is no partition ({error}): '
+                f'{self.storage.describe(_PARTITIONS)} holds a folder that is no partition ({error}): '
                 'move it elsewhere'
             ) from None
 
-    def of_repository(self, repo: str) -> tuple[Partition, ...]:
+    def list_repository_partitions(self, repo: str) -> tuple[Partition, ...]:
         """Those of one repository; Fatal if there are none."""
-        found = tuple(one for one in self.partitions() if one.repo == repo)
-        if not found:
+        partitions = tuple(
+            partition for partition in self.list_partitions() if partition.repo == repo
+        )
+        if not partitions:
             raise Fatal(
                 f'{self.root} holds nothing of {repo!r}: `coevo status` lists its repositories'
             )
-        return found
+        return partitions
 
     @contextlib.contextmanager
-    def lock(self, partition: Partition) -> Iterator[None]:
+    def lock_partition(self, partition: Partition) -> Iterator[None]:
         """Keep other miners away from a partition; Fatal if one is at work there.
 
         In an object store this is a lease: where it is lost, writing is Transient.
         """
-        self._stamp()
-        folder = _folder(partition)
+        self._stamp_store()
+        folder = _name_partition_folder(partition)
         busy = (
             f'{partition.repo} ({partition.walk}) is being mined into {self.root} by '
             'another process: wait until it ends, or use another --store'
         )
-        with self.place.lock(f'{folder}/{_LOCK}', busy) as hold:
+        with self.storage.lock(f'{folder}/{_LOCK}', busy) as hold:
             self._holds[folder] = hold
             try:
                 yield
             finally:
                 del self._holds[folder]
 
-    def keys(self, partition: Partition) -> frozenset[str]:
+    def list_keys(self, partition: Partition) -> frozenset[str]:
         """The keys of all segments that are there and whole."""
-        return frozenset(key for _, key in self._contents(partition).pieces)
+        return frozenset(key for _, key in self._read_contents(partition).pieces)
 
-    def has(self, partition: Partition, key: str) -> bool:
-        return key in self.keys(partition)
+    def has_segment(self, partition: Partition, key: str) -> bool:
+        return key in self.list_keys(partition)
 
     def read(self, partition: Partition, key: str) -> Segment:
         """The segment with that key; KeyError if there is none."""
-        for (_, found), piece in self._contents(partition).pieces.items():
-            if found == key:
-                return codec.decode(Segment, piece.unpack())
+        for (_, stored_key), piece in self._read_contents(partition).pieces.items():
+            if stored_key == key:
+                return codec.decode_record(Segment, piece.unpack())
         raise KeyError(key)
 
-    def write(self, partition: Partition, segment: Segment) -> None:
+    def write_segment(self, partition: Partition, segment: Segment) -> None:
         """Keep a segment; one that is there already under its key stays as it is."""
-        self._stamp()
+        self._stamp_store()
         name = f'{segment.pair.pair_id}.{segment.key}'
-        path = f'{_folder(partition)}/{name}{_LOOSE}'
-        data = archive.encode({name: archive.pack(codec.encode(segment))})
-        if not self.place.exchange(path, data, None) and name not in self._whole(path).pieces:
-            self.place.write(path, data)
-        hold = self._holds.get(_folder(partition))
+        path = f'{_name_partition_folder(partition)}/{name}{_LOOSE}'
+        data = archive.encode_archive({name: archive.pack_piece(codec.encode_record(segment))})
+        if (
+            not self.storage.write_if_unchanged(path, data, None)
+            and name not in self._parse_whole_pieces(path).pieces
+        ):
+            self.storage.write_file(path, data)
+        hold = self._holds.get(_name_partition_folder(partition))
         if hold is not None:
-            hold.check()
+            hold.check_held()
 
-    def segments(self, partition: Partition) -> Iterator[Segment]:
+    def load_segments(self, partition: Partition) -> Iterator[Segment]:
         """One segment for each pair of the walk that was mined, by pair_id.
 
         Of several, that under the key which the walk's record names: the one that the latest run
         asked for, or else wrote. Without such a record, all pairs that are there.
         """
-        walk, _ = self._walk(partition)
-        yield from PackedSegments(tuple(self._current(partition, walk).values()))
+        walk, _ = self._load_versioned_walk(partition)
+        yield from PackedSegments(tuple(self._select_current_pieces(partition, walk).values()))
 
-    def mined(self, partition: Partition, walk: WalkRecord | None = None) -> Mined:
+    def load_mined(self, partition: Partition, walk: WalkRecord | None = None) -> MinedPartition:
         """The walk's record and all its segments, which belong together; Fatal if there was no walk.
 
         `walk` is a part of that record, to have no more than that.
@@ -214,146 +219,157 @@ class Store:
         A run adds pairs to the record before it mines them, and takes no segment away: so of the
         pairs of a record that is read first each has its segment in what is read then, or had none.
         """
-        walk = walk or self.walk(partition)
-        pieces = self._current(partition, walk)
-        return Mined(
+        walk = walk or self.load_walk(partition)
+        pieces = self._select_current_pieces(partition, walk)
+        return MinedPartition(
             walk=walk,
             segments=PackedSegments(tuple(pieces.values())),
             unmined=tuple(sorted({pair for _, pair in walk.pairs if pair not in pieces})),
         )
 
-    def unmined(self, partition: Partition) -> tuple[str, ...]:
+    def list_unmined_pairs(self, partition: Partition) -> tuple[str, ...]:
         """The ids of the walk's pairs that have no segment yet."""
-        walk = self.walk(partition)
-        there = self._current(partition, walk)
+        walk = self.load_walk(partition)
+        there = self._select_current_pieces(partition, walk)
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
-    def pending(self, partition: Partition) -> tuple[str, ...]:
+    def list_pending_pairs(self, partition: Partition) -> tuple[str, ...]:
         """The ids of the walk's pairs whose segment, as the latest run asked for it, is not there."""
-        walk, there = self.walk(partition), self.keys(partition)
+        walk, there = self.load_walk(partition), self.list_keys(partition)
         named = dict(walk.keys)
         return tuple(sorted({p for _, p in walk.pairs if named.get(p) not in there}))
 
     def write_walk(self, partition: Partition, record: WalkRecord) -> None:
-        """Add what a walk saw to what earlier ones saw (`coevo.storage.walks.merge`)."""
-        self._stamp()
+        """Add what a walk saw to what earlier ones saw (`coevo.storage.walks.merge_walks`)."""
+        self._stamp_store()
         written = False
         while not written:
-            self._confirm(partition)
-            old, version = self._walk(partition)
-            new = arrange(record) if old is None else merge(old, record)
-            data = archive.encode({'walk': archive.pack(codec.encode(new))})
-            path = f'{_folder(partition)}/{_WALK}'
-            written = new == old or self.place.exchange(path, data, version) is not None
+            self._confirm_lock(partition)
+            old, version = self._load_versioned_walk(partition)
+            new = sort_walk(record) if old is None else merge_walks(old, record)
+            data = archive.encode_archive({'walk': archive.pack_piece(codec.encode_record(new))})
+            path = f'{_name_partition_folder(partition)}/{_WALK}'
+            written = new == old or self.storage.write_if_unchanged(path, data, version) is not None
 
-    def walk(self, partition: Partition) -> WalkRecord:
+    def load_walk(self, partition: Partition) -> WalkRecord:
         """What walks have seen so far; Fatal if there was none."""
-        found = self.walked(partition)
-        if found is None:
+        record = self.find_walk(partition)
+        if record is None:
             raise Fatal(
                 f'{self.root} has no record of {partition.repo} ({partition.walk}): mine it again'
             )
-        return found
+        return record
 
-    def walked(self, partition: Partition) -> WalkRecord | None:
+    def find_walk(self, partition: Partition) -> WalkRecord | None:
         """The same; None if there was none."""
-        return self._walk(partition)[0]
+        return self._load_versioned_walk(partition)[0]
 
-    def compact(self, partition: Partition) -> None:
+    def compact_segments(self, partition: Partition) -> None:
         """Merge the loose segments into one file, then remove them. A kill in between is harmless.
 
         Call it under the partition's lock.
         """
-        folder = _folder(partition)
-        contents = self._contents(partition)
+        folder = _name_partition_folder(partition)
+        contents = self._read_contents(partition)
         if not contents.loose:
             return
-        self._name_newest(partition, contents.loose)
-        while not self._merge(partition, contents):
-            contents = self._contents(partition)
-        self.place.remove(entry.name for entry in contents.loose)
-        self.place.sweep(folder)
+        self._record_newest_keys(partition, contents.loose)
+        while not self._try_merge(partition, contents):
+            contents = self._read_contents(partition)
+        self.storage.remove_files(entry.name for entry in contents.loose)
+        self.storage.remove_unfinished(folder)
 
-    def _merge(self, partition: Partition, contents: _Contents) -> bool:
+    def _try_merge(self, partition: Partition, contents: _PartitionContents) -> bool:
         """False if the merged file has changed since it was read."""
-        self._confirm(partition)
+        self._confirm_lock(partition)
         named = {f'{pair}.{key}': piece for (pair, key), piece in contents.pieces.items()}
-        path = f'{_folder(partition)}/{_MERGED}'
-        return self.place.exchange(path, archive.encode(named), contents.merged) is not None
+        path = f'{_name_partition_folder(partition)}/{_MERGED}'
+        return (
+            self.storage.write_if_unchanged(path, archive.encode_archive(named), contents.merged)
+            is not None
+        )
 
-    def _name_newest(self, partition: Partition, loose: Sequence[PlaceEntry]) -> None:
+    def _record_newest_keys(self, partition: Partition, loose: Sequence[PlaceEntry]) -> None:
         """Let the segments of the run that ends count, where its walk did not say so itself."""
-        walk, _ = self._walk(partition)
+        walk, _ = self._load_versioned_walk(partition)
         if walk is None:
             return
         named = dict(walk.keys)
-        written = [_identity(entry).partition('.') for entry in sorted(loose, key=_age)]
+        written = [
+            _parse_identity(entry).partition('.') for entry in sorted(loose, key=_make_age_key)
+        ]
         known = {pair for pair, _, key in written if named.get(pair) == key}
         keys = {pair: key for pair, _, key in written if pair not in known}
         self.write_walk(partition, dataclasses.replace(walk, keys=tuple(keys.items())))
 
-    def _stamp(self) -> None:
+    def _stamp_store(self) -> None:
         """Make it a store, if this is the first writing."""
         if not self._stamped:
             data = f'{json.dumps({"coevo-store": STORE_VERSION})}\n'.encode()
-            self.place.exchange(_STAMP, data, None)
+            self.storage.write_if_unchanged(_STAMP, data, None)
             self._stamped = True
 
-    def _confirm(self, partition: Partition) -> None:
+    def _confirm_lock(self, partition: Partition) -> None:
         """Stop a miner here that has lost its lock before it replaces what others may have made."""
-        hold = self._holds.get(_folder(partition))
+        hold = self._holds.get(_name_partition_folder(partition))
         if hold is not None:
-            hold.confirm()
+            hold.confirm_held()
 
-    def _walk(self, partition: Partition) -> tuple[WalkRecord | None, str | None]:
-        found = self._whole(f'{_folder(partition)}/{_WALK}')
-        piece = found.pieces.get('walk')
-        return codec.decode(WalkRecord, piece.unpack()) if piece else None, found.version
+    def _load_versioned_walk(self, partition: Partition) -> tuple[WalkRecord | None, str | None]:
+        walk_file = self._parse_whole_pieces(f'{_name_partition_folder(partition)}/{_WALK}')
+        piece = walk_file.pieces.get('walk')
+        return codec.decode_record(WalkRecord, piece.unpack()) if piece else None, walk_file.version
 
-    def _current(self, partition: Partition, walk: WalkRecord | None) -> dict[str, ArchivePiece]:
+    def _select_current_pieces(
+        self, partition: Partition, walk: WalkRecord | None
+    ) -> dict[str, ArchivePiece]:
         """By pair_id, sorted."""
         wanted = {pair for _, pair in walk.pairs} if walk else None
         named = dict(walk.keys) if walk else {}
-        found: dict[str, ArchivePiece] = {}
-        for (pair, key), piece in self._contents(partition).pieces.items():
-            if (wanted is None or pair in wanted) and (pair not in found or named.get(pair) == key):
-                found[pair] = piece
-        return found
+        current: dict[str, ArchivePiece] = {}
+        for (pair, key), piece in self._read_contents(partition).pieces.items():
+            if (wanted is None or pair in wanted) and (
+                pair not in current or named.get(pair) == key
+            ):
+                current[pair] = piece
+        return current
 
-    def _contents(self, partition: Partition) -> _Contents:
+    def _read_contents(self, partition: Partition) -> _PartitionContents:
         """All segments wherever they stand; none is decoded.
 
         The merged file is read last: what a run that ends meanwhile removes is in it by then.
         """
-        folder = _folder(partition)
-        loose = [entry for entry in self.place.entries(folder) if entry.name.endswith(_LOOSE)]
+        folder = _name_partition_folder(partition)
+        loose = [entry for entry in self.storage.list_files(folder) if entry.name.endswith(_LOOSE)]
         named: dict[str, ArchivePiece] = {}
-        contents = self.place.read_all([entry.name for entry in loose])
-        for entry, found in zip(loose, contents, strict=True):
-            named |= self._checked(entry.name, found).pieces
-        merged = self._whole(f'{folder}/{_MERGED}')
+        contents = self.storage.load_files([entry.name for entry in loose])
+        for entry, file in zip(loose, contents, strict=True):
+            named |= self._decode_whole_pieces(entry.name, file).pieces
+        merged = self._parse_whole_pieces(f'{folder}/{_MERGED}')
         named |= merged.pieces
         pieces = {(name.partition('.')[0], name.partition('.')[2]): p for name, p in named.items()}
-        return _Contents(pieces=dict(sorted(pieces.items())), loose=loose, merged=merged.version)
+        return _PartitionContents(
+            pieces=dict(sorted(pieces.items())), loose=loose, merged=merged.version
+        )
 
-    def _whole(self, name: str) -> _Whole:
-        return self._checked(name, self.place.read(name))
+    def _parse_whole_pieces(self, name: str) -> _WholePieces:
+        return self._decode_whole_pieces(name, self.storage.read(name))
 
-    def _checked(self, name: str, found: Found | None) -> _Whole:
+    def _decode_whole_pieces(self, name: str, found: StoredFile | None) -> _WholePieces:
         """What of a file is whole. A damaged one is set aside if it is ours to change."""
         if found is None:
-            return _Whole(pieces={}, version=None)
+            return _WholePieces(pieces={}, version=None)
         try:
-            held = archive.decode(found.data)
+            decoded = archive.decode_archive(found.data)
         except archive.DamagedArchive as damage:
-            held = Archive(pieces={}, damaged=(str(damage),))
+            decoded = Archive(pieces={}, damaged=(str(damage),))
         version: str | None = found.version
-        if held.damaged:
-            shown = self.place.shown(name)
-            self._warn(f'{shown} is damaged ({", ".join(held.damaged)}): that is not mined yet')
+        if decoded.damaged:
+            shown = self.storage.describe(name)
+            self._warn(f'{shown} is damaged ({", ".join(decoded.damaged)}): that is not mined yet')
             if name.rpartition('/')[0] in self._holds:
-                version = _set_aside(self.place, name, found, held.pieces)
-        return _Whole(pieces=held.pieces, version=version)
+                version = _set_damaged_aside(self.storage, name, found, decoded.pieces)
+        return _WholePieces(pieces=decoded.pieces, version=version)
 
     def _warn(self, sentence: str) -> None:
         if sentence not in self.warnings:
@@ -361,51 +377,56 @@ class Store:
             _log.warning(sentence)
 
 
-def _set_aside(
-    place: Place, name: str, found: Found, whole: Mapping[str, ArchivePiece]
+def _set_damaged_aside(
+    place: StoragePlace, name: str, found: StoredFile, whole: Mapping[str, ArchivePiece]
 ) -> str | None:
     """Keep a damaged file for a person to look at, and what of it is whole in its place."""
-    place.write(f'{name}.corrupt', found.data)
+    place.write_file(f'{name}.corrupt', found.data)
     if whole:
-        return place.exchange(name, archive.encode(whole), found.version) or found.version
-    place.remove([name])
+        return (
+            place.write_if_unchanged(name, archive.encode_archive(whole), found.version)
+            or found.version
+        )
+    place.remove_files([name])
     return None
 
 
-def _folder(partition: Partition) -> str:
+def _name_partition_folder(partition: Partition) -> str:
     return f'{_PARTITIONS}/{partition.path.as_posix()}'
 
 
-def _identity(entry: PlaceEntry) -> str:
+def _parse_identity(entry: PlaceEntry) -> str:
     """The pair and key in a loose segment's name."""
     return entry.name.rpartition('/')[2].removesuffix(_LOOSE)
 
 
-def _age(entry: PlaceEntry) -> tuple[int, str]:
+def _make_age_key(entry: PlaceEntry) -> tuple[int, str]:
     return entry.modified, entry.name
 
 
-def _check(root: Root, place: Place) -> bool:
+def _is_store(root: Root, place: StoragePlace) -> bool:
     """Whether it is a store; Fatal unless this version can read it, or it may become one."""
     if isinstance(root, Path) and root.exists() and not root.is_dir():
         raise Fatal(f'{root} is not a folder: give --store one that is a store, or none yet')
     stamp = place.read(_STAMP)
     if stamp is None:
-        if place.tops() - _NEIGHBOURS:
+        if place.list_top_names() - _NEIGHBOURS:
             raise Fatal(f'{root} holds other files and is no store of coevo: use another --store')
         return False
-    version = _version(place.shown(_STAMP), stamp.data)
+    version = _parse_version(place.describe(_STAMP), stamp.data)
     if version > STORE_VERSION:
         raise Fatal(f'{root} was written by a newer coevo (store version {version}): update coevo')
     return True
 
 
-def _version(shown: str, stamp: bytes) -> int:
+def _parse_version(shown: str, stamp: bytes) -> int:
     try:
         return int(json.loads(stamp)['coevo-store'])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise Fatal(f'{shown} is not the stamp of a store of coevo: use another --store') from None
 
 
-def _partition(repo: str, language: str, walk: str) -> Partition:
-    return Partition(repo=named(repo), language=named(language), walk=Walk(walk))
+def _parse_partition(repo: str, language: str, walk: str) -> Partition:
+    return Partition(
+        repo=decode_folder_name(repo), language=decode_folder_name(language), walk=Walk(walk)
+    )

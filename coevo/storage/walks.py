@@ -42,16 +42,16 @@ class WalkRecord:
     families: tuple[Family, ...] = ()
 
 
-def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
+def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     """All commits of both: where both know one, what the new record says of it."""
-    verdicts = _verdicts(old)
-    for rev, verdict in _verdicts(new).items():
-        if not _knows_more(verdicts.get(rev), verdict):
+    verdicts = _collect_verdicts(old)
+    for rev, verdict in _collect_verdicts(new).items():
+        if not _did_know_more(verdicts.get(rev), verdict):
             verdicts[rev] = verdict
     cutoffs = (old.repository.cutoff, new.repository.cutoff)
     reached = None if None in cutoffs else max(filter(None, cutoffs))
     repository = dataclasses.replace(new.repository, cutoff=reached)
-    merged = _arrange(repository, verdicts, {**dict(old.keys), **dict(new.keys)})
+    merged = _build_sorted_record(repository, verdicts, {**dict(old.keys), **dict(new.keys)})
     ends = filter(None, (old.reached, new.reached))
     again = dict(old.again)
     for pair_id, number in new.again:
@@ -61,16 +61,16 @@ def merge(old: WalkRecord, new: WalkRecord) -> WalkRecord:
         reached=max(ends, default=None),
         again=tuple(sorted(again.items())),
         pushed=new.pushed,
-        families=tuple(one for one in Family if one in {*old.families, *new.families}),
+        families=tuple(family for family in Family if family in {*old.families, *new.families}),
     )
 
 
-def cut(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
+def select_commits(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
     """What a record says of some of its commits."""
-    some = {rev: verdict for rev, verdict in _verdicts(record).items() if rev in revs}
-    kept = _arrange(record.repository, some, dict(record.keys))
+    some = {rev: verdict for rev, verdict in _collect_verdicts(record).items() if rev in revs}
+    selected = _build_sorted_record(record.repository, some, dict(record.keys))
     return dataclasses.replace(
-        kept,
+        selected,
         reached=record.reached,
         again=record.again,
         pushed=record.pushed,
@@ -78,9 +78,9 @@ def cut(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
     )
 
 
-def arrange(record: WalkRecord) -> WalkRecord:
+def sort_walk(record: WalkRecord) -> WalkRecord:
     """The record sorted, its repository row counting what it holds."""
-    arranged = _arrange(record.repository, _verdicts(record), dict(record.keys))
+    arranged = _build_sorted_record(record.repository, _collect_verdicts(record), dict(record.keys))
     return dataclasses.replace(
         arranged,
         reached=record.reached,
@@ -90,7 +90,7 @@ def arrange(record: WalkRecord) -> WalkRecord:
     )
 
 
-def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:
+def _collect_verdicts(record: WalkRecord) -> dict[str, _Verdict]:
     pairs: dict[str, _Verdict] = {}
     for rev, pair_id in record.pairs:
         known = pairs.get(rev, ())
@@ -99,7 +99,7 @@ def _verdicts(record: WalkRecord) -> dict[str, _Verdict]:
     return pairs | {drop.key: drop for drop in record.drops}
 
 
-def _knows_more(old: _Verdict | None, new: _Verdict) -> bool:
+def _did_know_more(old: _Verdict | None, new: _Verdict) -> bool:
     """Whether a record that is to be replaced saw more of a commit than the new one."""
     if old is None:
         return False
@@ -108,7 +108,7 @@ def _knows_more(old: _Verdict | None, new: _Verdict) -> bool:
     return isinstance(old, tuple) and set(new) < set(old)
 
 
-def _arrange(
+def _build_sorted_record(
     repository: RepositoryRow, verdicts: dict[str, _Verdict], keys: dict[str, str]
 ) -> WalkRecord:
     ordered = sorted(verdicts.items())
@@ -122,6 +122,6 @@ def _arrange(
             pairs_found=len(pairs),
         ),
         pairs=pairs,
-        drops=tuple(found for _, found in ordered if isinstance(found, Drop)),
+        drops=tuple(drop for _, drop in ordered if isinstance(drop, Drop)),
         keys=tuple(sorted((pair_id, key) for pair_id, key in keys.items() if pair_id in ids)),
     )

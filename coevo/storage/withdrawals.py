@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
 
-from coevo.storage.documents import decoded
-from coevo.storage.documents import line
-from coevo.storage.place import Place
+from coevo.storage.documents import decode_record
+from coevo.storage.documents import encode_line
+from coevo.storage.place import StoragePlace
 
 FOLDER = 'withdrawals'
 
@@ -38,26 +38,26 @@ class Withdrawal:
     number: int = 0
 
 
-def keep(place: Place, withdrawal: Withdrawal) -> Withdrawal:
+def add_withdrawal(place: StoragePlace, withdrawal: Withdrawal) -> Withdrawal:
     """Add a withdrawal; the same under its number. What is withdrawn already keeps its reason."""
-    for known in withdrawals(place):
+    for known in list_withdrawals(place):
         if (known.kind, known.id) == (withdrawal.kind, withdrawal.id):
             return known
     for number in count(1):
         numbered = dataclasses.replace(withdrawal, number=number)
         name = f'{FOLDER}/{number}.json'
-        if place.read(name) is None and place.exchange(name, line(numbered), None):
+        if place.read(name) is None and place.write_if_unchanged(name, encode_line(numbered), None):
             return numbered
     raise AssertionError('numbers do not end')
 
 
-def withdrawals(place: Place) -> tuple[Withdrawal, ...]:
+def list_withdrawals(place: StoragePlace) -> tuple[Withdrawal, ...]:
     """All that were kept, in the order of their numbers; Fatal if one is damaged."""
-    return tuple(sorted(_read(place), key=lambda one: one.number))
+    return tuple(sorted(_load_withdrawals(place), key=lambda one: one.number))
 
 
-def _read(place: Place) -> Iterator[Withdrawal]:
-    names = [entry.name for entry in place.entries(FOLDER)]
-    for name, file in zip(names, place.read_all(names), strict=True):
+def _load_withdrawals(place: StoragePlace) -> Iterator[Withdrawal]:
+    names = [entry.name for entry in place.list_files(FOLDER)]
+    for name, file in zip(names, place.load_files(names), strict=True):
         if file is not None:
-            yield decoded(Withdrawal, place, name, file, 'remove it and withdraw again')
+            yield decode_record(Withdrawal, place, name, file, 'remove it and withdraw again')

@@ -10,60 +10,62 @@ import signal
 import sys
 
 from coevo.display.redaction import redact
-from coevo.display.redaction import without_secrets
+from coevo.display.redaction import strip_secrets
 from coevo.model import codec
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.storage import leases
-from coevo.storage.place import root_of
-from coevo.storage.places import place_of
+from coevo.storage.place import parse_root
+from coevo.storage.places import open_place
 from flows.batches import claims
 from flows.batches import failures
 from flows.batches.contained import BatchLimits
-from flows.batches.contained import Ended
-from flows.batches.contained import Stop
-from flows.batches.contained import run
+from flows.batches.contained import ChildExit
+from flows.batches.contained import StopReason
+from flows.batches.contained import run_command
 from flows.batches.jobs import FATAL
 from flows.batches.jobs import TRANSIENT
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import JobOutcome
 from flows.batches.jobs import JobOutput
-from flows.batches.jobs import Result
+from flows.batches.jobs import JobResult
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
 
-def do(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> Result:
+def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> JobResult:
     """Do one job, unless somebody else is at its repository; what a failure says is kept."""
-    store = root_of(job.store)
-    found: list[JobOutput] = []
+    store = parse_root(job.store)
+    outputs: list[JobOutput] = []
     try:
-        claim = leases.take_when_over(
-            place_of(store), claims.of_repository(job.name), leases.Terms()
+        claim = leases.take_lease_when_over(
+            open_place(store), claims.name_repository_claim(job.name), leases.LeaseTerms()
         )
-    except leases.Taken as taken:
-        return Result(name=job.name, outcome=JobOutcome.CLAIMED, sentence=str(taken))
+    except leases.LeaseTaken as taken:
+        return JobResult(name=job.name, outcome=JobOutcome.CLAIMED, sentence=str(taken))
     with claim:
-        ended = run(
+        ended = run_command(
             _COMMAND,
-            codec.encode(job) + b'\n',
+            codec.encode_record(job) + b'\n',
             limits,
-            hear=lambda line: _pass_on(codec.decode(JobOutput, line), listener, found),
-            over=lambda: _is_lost(claim),
-            environment=without_secrets(os.environ),
+            hear=lambda line: _forward_output(
+                codec.decode_record(JobOutput, line), listener, outputs
+            ),
+            over=lambda: _is_claim_lost(claim),
+            environment=strip_secrets(os.environ),
         )
-    return _result(job, limits, ended, found[-1] if found else JobOutput())
+    return _build_result(job, limits, ended, outputs[-1] if outputs else JobOutput())
 
 
-def _is_lost(claim: leases.Lease) -> bool:
+def _is_claim_lost(claim: leases.Lease) -> bool:
     try:
-        claim.check()
+        claim.check_held()
     except leases.LeaseLost:
         return True
     return False
 
 
-def _pass_on(heard: JobOutput, listener: Listener, found: list[JobOutput]) -> None:
+def _forward_output(heard: JobOutput, listener: Listener, found: list[JobOutput]) -> None:
     if heard.sentence is not None:
         listener.say(heard.sentence)
     elif heard.step is not None:
@@ -72,15 +74,17 @@ def _pass_on(heard: JobOutput, listener: Listener, found: list[JobOutput]) -> No
         found.append(heard)
 
 
-def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: JobOutput) -> Result:
-    outcome, sentence = _judge(limits, ended, found)
+def _build_result(
+    job: BatchJob, limits: BatchLimits, ended: ChildExit, found: JobOutput
+) -> JobResult:
+    outcome, sentence = _decide_outcome(limits, ended, found)
     failure = None
     if outcome is not JobOutcome.DONE:
         failed = failures.JobFailure(
             name=job.name, verb=job.verb, run=job.run, sentence=sentence, ended=ended
         )
-        failure = failures.keep(root_of(job.store), failed)
-    return Result(
+        failure = failures.write_failure(parse_root(job.store), failed)
+    return JobResult(
         name=job.name,
         outcome=outcome,
         sentence=redact(sentence),
@@ -90,10 +94,12 @@ def _result(job: BatchJob, limits: BatchLimits, ended: Ended, found: JobOutput) 
     )
 
 
-def _judge(limits: BatchLimits, ended: Ended, found: JobOutput) -> tuple[JobOutcome, str]:
+def _decide_outcome(
+    limits: BatchLimits, ended: ChildExit, found: JobOutput
+) -> tuple[JobOutcome, str]:
     last = ended.last_line or 'it said nothing'
     if ended.stop is not None:
-        return _judge_stop(limits, ended.stop)
+        return _decide_stopped_outcome(limits, ended.stop)
     if ended.status < 0:
         return JobOutcome.FAILED, f'was killed by {signal.Signals(-ended.status).name}'
     if ended.status == FATAL:
@@ -109,11 +115,11 @@ def _judge(limits: BatchLimits, ended: Ended, found: JobOutput) -> tuple[JobOutc
     return JobOutcome.DONE, ''
 
 
-def _judge_stop(limits: BatchLimits, stop: Stop) -> tuple[JobOutcome, str]:
+def _decide_stopped_outcome(limits: BatchLimits, stop: StopReason) -> tuple[JobOutcome, str]:
     match stop:
-        case Stop.ASKED:
+        case StopReason.ASKED:
             return JobOutcome.TRANSIENT, 'the claim on it was lost'
-        case Stop.TIME:
+        case StopReason.TIME:
             return JobOutcome.FAILED, f'not done after {limits.seconds:.0f} s'
-        case Stop.MEMORY:
+        case StopReason.MEMORY:
             return JobOutcome.FAILED, f'took more than {limits.memory_gib:g} GiB of memory'

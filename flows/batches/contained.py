@@ -41,7 +41,7 @@ class BatchLimits:
     memory_gib: float
 
 
-class Stop(StrEnum):
+class StopReason(StrEnum):
     """Why a child was ended from outside."""
 
     TIME = 'time'
@@ -50,11 +50,11 @@ class Stop(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class ChildExit:
     """How a child ended: its status, negative for a signal, and the end of its standard error."""
 
     status: int
-    stop: Stop | None
+    stop: StopReason | None
     complaint: str
 
     @property
@@ -63,7 +63,7 @@ class Ended:
         return (self.complaint.strip().splitlines() or [''])[-1]
 
 
-def run(
+def run_command(
     command: Sequence[str],
     stdin: bytes,
     limits: BatchLimits,
@@ -71,7 +71,7 @@ def run(
     hear: Callable[[bytes], None],
     over: Callable[[], bool],
     environment: Mapping[str, str],
-) -> Ended:
+) -> ChildExit:
     """Run to the end. `hear` gets each line of its output; `over` says whether to end it."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
@@ -85,21 +85,21 @@ def run(
         assert process.stdin is not None
         assert process.stdout is not None
         lines: Lines = queue.SimpleQueue()
-        reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
+        reader = threading.Thread(target=_queue_lines, args=(process.stdout, lines), daemon=True)
         reader.start()
         try:
             with suppress(BrokenPipeError):
                 process.stdin.write(stdin)
                 process.stdin.flush()
-            stop = _watch(process, limits, over, lambda: _tell(lines, hear))
+            stop = _watch_process(process, limits, over, lambda: _forward_lines(lines, hear))
         finally:
-            end_tree(process)
+            end_process_tree(process)
             with suppress(BrokenPipeError):
                 process.stdin.close()
             reader.join(timeout=GRACE_SECONDS)
             process.stdout.close()
-        _tell(lines, hear)
-        return Ended(status=process.returncode, stop=stop, complaint=_tail(errors))
+        _forward_lines(lines, hear)
+        return ChildExit(status=process.returncode, stop=stop, complaint=_read_tail(errors))
 
 
 def stop_with_parent() -> None:
@@ -108,36 +108,36 @@ def stop_with_parent() -> None:
     A kill is no harm to the store, and sandboxes and helpers end with the process that began them.
     """
 
-    def wait() -> None:
+    def kill_when_input_ends() -> None:
         while os.read(sys.stdin.fileno(), 1 << 10):
             pass
         os.kill(os.getpid(), signal.SIGKILL)
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=kill_when_input_ends, daemon=True).start()
 
 
-def end_tree(process: subprocess.Popen[bytes]) -> None:
+def end_process_tree(process: subprocess.Popen[bytes]) -> None:
     """Ask a process to end if it still runs, then end it and all that it started."""
-    started = _descendants(process)
+    started = _list_descendants(process)
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_SECONDS)
-    started += _descendants(process)
-    for one in started:
+    started += _list_descendants(process)
+    for descendant in started:
         with suppress(psutil.NoSuchProcess):
-            one.kill()
+            descendant.kill()
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)  # also what is nobody's child any more
     process.wait()
 
 
-def _watch(
+def _watch_process(
     process: subprocess.Popen[bytes],
     limits: BatchLimits,
     over: Callable[[], bool],
     pass_on: Callable[[], None],
-) -> Stop | None:
+) -> StopReason | None:
     """Wait for the end, or say why it has to be now."""
     deadline = time.monotonic() + limits.seconds
     while True:
@@ -146,14 +146,14 @@ def _watch(
             return None
         pass_on()
         if over():
-            return Stop.ASKED
+            return StopReason.ASKED
         if time.monotonic() > deadline:
-            return Stop.TIME
-        if _memory(process) > limits.memory_gib * (1 << 30):
-            return Stop.MEMORY
+            return StopReason.TIME
+        if _measure_memory(process) > limits.memory_gib * (1 << 30):
+            return StopReason.MEMORY
 
 
-def _memory(process: subprocess.Popen[bytes]) -> int:
+def _measure_memory(process: subprocess.Popen[bytes]) -> int:
     """Of the process alone; what it runs in sandboxes is limited there."""
     try:
         return int(psutil.Process(process.pid).memory_info().rss)
@@ -161,25 +161,25 @@ def _memory(process: subprocess.Popen[bytes]) -> int:
         return 0
 
 
-def _descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+def _list_descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     try:
         return list(psutil.Process(process.pid).children(recursive=True))
     except psutil.NoSuchProcess:
         return []
 
 
-def _read(output: IO[bytes], lines: Lines) -> None:
+def _queue_lines(output: IO[bytes], lines: Lines) -> None:
     for line in output:
         lines.put(line)
 
 
-def _tell(lines: Lines, hear: Callable[[bytes], None]) -> None:
+def _forward_lines(lines: Lines, hear: Callable[[bytes], None]) -> None:
     """In the caller's thread, so that what goes wrong there is raised there."""
     while not lines.empty():
         hear(lines.get())
 
 
-def _tail(errors: IO[bytes]) -> str:
+def _read_tail(errors: IO[bytes]) -> str:
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - _KEPT_BYTES))
     return errors.read().decode('utf-8', 'replace')

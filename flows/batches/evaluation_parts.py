@@ -15,14 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.display.redaction import without_secrets
+from coevo.display.redaction import strip_secrets
 from coevo.evaluation.merging import merge
-from coevo.evaluation.parts import Part
+from coevo.evaluation.parts import EvaluationPart
 from coevo.evaluation.reporting.report import NAME as REPORT
 from coevo.evaluation.reporting.report import Report
 from coevo.model.errors import Fatal
 from flows.batches.contained import BatchLimits
-from flows.batches.contained import run
+from flows.batches.contained import run_command
 from flows.batches.jobs import FATAL
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.evaluation_process')
@@ -43,45 +43,47 @@ class EvaluationJob:
     parts: int
     words: tuple[str, ...] = ()
 
-    def folder(self, number: int) -> Path:
+    def get_part_folder(self, number: int) -> Path:
         return self.out / 'parts' / f'{number}-of-{self.parts}'  # own name: numbers
 
     @property
-    def folders(self) -> tuple[Path, ...]:
-        return tuple(map(self.folder, range(1, self.parts + 1)))
+    def part_folders(self) -> tuple[Path, ...]:
+        return tuple(map(self.get_part_folder, range(1, self.parts + 1)))
 
 
-def unjudged(job: EvaluationJob) -> tuple[int, ...]:
+def list_ungraded_parts(job: EvaluationJob) -> tuple[int, ...]:
     """The numbers of the parts that have no report yet."""
     numbers = range(1, job.parts + 1)
-    return tuple(number for number in numbers if not (job.folder(number) / REPORT).exists())
+    return tuple(
+        number for number in numbers if not (job.get_part_folder(number) / REPORT).exists()
+    )
 
 
-def judge(
-    job: EvaluationJob, part: Part, limits: BatchLimits, hear: Callable[[str], None]
+def grade_part(
+    job: EvaluationJob, part: EvaluationPart, limits: BatchLimits, hear: Callable[[str], None]
 ) -> Report | None:
     """Judge one part; the report of all where it was the last one, else None.
 
     Fatal, with the command's own sentence, where the part cannot be judged.
     """
     words = (
-        'evaluate', job.snapshot, job.predictions, '--out', str(job.folder(part.number)),
+        'evaluate', job.snapshot, job.predictions, '--out', str(job.get_part_folder(part.number)),
         '--part', f'{part.number}/{part.count}', *job.words,
     )  # fmt: skip
-    ended = run(
+    ended = run_command(
         _COMMAND,
         '\0'.join(words).encode() + b'\n',
         limits,
         hear=lambda line: hear(line.decode('utf-8', 'replace').rstrip()),
         over=lambda: False,
-        environment=without_secrets(os.environ),
+        environment=strip_secrets(os.environ),
     )
     if ended.stop is not None:
         raise Fatal(f'part {part.number} was ended: it took too much {ended.stop}')
     if ended.status == FATAL:
         raise Fatal(ended.last_line)
-    if not (job.folder(part.number) / REPORT).exists():
+    if not (job.get_part_folder(part.number) / REPORT).exists():
         raise Fatal(
             f'part {part.number} ended with status {ended.status} and no report: {ended.last_line}'
         )
-    return None if unjudged(job) else merge(job.folders, job.out)
+    return None if list_ungraded_parts(job) else merge(job.part_folders, job.out)

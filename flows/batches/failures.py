@@ -14,11 +14,11 @@ from datetime import UTC
 from datetime import datetime
 
 from coevo.display.redaction import redact
-from coevo.languages.table import engine_versions
+from coevo.languages.table import list_engine_versions
 from coevo.storage.place import Root
-from coevo.storage.place import folder_name
-from coevo.storage.places import place_of
-from flows.batches.contained import Ended
+from coevo.storage.place import encode_folder_name
+from coevo.storage.places import open_place
+from flows.batches.contained import ChildExit
 
 FOLDER = 'failures'
 
@@ -31,13 +31,13 @@ class JobFailure:
     verb: str
     run: str | None
     sentence: str
-    ended: Ended
+    ended: ChildExit
 
 
-def keep(store: Root, failure: JobFailure) -> str:
+def write_failure(store: Root, failure: JobFailure) -> str:
     """Write it down, without any token; its name under the store."""
     now = datetime.now(tz=UTC)
-    name = f'{FOLDER}/{folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
+    name = f'{FOLDER}/{encode_folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
     record = {
         'name': redact(failure.name),
         'verb': failure.verb,
@@ -46,8 +46,8 @@ def keep(store: Root, failure: JobFailure) -> str:
         'status': failure.ended.status,
         'stopped_for': failure.ended.stop,
         'complaint': redact(failure.ended.complaint),
-        'engine_versions': engine_versions(),
+        'engine_versions': list_engine_versions(),
         'at': now.isoformat(timespec='seconds'),
     }
-    place_of(store).write(name, json.dumps(record, indent=2).encode() + b'\n')
+    open_place(store).write_file(name, json.dumps(record, indent=2).encode() + b'\n')
     return name

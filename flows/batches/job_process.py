@@ -18,8 +18,8 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.model.profiles import load_profile
-from coevo.model.reasons import explained
-from coevo.storage.place import root_of
+from coevo.model.reasons import explain_reason
+from coevo.storage.place import parse_root
 from coevo.storage.store import Store
 from flows.batches.contained import stop_with_parent
 from flows.batches.jobs import FATAL
@@ -27,34 +27,34 @@ from flows.batches.jobs import TRANSIENT
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import FunnelRow
 from flows.batches.jobs import JobOutput
-from flows.batches.jobs import MinedBatch
-from flows.batches.jobs import Validated
+from flows.batches.jobs import MinedRepository
+from flows.batches.jobs import ValidatedRepository
 from flows.batches.jobs import Verb
 from flows.funnel import FunnelStep
-from flows.funnel import funnel
+from flows.funnel import build_funnel
 from flows.options import MineOptions
-from flows.options import walk_of
+from flows.options import choose_walk
 from flows.pipeline import mine
 from flows.validation import ValidateOptions
-from flows.validation import validate
+from flows.validation import validate_repository
 
 
 def main() -> int:
-    job = codec.decode(BatchJob, sys.stdin.buffer.readline())
+    job = codec.decode_record(BatchJob, sys.stdin.buffer.readline())
     stop_with_parent()
-    signal.signal(signal.SIGTERM, _terminate)
-    answers = _take_output()
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    answers = _reserve_stdout()
 
-    def say(heard: JobOutput) -> None:
-        answers.write(codec.encode(heard) + b'\n')
+    def write_output(heard: JobOutput) -> None:
+        answers.write(codec.encode_record(heard) + b'\n')
         answers.flush()
 
     listener = Listener(
-        step=lambda step, done, total: say(JobOutput(step=step, done=done, total=total)),
-        say=lambda sentence: say(JobOutput(sentence=sentence)),
+        step=lambda step, done, total: write_output(JobOutput(step=step, done=done, total=total)),
+        say=lambda sentence: write_output(JobOutput(sentence=sentence)),
     )
     try:
-        say(_VERBS[job.verb](job, listener))
+        write_output(_VERBS[job.verb](job, listener))
     except Fatal as error:
         print(error, file=sys.stderr)
         return FATAL
@@ -64,23 +64,23 @@ def main() -> int:
     return 0
 
 
-def _terminate(number: int, frame: object) -> NoReturn:
+def _exit_on_signal(number: int, frame: object) -> NoReturn:
     """Close sandboxes and remove what they worked in, for which there is some time."""
     raise SystemExit(128 + number)
 
 
-def _take_output() -> IO[bytes]:
+def _reserve_stdout() -> IO[bytes]:
     """Standard output for answers alone: what a library prints goes to standard error."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return answers
 
 
-def _mine(job: BatchJob, listener: Listener) -> JobOutput:
+def _mine_repository(job: BatchJob, listener: Listener) -> JobOutput:
     profile = load_profile(job.profile)
     options = MineOptions(
         source=job.source,
-        store=root_of(job.store),
+        store=parse_root(job.store),
         profile=profile,
         name=job.repo,
         commits=job.commits or profile.commits,
@@ -90,18 +90,18 @@ def _mine(job: BatchJob, listener: Listener) -> JobOutput:
         again=job.again,
         pushed=job.pushed,
         reached=job.reached,
-        walk=walk_of(job.walk, job.families, profile),
+        walk=choose_walk(job.walk, job.families, profile),
         families=job.families,
         jobs=job.jobs,
         sandbox=job.sandbox,
     )
     report = mine(options, listener)
     store = Store(options.store)
-    drops = [drop for each in report.partitions for drop in store.walk(each).drops]
-    segments = [segment for each in report.partitions for segment in store.segments(each)]
+    drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
+    segments = [segment for each in report.partitions for segment in store.load_segments(each)]
     unmined = (f'{language} was not mined: {why}' for language, why in report.unmined.items())
     return JobOutput(
-        mined=MinedBatch(
+        mined=MinedRepository(
             repo=report.repo,
             visited=report.visited,
             pairs=report.pairs,
@@ -109,40 +109,44 @@ def _mine(job: BatchJob, listener: Listener) -> JobOutput:
             reused=report.reused,
             waiting=len(report.failures),
             bugs=len(report.bugs),
-            funnel=tuple(map(_row, funnel(drops, segments))),
+            funnel=tuple(map(_build_funnel_row, build_funnel(drops, segments))),
             warnings=(*report.warnings, *unmined),
         )
     )
 
 
-def _row(step: FunnelStep) -> FunnelRow:
+def _build_funnel_row(step: FunnelStep) -> FunnelRow:
     return FunnelRow(
         stage=step.stage,
         unit=step.stage.unit,
         entered=step.entered,
-        kept=step.kept,
-        reasons='; '.join(f'{count}: {explained(reason)}' for reason, count in step.dropped),
+        kept=step.kept_count,
+        reasons='; '.join(f'{count}: {explain_reason(reason)}' for reason, count in step.dropped),
     )
 
 
-def _validate(job: BatchJob, listener: Listener) -> JobOutput:
-    found = validate(
+def _validate_repository(job: BatchJob, listener: Listener) -> JobOutput:
+    validation = validate_repository(
         ValidateOptions(
             source=job.source,
-            store=root_of(job.store),
+            store=parse_root(job.store),
             name=job.repo,
             sandbox=job.sandbox,
             pushed=job.pushed,
         ),
         listener,
     )
-    reason = str(found.reason) if found.reason is not None else None
-    return JobOutput(validated=Validated(repo=found.repo, reason=reason, sentence=found.sentence))
+    reason = str(validation.reason) if validation.reason is not None else None
+    return JobOutput(
+        validated=ValidatedRepository(
+            repo=validation.repo, reason=reason, sentence=validation.sentence
+        )
+    )
 
 
 _VERBS: dict[Verb, Callable[[BatchJob, Listener], JobOutput]] = {
-    Verb.MINE: _mine,
-    Verb.VALIDATE: _validate,
+    Verb.MINE: _mine_repository,
+    Verb.VALIDATE: _validate_repository,
 }
 
 

@@ -60,7 +60,7 @@ class BatchJob:
     @property
     def name(self) -> str:
         """What the repository is called before anything is known of it."""
-        return self.repo or credentials.without(self.source)
+        return self.repo or credentials.strip_credentials(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class FunnelRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinedBatch:
+class MinedRepository:
     """What mining one repository gave; `waiting` pairs met trouble of ours, `bugs` pairs a bug."""
 
     repo: str
@@ -90,7 +90,7 @@ class MinedBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validated:
+class ValidatedRepository:
     """What validation found of one repository; `reason` is why it is invalid."""
 
     repo: str
@@ -106,8 +106,8 @@ class JobOutput:
     done: int = 0
     total: int = 0
     sentence: str | None = None
-    mined: MinedBatch | None = None
-    validated: Validated | None = None
+    mined: MinedRepository | None = None
+    validated: ValidatedRepository | None = None
 
 
 class JobOutcome(StrEnum):
@@ -121,12 +121,12 @@ class JobOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class JobResult:
     """How a repository's run ended; `failure` is the name of the record that is kept of it."""
 
     name: str
     outcome: JobOutcome
     sentence: str = ''
-    mined: MinedBatch | None = None
-    validated: Validated | None = None
+    mined: MinedRepository | None = None
+    validated: ValidatedRepository | None = None
     failure: str | None = None

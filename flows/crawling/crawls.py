@@ -23,24 +23,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model.errors import Fatal
-from coevo.storage.documents import parquet
-from coevo.storage.place import Hold
-from coevo.storage.place import Place
+from coevo.storage.documents import encode_parquet
+from coevo.storage.place import HeldLock
 from coevo.storage.place import Root
-from coevo.storage.places import place_of
+from coevo.storage.place import StoragePlace
+from coevo.storage.places import open_place
 from coevo.storage.store import Store
 from flows.crawling.rows import CrawlEvent
-from flows.crawling.rows import QueryRead
+from flows.crawling.rows import CrawlQuery
 from flows.crawling.rows import RepositorySeen
-from flows.crawling.rows import part
-from flows.crawling.rows import repository_seen
+from flows.crawling.rows import copy_fields
+from flows.crawling.rows import parse_repository_row
 
 FORMAT = 1
 
 _STAMP = '%Y%m%dT%H%M%SZ'
 _ABOUT = re.compile(r'crawls/(\d{8}T\d{6}Z)/crawl\.json')
 _TABLE = re.compile(r'crawls/(\d{8}T\d{6}Z)/[^/]+\.parquet')
-_TABLES = {'repositories': RepositorySeen, 'events': CrawlEvent, 'queries': QueryRead}
+_TABLES = {'repositories': RepositorySeen, 'events': CrawlEvent, 'queries': CrawlQuery}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Crawl:
     about: dict[str, Any]
     repositories: tuple[RepositorySeen, ...]
     events: tuple[CrawlEvent, ...]
-    queries: tuple[QueryRead, ...]
+    queries: tuple[CrawlQuery, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,109 +75,119 @@ class CrawledRepository:
     profiles: tuple[str, ...]
 
 
-def latest_kept(store: Root, profile: str | None = None) -> tuple[CrawledRepository, ...]:
+def load_latest_candidates(
+    store: Root, profile: str | None = None
+) -> tuple[CrawledRepository, ...]:
     """The candidates by the latest crawl of one profile, or of each; sorted by `repo`."""
     rows: dict[int, RepositorySeen] = {}
     names: dict[int, list[str]] = {}
-    for name, stamp in sorted(latest(store).items(), key=lambda item: item[1]):
+    for name, stamp in sorted(load_latest_stamps(store).items(), key=lambda item: item[1]):
         if profile in (None, name):
-            for row in read_repositories(store, stamp):
+            for row in load_repositories(store, stamp):
                 if row.kept:
                     rows[row.github_id] = row
                     names.setdefault(row.github_id, []).append(name)
-    found = [
-        part(
+    candidates = [
+        copy_fields(
             CrawledRepository,
             row,
             profiles=tuple(sorted(names[number])),
-            crawled=time_of(row.last_seen),
+            crawled=parse_stamp(row.last_seen),
         )
         for number, row in rows.items()
     ]
-    return tuple(sorted(found, key=lambda one: one.repo))
+    return tuple(sorted(candidates, key=lambda one: one.repo))
 
 
-def stamps(store: Root) -> tuple[str, ...]:
+def list_stamps(store: Root) -> tuple[str, ...]:
     """Of all crawls, the oldest first."""
-    found = (_ABOUT.fullmatch(entry.name) for entry in place_of(store).entries('crawls'))
-    return tuple(sorted(match[1] for match in found if match is not None))
+    matches = (_ABOUT.fullmatch(entry.name) for entry in open_place(store).list_files('crawls'))
+    return tuple(sorted(match[1] for match in matches if match is not None))
 
 
-def latest(store: Root) -> dict[str, str]:
+def load_latest_stamps(store: Root) -> dict[str, str]:
     """The stamp of each profile's latest crawl."""
-    found = stamps(store)
-    return dict(read_about(store, found[-1])['latest']) if found else {}
+    all_stamps = list_stamps(store)
+    return dict(load_crawl_json(store, all_stamps[-1])['latest']) if all_stamps else {}
 
 
-def read_about(store: Root, stamp: str) -> dict[str, Any]:
+def load_crawl_json(store: Root, stamp: str) -> dict[str, Any]:
     """What `crawl.json` says; Fatal if a newer coevo wrote it."""
-    found: dict[str, Any] = json.loads(_read(place_of(store), f'crawls/{stamp}/crawl.json'))
-    if found['coevo-crawl'] > FORMAT:
+    about: dict[str, Any] = json.loads(_load_file(open_place(store), f'crawls/{stamp}/crawl.json'))
+    if about['coevo-crawl'] > FORMAT:
         raise Fatal(f'the crawl {stamp} was written by a newer coevo: update coevo')
-    return found
+    return about
 
 
-def read_repositories(store: Root, stamp: str) -> tuple[RepositorySeen, ...]:
+def load_repositories(store: Root, stamp: str) -> tuple[RepositorySeen, ...]:
     """Fatal if the table is not the one that the crawl wrote."""
-    place, name = place_of(store), f'crawls/{stamp}/repositories.parquet'
-    data = _read(place, name)
-    if hashlib.sha256(data).hexdigest() != read_about(store, stamp)['files'][name.split('/')[-1]]:
-        raise Fatal(f'{place.shown(name)} is damaged: move crawls/{stamp} away and crawl again')
-    return tuple(map(repository_seen, pq.read_table(pa.BufferReader(data)).to_pylist()))
+    storage, name = open_place(store), f'crawls/{stamp}/repositories.parquet'
+    data = _load_file(storage, name)
+    if (
+        hashlib.sha256(data).hexdigest()
+        != load_crawl_json(store, stamp)['files'][name.split('/')[-1]]
+    ):
+        raise Fatal(
+            f'{storage.describe(name)} is damaged: move crawls/{stamp} away and crawl again'
+        )
+    return tuple(map(parse_repository_row, pq.read_table(pa.BufferReader(data)).to_pylist()))
 
 
-def _read(place: Place, name: str) -> bytes:
-    found = place.read(name)
-    if found is None:
-        raise Fatal(f'{place.shown(name)} is missing: move its folder away and crawl again')
-    return found.data
+def _load_file(place: StoragePlace, name: str) -> bytes:
+    stored_file = place.read(name)
+    if stored_file is None:
+        raise Fatal(f'{place.describe(name)} is missing: move its folder away and crawl again')
+    return stored_file.data
 
 
 @contextmanager
-def crawling(store: Root) -> Iterator[Hold]:
+def hold_crawl_lock(store: Root) -> Iterator[HeldLock]:
     """One crawl of a store at a time, since keys of repositories are given once; Fatal if another
     one is running. What a crawl that was killed left unfinished is removed."""
     Store(store)  # Fatal where the folder is something else
-    place = place_of(store)
-    busy = f'another crawl of {place.shown()} is running: wait for its end'
-    with place.lock('crawls/lock', busy) as hold:
-        unfinished = (_TABLE.fullmatch(entry.name) for entry in place.entries('crawls'))
-        whole = frozenset(stamps(store))
-        place.remove([one[0] for one in unfinished if one is not None and one[1] not in whole])
+    storage = open_place(store)
+    busy = f'another crawl of {storage.describe()} is running: wait for its end'
+    with storage.lock('crawls/lock', busy) as hold:
+        unfinished = (_TABLE.fullmatch(entry.name) for entry in storage.list_files('crawls'))
+        whole = frozenset(list_stamps(store))
+        storage.remove_files(
+            [match[0] for match in unfinished if match is not None and match[1] not in whole]
+        )
         yield hold
 
 
-def next_stamp(store: Root, now: datetime) -> str:
+def choose_next_stamp(store: Root, now: datetime) -> str:
     """`now`, or a second after the latest crawl where the clock has been set back."""
-    found = stamps(store)
-    if found:
-        now = max(now, time_of(found[-1]) + timedelta(seconds=1))
+    all_stamps = list_stamps(store)
+    if all_stamps:
+        now = max(now, parse_stamp(all_stamps[-1]) + timedelta(seconds=1))
     return now.astimezone(UTC).strftime(_STAMP)
 
 
-def time_of(stamp: str) -> datetime:
+def parse_stamp(stamp: str) -> datetime:
     return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
 
 def write_crawl(store: Root, crawl: Crawl) -> str:
     """Where it stands, as a user would write it."""
-    place, folder = place_of(store), f'crawls/{crawl.stamp}'
+    storage, folder = open_place(store), f'crawls/{crawl.stamp}'
     tables = {
-        f'{name}.parquet': parquet(record, getattr(crawl, name)) for name, record in _TABLES.items()
+        f'{name}.parquet': encode_parquet(record, getattr(crawl, name))
+        for name, record in _TABLES.items()
     }
     about = {
         'coevo-crawl': FORMAT,
         'stamp': crawl.stamp,
         **crawl.about,
-        'latest': dict(sorted({**latest(store), crawl.profile: crawl.stamp}.items())),
+        'latest': dict(sorted({**load_latest_stamps(store), crawl.profile: crawl.stamp}.items())),
         'files': {name: hashlib.sha256(data).hexdigest() for name, data in tables.items()},
     }
     for name, data in tables.items():
-        place.write(f'{folder}/{name}', data)
-    if place.exchange(f'{folder}/crawl.json', _json(about), None) is None:
-        raise Fatal(f'{place.shown(folder)} is there already; a crawl is never changed')
-    return place.shown(folder)
+        storage.write_file(f'{folder}/{name}', data)
+    if storage.write_if_unchanged(f'{folder}/crawl.json', _encode_json(about), None) is None:
+        raise Fatal(f'{storage.describe(folder)} is there already; a crawl is never changed')
+    return storage.describe(folder)
 
 
-def _json(about: Mapping[str, Any]) -> bytes:
+def _encode_json(about: Mapping[str, Any]) -> bytes:
     return f'{json.dumps(about, indent=1)}\n'.encode()

@@ -10,30 +10,30 @@ from flows.crawling.rows import CrawlEvent
 from flows.crawling.rows import EventKind
 from flows.crawling.rows import RepositorySeen
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Root
+from miners.discovery.candidates import RootContent
 
 _GONE = {Presence.DELETED: EventKind.DELETED, Presence.BLOCKED: EventKind.BLOCKED}
 
 _Change = tuple[EventKind, str | None, str | None]
 
 
-def events(
+def list_events(
     before: Mapping[int, RepositorySeen], after: Iterable[RepositorySeen]
 ) -> tuple[CrawlEvent, ...]:
     """All that happened, by repository; a repository that is new has appeared."""
     return tuple(
         CrawlEvent(github_id=now.github_id, repo=now.repo, kind=kind, before=old, after=new)
         for now in sorted(after, key=lambda row: row.github_id)
-        for kind, old, new in _changes(before.get(now.github_id), now)
+        for kind, old, new in _compare_rows(before.get(now.github_id), now)
     )
 
 
-def _changes(old: RepositorySeen | None, new: RepositorySeen) -> Iterator[_Change]:
+def _compare_rows(old: RepositorySeen | None, new: RepositorySeen) -> Iterator[_Change]:
     if old is None:
         yield EventKind.APPEARED, None, new.full_name
         return
-    yield from _presence(old.presence, new.presence)
-    yield from _name(old, new)
+    yield from _compare_presence(old.presence, new.presence)
+    yield from _compare_names(old, new)
     if old.archived != new.archived:
         yield EventKind.ARCHIVED if new.archived else EventKind.UNARCHIVED, None, None
     if old.fork != new.fork:
@@ -42,11 +42,17 @@ def _changes(old: RepositorySeen | None, new: RepositorySeen) -> Iterator[_Chang
         yield EventKind.LICENCE_CHANGED, old.license, new.license
     if old.default_branch != new.default_branch:
         yield EventKind.DEFAULT_BRANCH_CHANGED, old.default_branch, new.default_branch
-    if None not in (old.root, new.root) and (old.root is Root.EMPTY) != (new.root is Root.EMPTY):
-        yield EventKind.EMPTIED if new.root is Root.EMPTY else EventKind.FILLED, old.root, new.root
+    if None not in (old.root, new.root) and (old.root is RootContent.EMPTY) != (
+        new.root is RootContent.EMPTY
+    ):
+        yield (
+            EventKind.EMPTIED if new.root is RootContent.EMPTY else EventKind.FILLED,
+            old.root,
+            new.root,
+        )
 
 
-def _presence(old: Presence, new: Presence) -> Iterator[_Change]:
+def _compare_presence(old: Presence, new: Presence) -> Iterator[_Change]:
     if old is new:
         return
     if new in _GONE:
@@ -60,7 +66,7 @@ def _presence(old: Presence, new: Presence) -> Iterator[_Change]:
         yield EventKind.BACK_IN_SEARCH, None, None
 
 
-def _name(old: RepositorySeen, new: RepositorySeen) -> Iterator[_Change]:
+def _compare_names(old: RepositorySeen, new: RepositorySeen) -> Iterator[_Change]:
     """A transfer may come with a new name; then it is both."""
     old_owner, _, old_name = old.full_name.partition('/')
     new_owner, _, new_name = new.full_name.partition('/')

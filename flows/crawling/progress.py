@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.storage.documents import parquet
+from coevo.storage.documents import encode_parquet
 from coevo.storage.place import Root
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from flows.crawling.rows import RepositorySeen
-from flows.crawling.rows import repository_seen
+from flows.crawling.rows import parse_repository_row
 
 # A kill costs the answers since the last writing.
 _EVERY = 200
@@ -23,7 +23,7 @@ class CrawlProgress:
     """A file beside the crawls, one for each profile, gone when a crawl has got to its end."""
 
     def __init__(self, store: Root, profile: str) -> None:
-        self._place = place_of(store)
+        self._place = open_place(store)
         self._name = f'crawls/unfinished-{profile}.parquet'
         self._rows: Mapping[int, RepositorySeen] = {}
         self._before: Mapping[int, RepositorySeen] = {}
@@ -31,36 +31,36 @@ class CrawlProgress:
 
     def read(self) -> Mapping[int, RepositorySeen]:
         """The rows of the unfinished crawl by number; none if there is none, or it is damaged."""
-        found = self._place.read(self._name)
-        if found is None:
+        stored_file = self._place.read(self._name)
+        if stored_file is None:
             return {}
         try:
-            rows = pq.read_table(pa.BufferReader(found.data)).to_pylist()
-            self._before = {row['github_id']: repository_seen(row) for row in rows}
+            rows = pq.read_table(pa.BufferReader(stored_file.data)).to_pylist()
+            self._before = {row['github_id']: parse_repository_row(row) for row in rows}
         except (pa.ArrowException, KeyError, TypeError, ValueError):
             return {}
         return self._before
 
     @contextmanager
-    def kept(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
+    def record_rows(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
         """While entered, rows that are added are written now and then, and when it breaks off."""
         self._rows = rows
         try:
             yield
         except BaseException:
-            self._write()
+            self._write_rows()
             raise
 
-    def note(self) -> None:
+    def count_row(self) -> None:
         """One more row."""
         self._noted += 1
         if self._noted % _EVERY == 0:
-            self._write()
+            self._write_rows()
 
     def clear(self) -> None:
-        self._place.remove([self._name])
+        self._place.remove_files([self._name])
 
-    def _write(self) -> None:
+    def _write_rows(self) -> None:
         rows = {**self._before, **self._rows}
-        table = parquet(RepositorySeen, [rows[number] for number in sorted(rows)])
-        self._place.write(self._name, table)
+        table = encode_parquet(RepositorySeen, [rows[number] for number in sorted(rows)])
+        self._place.write_file(self._name, table)

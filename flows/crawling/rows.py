@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from coevo.model import former
 from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Root
+from miners.discovery.candidates import RepositoryFacts
+from miners.discovery.candidates import RootContent
 from miners.discovery.github_search import SearchOutcome
 from miners.discovery.repository_metadata import RepositoryMetadata
 
@@ -48,7 +48,7 @@ class RepositorySeen:
     presence: Presence
     kept: bool
     reason: CandidateReason | None
-    root: Root | None
+    root: RootContent | None
     at_least_contributors: int | None
     unanswered: tuple[str, ...]
     first_seen: str
@@ -59,29 +59,29 @@ class RepositorySeen:
 
     @property
     def metadata(self) -> RepositoryMetadata:
-        return part(RepositoryMetadata, self)
+        return copy_fields(RepositoryMetadata, self)
 
     @property
-    def facts(self) -> Facts:
-        return part(Facts, self)
+    def facts(self) -> RepositoryFacts:
+        return copy_fields(RepositoryFacts, self)
 
 
-def part(record: type[_Part], whole: object, **more: object) -> _Part:
+def copy_fields(record: type[_Part], whole: object, **more: object) -> _Part:
     """The record whose fields another one has, too, but for those that are given."""
     hint: Any = record  # mypy takes no type variable for a dataclass
     names = {item.name for item in dataclasses.fields(hint)} - more.keys()
-    made: _Part = hint(**{name: getattr(whole, name) for name in names}, **more)
-    return made
+    part_record: _Part = hint(**{name: getattr(whole, name) for name in names}, **more)
+    return part_record
 
 
-def repository_seen(row: dict[str, Any]) -> RepositorySeen:
+def parse_repository_row(row: dict[str, Any]) -> RepositorySeen:
     """From a row of the table, where what is closed is text."""
-    row = former.renamed(row, row)
+    row = former.apply_current_names(row, row)
     reason, root = row['reason'], row['root']
     closed = {
         'presence': Presence(row['presence']),
         'reason': CandidateReason(reason) if reason is not None else None,
-        'root': Root(root) if root is not None else None,
+        'root': RootContent(root) if root is not None else None,
         'unanswered': tuple(row['unanswered']),
     }
     return RepositorySeen(**{**row, **closed})
@@ -120,7 +120,7 @@ class CrawlEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueryRead:
+class CrawlQuery:
     """`queries`: every query that was asked, in that order.
 
     total  how many repositories GitHub said it has

@@ -14,27 +14,27 @@ from coevo.model.listener import Listener
 from flows.crawling.rows import RepositorySeen
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Root
-from miners.discovery.candidates import against_metadata
-from miners.discovery.candidates import reason_against
-from miners.discovery.github import Hits
+from miners.discovery.candidates import RepositoryFacts
+from miners.discovery.candidates import RootContent
+from miners.discovery.candidates import check_metadata
+from miners.discovery.candidates import find_reason_against
+from miners.discovery.github import SearchHits
 from miners.discovery.github import ask_contributors
 from miners.discovery.github import ask_root
-from miners.discovery.github import look_up
+from miners.discovery.github import look_up_repository
 from miners.discovery.github_requests import GitHubApi
 from miners.discovery.repository_metadata import RepositoryMetadata
 
 # After so many questions in a row without an answer the rest is left for the next crawl.
 _GIVE_UP = 3
-_WITHOUT_POM = (Root.NO_BUILD_FILE, Root.EMPTY)
+_WITHOUT_POM = (RootContent.NO_BUILD_FILE, RootContent.EMPTY)
 
 _T = TypeVar('_T')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownBefore:
+class CrawlHistory:
     """From earlier crawls of all profiles.
 
     rows     of the profile's last crawl, by number
@@ -46,7 +46,7 @@ class KnownBefore:
     keys: Mapping[int, str]
     answers: Mapping[int, RepositorySeen]
 
-    def told(self, number: int) -> RepositorySeen | None:
+    def find_latest_row(self, number: int) -> RepositorySeen | None:
         """The latest row that holds answers, with their ETags."""
         return self.answers.get(number, self.rows.get(number))
 
@@ -59,7 +59,7 @@ class Survey:
         profile: CandidateProfile,
         api: GitHubApi,
         stamp: str,
-        known: KnownBefore,
+        known: CrawlHistory,
         listener: Listener,
     ) -> None:
         self.rows: dict[int, RepositorySeen] = {}
@@ -72,44 +72,48 @@ class Survey:
         self._keys = dict(known.keys)
         self._taken = {key.lower() for key in known.keys.values()}
 
-    def take(self, hits: Hits, number: int) -> None:
+    def add_row(self, hits: SearchHits, number: int) -> None:
         """Add the row of one repository. Older ones come first, so keys always fall the same."""
         seen = hits.repositories.get(number)
         if seen is not None:
-            told = self._known.told(number)
-            etag = told.lookup_etag if told is not None else None
-            self.rows[number] = self._row(seen, Presence.SEARCH, etag)
+            known_row = self._known.find_latest_row(number)
+            etag = known_row.lookup_etag if known_row is not None else None
+            self.rows[number] = self._build_row(seen, Presence.SEARCH, etag)
         else:
-            self.rows[number] = self._missed(number)
+            self.rows[number] = self._look_up_missed(number)
 
-    def _missed(self, number: int) -> RepositorySeen:
+    def _look_up_missed(self, number: int) -> RepositorySeen:
         """A known repository that no search finds: what has become of it?"""
         before = self._known.rows[number]
         if before.presence in (Presence.DELETED, Presence.BLOCKED):
             return before
-        told = self._known.told(number) or before
-        found = self._answered(partial(look_up, self._api, number, told.lookup_etag))
-        if found is None:
+        known_row = self._known.find_latest_row(number) or before
+        lookup = self._try_asking(
+            partial(look_up_repository, self._api, number, known_row.lookup_etag)
+        )
+        if lookup is None:
             return dataclasses.replace(
                 before, kept=False, reason=CandidateReason.UNKNOWN, unanswered=('lookup',)
             )
-        if found.presence is not Presence.LOOKUP:
-            reason = reason_against(self._profile, before.metadata, found.presence, before.facts)
-            return dataclasses.replace(
-                before, presence=found.presence, kept=False, reason=reason, unanswered=()
+        if lookup.presence is not Presence.LOOKUP:
+            reason = find_reason_against(
+                self._profile, before.metadata, lookup.presence, before.facts
             )
-        return self._row(found.seen or told.metadata, Presence.LOOKUP, found.etag)
+            return dataclasses.replace(
+                before, presence=lookup.presence, kept=False, reason=reason, unanswered=()
+            )
+        return self._build_row(lookup.seen or known_row.metadata, Presence.LOOKUP, lookup.etag)
 
-    def _row(
+    def _build_row(
         self, seen: RepositoryMetadata, presence: Presence, etag: str | None
     ) -> RepositorySeen:
         before = self._known.rows.get(seen.github_id)
-        facts, unanswered = self._facts(seen)
-        reason = reason_against(self._profile, seen, presence, facts)
+        facts, unanswered = self._gather_facts(seen)
+        reason = find_reason_against(self._profile, seen, presence, facts)
         return RepositorySeen(
             **dataclasses.asdict(seen),
             **dataclasses.asdict(facts),
-            repo=self._key(seen),
+            repo=self._assign_key(seen),
             presence=presence,
             kept=reason is None,
             reason=reason,
@@ -119,45 +123,47 @@ class Survey:
             lookup_etag=etag,
         )
 
-    def _facts(self, seen: RepositoryMetadata) -> tuple[Facts, tuple[str, ...]]:
+    def _gather_facts(self, seen: RepositoryMetadata) -> tuple[RepositoryFacts, tuple[str, ...]]:
         """What takes questions, asked only of what may be a candidate; and what stays open."""
-        told = self._known.told(seen.github_id)
-        facts = _still_true(seen, told) if told is not None else Facts()
-        if against_metadata(self._profile, seen) is not None:
+        known_row = self._known.find_latest_row(seen.github_id)
+        facts = _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
+        if check_metadata(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
         if self._profile.build_file and facts.root not in _WITHOUT_POM:
-            asked = self._answered(partial(self._root, seen, facts))
-            unanswered += ['root'] if asked is None else []
-            facts = asked or facts
+            new_facts = self._try_asking(partial(self._ask_root, seen, facts))
+            unanswered += ['root'] if new_facts is None else []
+            facts = new_facts or facts
         if self._profile.contributors and (
-            not self._profile.build_file or facts.root is Root.BUILD_FILE
+            not self._profile.build_file or facts.root is RootContent.BUILD_FILE
         ):
-            asked = self._answered(partial(self._contributors, seen, facts))
-            unanswered += ['contributors'] if asked is None else []
-            facts = asked or facts
+            new_facts = self._try_asking(partial(self._ask_contributors, seen, facts))
+            unanswered += ['contributors'] if new_facts is None else []
+            facts = new_facts or facts
         return facts, tuple(sorted(unanswered))
 
-    def _root(self, seen: RepositoryMetadata, facts: Facts) -> Facts:
+    def _ask_root(self, seen: RepositoryMetadata, facts: RepositoryFacts) -> RepositoryFacts:
         return ask_root(self._api, seen.github_id, facts, self._profile.build_files)
 
-    def _contributors(self, seen: RepositoryMetadata, facts: Facts) -> Facts:
+    def _ask_contributors(
+        self, seen: RepositoryMetadata, facts: RepositoryFacts
+    ) -> RepositoryFacts:
         return ask_contributors(self._api, seen.github_id, facts, self._profile.contributors)
 
-    def _answered(self, ask: Callable[[], _T]) -> _T | None:
+    def _try_asking(self, ask: Callable[[], _T]) -> _T | None:
         """None if GitHub gives no answer; after some of these nothing more is asked."""
         if self._silent >= _GIVE_UP:
             return None
         try:
-            found = ask()
+            answer = ask()
         except Transient as trouble:
             self._silent += 1
             self._listener.say(str(trouble))
             return None
         self._silent = 0
-        return found
+        return answer
 
-    def _key(self, seen: RepositoryMetadata) -> str:
+    def _assign_key(self, seen: RepositoryMetadata) -> str:
         """The name at first sight, with the number if another repository was called that once."""
         if seen.github_id not in self._keys:
             free = seen.full_name.lower() not in self._taken
@@ -167,7 +173,7 @@ class Survey:
         return self._keys[seen.github_id]
 
 
-def _still_true(seen: RepositoryMetadata, told: RepositorySeen) -> Facts:
+def _keep_valid_facts(seen: RepositoryMetadata, told: RepositorySeen) -> RepositoryFacts:
     """What was told, without what a push may have made wrong and no ETag can ask for.
 
     A root without a POM is such an answer: it stays so while nothing is pushed, no longer.

@@ -12,32 +12,32 @@ from pathlib import Path
 from rich.console import Console
 
 from coevo.display.console import open_console
-from coevo.display.console import showing
+from coevo.display.console import show_progress
 from coevo.git.repository import Repository
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
-from coevo.snapshots.query import Question
-from coevo.snapshots.query import query
-from coevo.storage.sole_use import sole_use
+from coevo.snapshots.query import SnapshotQuery
+from coevo.snapshots.query import run_query
+from coevo.storage.sole_use import lock_for_sole_use
 from coevo.storage.store import Store
 from flows.console import print_report
 from flows.demo import history
-from flows.demo.comparison import differences
-from flows.demo.comparison import losses
-from flows.demo.comparison import methods
-from flows.demo.comparison import names
+from flows.demo.comparison import list_differences
+from flows.demo.comparison import list_found_methods
+from flows.demo.comparison import list_losses
+from flows.demo.comparison import map_method_names
 from flows.demo.stories import STORIES
 from flows.demo.stories import Story
-from flows.funnel import funnel
+from flows.funnel import build_funnel
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
-from flows.publication import publish
+from flows.publication import publish_release
 from miners.walks.pairs import Route
-from miners.walks.pairs import visit
+from miners.walks.pairs import visit_route
 
 FOLDER = Path('demo')
 
@@ -62,23 +62,23 @@ def main() -> int:
     arguments = parser.parse_args()
     console = open_console()
     try:
-        with sole_use(FOLDER):
-            return run(console, arguments.profile, arguments.language)
+        with lock_for_sole_use(FOLDER):
+            return run_demo(console, arguments.profile, arguments.language)
     except Fatal as error:
         print(f'demo: {error}', file=sys.stderr)
         return 2
 
 
-def run(console: Console, profile: str, language: str | None) -> int:
+def run_demo(console: Console, profile: str, language: str | None) -> int:
     """All histories, or that of one language."""
     stories = [story for story in STORIES if language in (None, story.language)]
-    for story in (one for one in stories if not is_told(one)):
+    for story in (skipped for skipped in stories if not has_runtime(skipped)):
         runtime = LANGUAGES[story.language].RUNTIME
         console.print(f'{story.name} is left out: there is no {runtime} here')
-    stories = [story for story in stories if is_told(story)]
+    stories = [story for story in stories if has_runtime(story)]
     if not stories:
         raise Fatal('nothing is left of the demo')
-    wrong = [line for story in stories for line in tell(console, story, profile)]
+    wrong = [line for story in stories for line in check_story(console, story, profile)]
     if wrong:
         console.print('\nNot as expected (-), but found (+):', *wrong, sep='\n')
         return 1
@@ -87,18 +87,18 @@ def run(console: Console, profile: str, language: str | None) -> int:
     return 0
 
 
-def is_told(story: Story) -> bool:
+def has_runtime(story: Story) -> bool:
     """Whether this machine has what its history is run with: the demo brings nothing."""
-    return bool(LANGUAGES[story.language].runtimes().known)
+    return bool(LANGUAGES[story.language].make_runtimes().known)
 
 
-def tell(console: Console, story: Story, profile: str) -> tuple[str, ...]:
+def check_story(console: Console, story: Story, profile: str) -> tuple[str, ...]:
     """Write, mine and release a history; what differs from its table, and what could not be mined."""
     home = FOLDER / story.folder
     repository, store, snapshot = (home / name for name in ('repository', 'store', 'snapshot'))
     for folder in (repository, store, snapshot):
         shutil.rmtree(folder, ignore_errors=True)
-    commits = history.write(repository, story)
+    commits = history.write_repository(repository, story)
     console.print(f'{repository}: {len(commits)} commits written; now mining them')
     options = MineOptions(
         source=str(repository),
@@ -109,17 +109,17 @@ def tell(console: Console, story: Story, profile: str) -> tuple[str, ...]:
         jobs=os.cpu_count() or 1,
         brings_runtimes=False,
     )
-    with showing(console) as listener:
+    with show_progress(console) as listener:
         report = mine(options, listener)
     failed = tuple(f'{story.name}: not mined: {failure}' for failure in report.failures)
-    wrong = compare(console, story, repository, Store(store), commits, report)
-    console.print(publish(ReleaseOptions(store=store, snapshot=snapshot)).sentence)
+    wrong = compare_with_table(console, story, repository, Store(store), commits, report)
+    console.print(publish_release(ReleaseOptions(store=store, snapshot=snapshot)).sentence)
     console.print(f'\n{QUESTION}\n')
-    query((snapshot,), Question(sql=QUESTION))
+    run_query((snapshot,), SnapshotQuery(sql=QUESTION))
     return (*failed, *wrong)
 
 
-def compare(
+def compare_with_table(
     console: Console,
     story: Story,
     folder: Path,
@@ -129,14 +129,19 @@ def compare(
 ) -> tuple[str, ...]:
     """Print the funnel; give the differences between the table and what the store holds."""
     (partition,) = report.partitions
-    segments, walked = tuple(store.segments(partition)), store.walk(partition)
-    print_report(console, report, tuple(funnel(walked.drops, segments)), segments)
+    segments, walked = tuple(store.load_segments(partition)), store.load_walk(partition)
+    print_report(console, report, tuple(build_funnel(walked.drops, segments)), segments)
     repository = Repository(folder / '.git')
     route = Route(repo=story.name, language=story.language, walk=Walk.PARENTS, ref='HEAD')
     steps = {rev: subject for subject, rev in commits.items()}
-    found_methods = methods(segments, steps, names(repository, visit(repository, route).pairs))
-    found_losses = losses(segments, walked.drops, steps)
-    return (*differences(story.losses, found_losses), *differences(story.methods, found_methods))
+    found_methods = list_found_methods(
+        segments, steps, map_method_names(repository, visit_route(repository, route).pairs)
+    )
+    found_losses = list_losses(segments, walked.drops, steps)
+    return (
+        *list_differences(story.losses, found_losses),
+        *list_differences(story.methods, found_methods),
+    )
 
 
 if __name__ == '__main__':

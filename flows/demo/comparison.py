@@ -10,28 +10,30 @@ from collections.abc import Sequence
 
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
-from miners.diffs.changes import diff
+from miners.diffs.changes import diff_pair
 
 Names = Mapping[str, str]  # Class#method by method id
 
 
-def names(repository: Repository, pairs: Iterable[Pair]) -> Names:
+def map_method_names(repository: Repository, pairs: Iterable[Pair]) -> Names:
     """The names of all candidates: a drop knows its method by id alone."""
     return {
-        method_id(pair, candidate): _name(candidate.method.test_class, candidate.method.test_method)
+        compute_candidate_id(pair, candidate): _join_test_name(
+            candidate.method.test_class, candidate.method.test_method
+        )
         for pair in pairs
-        for candidate in diff(repository, pair).candidates
+        for candidate in diff_pair(repository, pair).candidates
     }
 
 
-def methods(
+def list_found_methods(
     segments: Sequence[Segment], steps: Mapping[str, str], names: Names
 ) -> Iterator[ExpectedMethod]:
     """What became of every candidate; `steps` are the subjects by commit id."""
@@ -39,12 +41,12 @@ def methods(
         step = steps[segment.pair.new_rev]
         reasons = {drop.key: drop.reason for drop in segment.drops if drop.stage.unit == 'method'}
         for row in segment.methods:
-            yield _labelled(step, row, reasons.pop(row.method_id, None))
+            yield _build_expected_method(step, row, reasons.pop(row.method_id, None))
         for key, reason in reasons.items():
             yield ExpectedMethod(step=step, test=names[key], reason=reason)
 
 
-def losses(
+def list_losses(
     segments: Sequence[Segment], walk_drops: Sequence[Drop], steps: Mapping[str, str]
 ) -> Iterator[Loss]:
     """The commits and pairs that left the funnel."""
@@ -57,27 +59,27 @@ def losses(
                 yield Loss(step=step, stage=drop.stage, reason=drop.reason)
 
 
-def differences(
+def list_differences(
     expected: Iterable[ExpectedMethod | Loss], found: Iterable[ExpectedMethod | Loss]
 ) -> tuple[str, ...]:
     """One line for every row that is expected and not found (-), or found and not expected (+)."""
     wanted, there = Counter(expected), Counter(found)
-    missing = [_line('-', row) for row in (wanted - there).elements()]
-    excess = [_line('+', row) for row in (there - wanted).elements()]
+    missing = [_format_difference('-', row) for row in (wanted - there).elements()]
+    excess = [_format_difference('+', row) for row in (there - wanted).elements()]
     return tuple(sorted(missing + excess, key=lambda line: (line[2:].rpartition(': ')[0], line)))
 
 
-def _line(sign: str, row: ExpectedMethod | Loss) -> str:
+def _format_difference(sign: str, row: ExpectedMethod | Loss) -> str:
     if isinstance(row, Loss):
         return f'{sign} {row.step}: {row.stage} {row.reason}'
     verdict = ', '.join(filter(None, (row.label, row.track and f'track {row.track}', row.reason)))
     return f'{sign} {row.step}: {row.test}: {verdict}'
 
 
-def _labelled(step: str, row: MethodRow, reason: str | None) -> ExpectedMethod:
-    test = _name(row.test_class, row.test_method)
+def _build_expected_method(step: str, row: MethodRow, reason: str | None) -> ExpectedMethod:
+    test = _join_test_name(row.test_class, row.test_method)
     return ExpectedMethod(step=step, test=test, label=row.label, track=row.track, reason=reason)
 
 
-def _name(test_class: str, test_method: str) -> str:
+def _join_test_name(test_class: str, test_method: str) -> str:
     return f'{test_class}#{test_method}'

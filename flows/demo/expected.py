@@ -41,7 +41,7 @@ TASKS = {
 }
 
 
-def labelled(
+def expect_labelled(
     step: str, test_class: str, verdicts: dict[Label, tuple[str, ...]]
 ) -> Iterator[ExpectedMethod]:
     for label, names in verdicts.items():
@@ -51,7 +51,7 @@ def labelled(
             )
 
 
-def dropped(
+def expect_dropped(
     step: str, test_class: str, verdicts: dict[str, tuple[str, ...]]
 ) -> Iterator[ExpectedMethod]:
     for reason, names in verdicts.items():

@@ -41,41 +41,41 @@ _PAYLOAD = (
 )
 
 
-def set_up(url: str, late: timedelta) -> None:
+def set_up_alerts(url: str, late: timedelta) -> None:
     """Make the web hook and the automations, or make them anew."""
     headers = SecretDict({'Content-Type': 'application/json'})
     block = Webhook(url=SecretStr(url), headers=headers)
-    found = block.save(BLOCK, overwrite=True)
-    assert isinstance(found, UUID)  # a coroutine only where the caller is one
+    block_id = block.save(BLOCK, overwrite=True)
+    assert isinstance(block_id, UUID)  # a coroutine only where the caller is one
     with get_client(sync_client=True) as client:
-        remove(client)
-        for automation in _automations(found, late):
+        remove_automations(client)
+        for automation in _build_automations(block_id, late):
             client.create_automation(automation)
 
 
-def remove(client: SyncPrefectClient) -> None:
+def remove_automations(client: SyncPrefectClient) -> None:
     """Take our automations away; those of others stay."""
     for name in _NAMES:
-        for one in client.read_automations_by_name(name):
-            client.delete_automation(one.id)
+        for automation in client.read_automations_by_name(name):
+            client.delete_automation(automation.id)
 
 
 _FAILED, _LOST, _LATE = 'coevo: a run failed', 'coevo: a run was lost', 'coevo: a month is late'
 _NAMES = (_FAILED, _LOST, _LATE)
 
 
-def _automations(block: UUID, late: timedelta) -> Iterator[AutomationCore]:
+def _build_automations(block: UUID, late: timedelta) -> Iterator[AutomationCore]:
     yield AutomationCore(
         name=_FAILED,
         description='A flow run of coevo ended in a failure.',
-        trigger=_on({'Failed', 'TimedOut'}, TAG),
-        actions=[_call(block, 'failed: ')],
+        trigger=_build_state_trigger({'Failed', 'TimedOut'}, TAG),
+        actions=[_build_webhook_call(block, 'failed: ')],
     )
     yield AutomationCore(
         name=_LOST,
         description='A flow run that the reaper had started once more is gone, too.',
-        trigger=_on({'Crashed'}, AGAIN),
-        actions=[_call(block, 'lost for the second time: ')],
+        trigger=_build_state_trigger({'Crashed'}, AGAIN),
+        actions=[_build_webhook_call(block, 'lost for the second time: ')],
     )
     hours = late.total_seconds() / 3600
     yield AutomationCore(
@@ -86,28 +86,28 @@ def _automations(block: UUID, late: timedelta) -> Iterator[AutomationCore]:
             after={f'{_RUN}Late', f'{_RUN}Running'},
             expect={f'{_RUN}{name}' for name in ('Completed', 'Failed', 'TimedOut', 'Cancelled')},
             match=ResourceSpecification({_ID: f'{_RUN}*'}),
-            match_related=_tagged('release'),
+            match_related=_match_tag('release'),
             for_each={_ID},
             within=late,
         ),
-        actions=[_call(block, f'not over after {hours:g} hours: ')],
+        actions=[_build_webhook_call(block, f'not over after {hours:g} hours: ')],
     )
 
 
-def _on(states: set[str], tag: str) -> EventTrigger:
+def _build_state_trigger(states: set[str], tag: str) -> EventTrigger:
     return EventTrigger(
         expect={f'{_RUN}{name}' for name in states},
         match=ResourceSpecification({_ID: f'{_RUN}*'}),
-        match_related=_tagged(tag),
+        match_related=_match_tag(tag),
         for_each={_ID},
     )
 
 
-def _tagged(tag: str) -> ResourceSpecification:
+def _match_tag(tag: str) -> ResourceSpecification:
     return ResourceSpecification({_ID: f'prefect.tag.{tag}', 'prefect.resource.role': 'tag'})
 
 
-def _call(block: UUID, sentence: str) -> CallWebhook:
+def _build_webhook_call(block: UUID, sentence: str) -> CallWebhook:
     return CallWebhook(
         block_document_id=block, payload=_PAYLOAD.replace('SENTENCE', repr(sentence))
     )
@@ -129,10 +129,10 @@ def main(words: list[str]) -> int:
         check_server()
         if arguments.remove:
             with get_client(sync_client=True) as client:
-                remove(client)
+                remove_automations(client)
             print('no alerts are sent any more')
         else:
-            set_up(_address(), timedelta(hours=arguments.late))
+            set_up_alerts(_load_webhook_url(), timedelta(hours=arguments.late))
             print(
                 f'alerts are sent: a run that failed, a release that is late by {arguments.late:g} hours'
             )
@@ -142,7 +142,7 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _address() -> str:
+def _load_webhook_url() -> str:
     url = os.environ.get(VARIABLE, '')
     if not url.startswith(('http://', 'https://')):
         raise Fatal(

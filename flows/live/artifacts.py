@@ -14,33 +14,33 @@ from prefect.artifacts import create_progress_artifact
 from prefect.artifacts import create_table_artifact
 from prefect.artifacts import update_progress_artifact
 
-from flows.batches.jobs import Result
+from flows.batches.jobs import JobResult
 
 # Each update is a request to the server, for nobody's eyes most of the time.
 _UPDATE_SECONDS = 5.0
 
 
-def show_results(results: Iterable[Result]) -> None:
+def show_results(results: Iterable[JobResult]) -> None:
     """Each repository's outcome with its counts, and all funnels of what was mined."""
     results = tuple(results)
-    create_table_artifact(list(map(_outcome, results)), key='repositories')
-    stages = list(_stages(results))
+    create_table_artifact(list(map(_build_outcome_row, results)), key='repositories')
+    stages = list(_list_funnel_rows(results))
     if stages:
         create_table_artifact(stages, key='funnel')
 
 
-def _outcome(result: Result) -> dict[str, Any]:
-    found = result.mined or result.validated
+def _build_outcome_row(result: JobResult) -> dict[str, Any]:
+    details = result.mined or result.validated
     return {
-        'repository': found.repo if found else result.name,
+        'repository': details.repo if details else result.name,
         'outcome': str(result.outcome),
-        **_counts(result),
+        **_build_count_columns(result),
         'why': result.validated.sentence if result.validated else result.sentence,
         'record': result.failure or '',
     }
 
 
-def _counts(result: Result) -> dict[str, Any]:
+def _build_count_columns(result: JobResult) -> dict[str, Any]:
     if result.validated:
         return {'valid': result.validated.reason is None}
     mined = result.mined
@@ -51,7 +51,7 @@ def _counts(result: Result) -> dict[str, Any]:
     }
 
 
-def _stages(results: Iterable[Result]) -> Iterator[dict[str, Any]]:
+def _list_funnel_rows(results: Iterable[JobResult]) -> Iterator[dict[str, Any]]:
     for mined in (result.mined for result in results if result.mined):
         for row in mined.funnel:
             yield {
@@ -71,22 +71,22 @@ class LiveProgress:
     def __init__(self, repositories: int) -> None:
         self._total = repositories
         self._done = 0
-        made = create_progress_artifact(
+        artifact_id = create_progress_artifact(
             0.0, key='progress', description=f'{repositories} repositories'
         )
-        assert isinstance(made, UUID)  # a coroutine only where the flow is one
-        self._artifact = made
+        assert isinstance(artifact_id, UUID)  # a coroutine only where the flow is one
+        self._artifact = artifact_id
         self._next = time.monotonic()
 
-    def step(self, name: str, done: int, total: int) -> None:
+    def show_step(self, name: str, done: int, total: int) -> None:
         if name == 'pairs' and time.monotonic() >= self._next:
-            self._show(self._done + done / max(total, 1))
+            self._show_progress(self._done + done / max(total, 1))
 
-    def next_repository(self) -> None:
+    def finish_repository(self) -> None:
         self._done += 1
-        self._show(self._done)
+        self._show_progress(self._done)
 
-    def _show(self, done: float) -> None:
+    def _show_progress(self, done: float) -> None:
         self._next = time.monotonic() + _UPDATE_SECONDS
         try:
             update_progress_artifact(self._artifact, round(100 * done / self._total, 1))

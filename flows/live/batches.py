@@ -13,74 +13,76 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
-from coevo.evaluation.reporting.cells import plural
+from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.storage.place import Root
-from coevo.storage.place import root_of
+from coevo.storage.place import parse_root
 from flows import candidates
-from flows.batches.batch import do
+from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import Result
+from flows.batches.jobs import JobResult
 from flows.live.artifacts import LiveProgress
 from flows.live.artifacts import show_results
-from flows.live.heartbeat import living
+from flows.live.heartbeat import hold_run_lease
 from flows.live.reap import GRACE_SECONDS
 from flows.live.reap import end_dead_runs
 from flows.live.tool_check import check_tools
-from flows.live.trying import tried
+from flows.live.trying import make_retried_task
 
 
-def work_through(repositories: Sequence[str], job: BatchJob, limits: BatchLimits) -> State[None]:
+def process_repositories(
+    repositories: Sequence[str], job: BatchJob, limits: BatchLimits
+) -> State[None]:
     """Do the same job for each repository, whatever becomes of the others.
 
     Each is owner/name, where the latest crawls know it from its place there; or a path or URL.
     """
     check_tools(job.sandbox)
-    store = root_of(job.store)
-    with living(store):
+    store = parse_root(job.store)
+    with hold_run_lease(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), get_run_logger().warning)
         progress = LiveProgress(len(repositories))
         results = []
-        for one in _jobs(store, repositories, job):
-            results.append(_attempt(one, limits, progress))
-            progress.next_repository()
+        for repository_job in _build_jobs(store, repositories, job):
+            results.append(_attempt_job(repository_job, limits, progress))
+            progress.finish_repository()
         show_results(results)
-    return Completed(message=', '.join(_counts(results)))
+    return Completed(message=', '.join(_format_counts(results)))
 
 
-def _jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[BatchJob]:
-    known = candidates.known(store)
+def _build_jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iterator[BatchJob]:
+    known = candidates.index_candidates(store)
     job = replace(job, run=str(flow_run.id))
     for words in repositories:
         if words in known:
-            found = known[words]
+            crawled = known[words]
             yield replace(
-                job, repo=job.repo or words, source=found.clone_url, pushed=found.pushed_at
+                job, repo=job.repo or words, source=crawled.clone_url, pushed=crawled.pushed_at
             )
         else:
             yield replace(job, source=words)
 
 
-def _attempt(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> Result:
+def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> JobResult:
     """One repository; that its last try failed, too, is its own affair."""
-    listener = Listener(step=progress.step, say=get_run_logger().info)
+    listener = Listener(step=progress.show_step, say=get_run_logger().info)
     named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
     state = named(job, limits, quote(listener), return_state=True)
-    found = state.result(raise_on_failure=False)
-    if isinstance(found, Transient):
-        return Result(name=job.name, outcome=JobOutcome.TRANSIENT, sentence=str(found))
-    if isinstance(found, BaseException):
-        raise found
-    assert isinstance(found, Result)
-    return found
+    outcome = state.result(raise_on_failure=False)
+    if isinstance(outcome, Transient):
+        return JobResult(name=job.name, outcome=JobOutcome.TRANSIENT, sentence=str(outcome))
+    if isinstance(outcome, BaseException):
+        raise outcome
+    assert isinstance(outcome, JobResult)
+    return outcome
 
 
-@tried
-def _do(job: BatchJob, limits: BatchLimits, listener: Listener) -> Result:
-    result = do(job, limits, listener)
+@make_retried_task
+def _do(job: BatchJob, limits: BatchLimits, listener: Listener) -> JobResult:
+    result = run_job(job, limits, listener)
     if result.outcome is JobOutcome.TRANSIENT:
         raise Transient(result.sentence)
     if result.outcome is not JobOutcome.DONE:
@@ -90,14 +92,14 @@ def _do(job: BatchJob, limits: BatchLimits, listener: Listener) -> Result:
     return result
 
 
-def _counts(results: Sequence[Result]) -> Iterator[str]:
+def _format_counts(results: Sequence[JobResult]) -> Iterator[str]:
     for outcome in JobOutcome:
         count = sum(result.outcome is outcome for result in results)
         if count:
             yield f'{count} {outcome}'
     mined = [result.mined for result in results if result.mined]
     if mined:
-        yield f'{plural(sum(one.executed for one in mined), "pair")} executed'
+        yield f'{pluralise(sum(mined_repository.executed for mined_repository in mined), "pair")} executed'
     validated = [result.validated for result in results if result.validated]
     if validated:
-        yield f'{sum(one.reason is None for one in validated)} valid'
+        yield f'{sum(validation.reason is None for validation in validated)} valid'

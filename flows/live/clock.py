@@ -14,7 +14,7 @@ from pathlib import Path
 from prefect.runtime import flow_run
 
 from coevo.model.errors import Fatal
-from flows.months import day
+from flows.months import parse_day
 
 VARIABLE = 'COEVO_CLOCK'
 
@@ -25,18 +25,18 @@ def now() -> datetime:
     if not file:
         return datetime.now(tz=UTC)
     try:
-        found = day(Path(file).read_text().strip(), end=False)
+        clock_date = parse_day(Path(file).read_text().strip(), end=False)
     except (OSError, ValueError) as error:
         raise Fatal(f'${VARIABLE} names a clock that cannot be read: {error}') from None
-    assert found is not None  # a text gives a date, or is refused
-    return found
+    assert clock_date is not None  # a text gives a date, or is refused
+    return clock_date
 
 
-def meant(scheduled: datetime) -> datetime:
+def resolve_present(scheduled: datetime) -> datetime:
     """What a run takes for the present that was to begin then, however late it does."""
     return now() if os.environ.get(VARIABLE) else scheduled
 
 
-def scheduled() -> datetime:
+def get_scheduled_present() -> datetime:
     """The same of the present flow run."""
-    return meant(flow_run.scheduled_start_time or now())
+    return resolve_present(flow_run.scheduled_start_time or now())

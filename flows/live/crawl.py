@@ -15,20 +15,20 @@ from coevo.model.listener import Listener
 from flows import discovery
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
-from flows.live.heartbeat import living
-from flows.live.overdue import take_over_overdue
-from flows.live.trying import tried
-from flows.live.worker_settings import worker_settings
+from flows.live.heartbeat import hold_run_lease
+from flows.live.overdue import cancel_overdue_runs
+from flows.live.trying import make_retried_task
+from flows.live.worker_settings import load_worker_settings
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.github_requests import PUBLIC_API
-from miners.discovery.github_tokens import read_tokens
+from miners.discovery.github_tokens import parse_tokens
 
 
 @flow(name='crawl', persist_result=False)
 def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
     """Crawl by one profile, of `profiles` (a file) or our own."""
-    take_over_overdue()
-    with living(worker_settings().store):
+    cancel_overdue_runs()
+    with hold_run_lease(load_worker_settings().store):
         report = _crawl(profile, profiles)
     counts = {
         'found': report.found,
@@ -42,13 +42,13 @@ def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
     return Completed(message=f'{report.found} found, {report.kept} kept')
 
 
-@tried
+@make_retried_task
 def _crawl(profile: str, profiles: str | None) -> CrawlReport:
     """The tokens are no parameters, which Prefect would keep."""
     options = CrawlOptions(
-        store=worker_settings().store,
+        store=load_worker_settings().store,
         profile=load_profile(profile, Path(profiles) if profiles else None),  # own name: the user's
-        tokens=read_tokens(os.environ),
+        tokens=parse_tokens(os.environ),
         api=os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
     )
     return discovery.crawl(options, Listener(say=get_run_logger().info))

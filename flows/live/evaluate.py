@@ -12,14 +12,14 @@ from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.evaluation.parts import Part
+from coevo.evaluation.parts import EvaluationPart
 from flows.batches.contained import BatchLimits
 from flows.batches.evaluation_parts import EvaluationJob
-from flows.batches.evaluation_parts import judge
-from flows.batches.evaluation_parts import unjudged
-from flows.live.heartbeat import living
+from flows.batches.evaluation_parts import grade_part
+from flows.batches.evaluation_parts import list_ungraded_parts
+from flows.live.heartbeat import hold_run_lease
 from flows.live.reap import TAG
-from flows.live.worker_settings import worker_settings
+from flows.live.worker_settings import load_worker_settings
 
 
 @flow(name='evaluate', persist_result=False)
@@ -37,9 +37,9 @@ def evaluate(
     predictions  as `coevo evaluate` takes them, also from a folder that every worker reaches
     words        more options of `coevo evaluate`, `--no-adequacy` for one
     """
-    job = _job(snapshot, out, predictions, parts, words)
-    due = unjudged(job)
-    with living(worker_settings().store):
+    job = _build_job(snapshot, out, predictions, parts, words)
+    due = list_ungraded_parts(job)
+    with hold_run_lease(load_worker_settings().store):
         for number in due:
             run_deployment(
                 'evaluate-part/part',
@@ -67,23 +67,25 @@ def evaluate_part(
     memory_gib: float = 8.0,
 ) -> State[None]:
     """Judge one part of the tasks, whole repositories; what it judged before is not run again."""
-    place = worker_settings()
-    job = _job(snapshot, out, predictions, parts, words)
-    here = ('--jobs', str(place.jobs), '--sandbox', place.sandbox)
+    settings = load_worker_settings()
+    job = _build_job(snapshot, out, predictions, parts, words)
+    here = ('--jobs', str(settings.jobs), '--sandbox', settings.sandbox)
     limits = BatchLimits(seconds=hours * 3600, memory_gib=memory_gib)
-    with living(place.store):
-        report = judge(
+    with hold_run_lease(settings.store):
+        report = grade_part(
             replace(job, words=(*job.words, *here)),
-            Part(number=number, count=parts),
+            EvaluationPart(number=number, count=parts),
             limits,
             get_run_logger().info,
         )
     if report is None:
-        return Completed(message=f'part {number} of {parts}; {len(unjudged(job))} are missing')
+        return Completed(
+            message=f'part {number} of {parts}; {len(list_ungraded_parts(job))} are missing'
+        )
     return Completed(message=f'part {number} was the last of {parts}; all results are in {out}')
 
 
-def _job(
+def _build_job(
     snapshot: str, out: str, predictions: str, parts: int, words: list[str] | None
 ) -> EvaluationJob:
     return EvaluationJob(

@@ -12,13 +12,13 @@ from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
 from flows.live import clock
-from flows.live.batches import work_through
+from flows.live.batches import process_repositories
 from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import worker_settings
-from flows.months import day
-from flows.months import end_of
-from flows.options import families_of
-from flows.options import walk_of
+from flows.live.worker_settings import load_worker_settings
+from flows.months import find_month_end
+from flows.months import parse_day
+from flows.options import choose_walk
+from flows.options import parse_families
 
 
 @flow(name='mine', persist_result=False)
@@ -57,24 +57,26 @@ def mine(
     check_engine(engine)
     if name is not None and len(repositories) != 1:
         raise Fatal(f'{name} can be the name of one repository, not of {len(repositories)}')
-    asked = families_of(families or ())
-    walk_of(walk, asked, load_profile(profile))
-    place = worker_settings()
+    chosen_families = parse_families(families or ())
+    choose_walk(walk, chosen_families, load_profile(profile))
+    settings = load_worker_settings()
     job = BatchJob(
         verb=Verb.MINE,
         source='',
-        store=str(place.store),
+        store=str(settings.store),
         profile=profile,
         commits=commits,
-        since=day(since, end=False),
-        reached=day(reached, end=True),
+        since=parse_day(since, end=False),
+        reached=parse_day(reached, end=True),
         ref=ref,
         walk=walk,
-        families=asked,
+        families=chosen_families,
         repo=name,
         again=again,
-        until=end_of(month, clock.now()) if month else None,
-        jobs=place.jobs,
-        sandbox=place.sandbox,
+        until=find_month_end(month, clock.now()) if month else None,
+        jobs=settings.jobs,
+        sandbox=settings.sandbox,
     )
-    return work_through(repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib))
+    return process_repositories(
+        repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib)
+    )

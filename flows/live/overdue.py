@@ -25,12 +25,12 @@ _WAITING = [StateType.SCHEDULED.value]
 _OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
 
 
-def anything(scheduled: datetime) -> str:
+def ignore_schedule(scheduled: datetime) -> str:
     """Of flows that do all there is to do, whenever they were meant to."""
     return ''
 
 
-def take_over_overdue(about: Callable[[datetime], object] = anything) -> int:
+def cancel_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -> int:
     """Cancel what the schedule of the present run's deployment has let pile up behind it; how many.
 
     about  of the time that a run is meant for, what it is to do: those that are to do something else
@@ -43,7 +43,7 @@ def take_over_overdue(about: Callable[[datetime], object] = anything) -> int:
         own = about(present.expected_start_time)
         behind = [
             run
-            for run in _late(client, present)
+            for run in _list_late_runs(client, present)
             if run.expected_start_time is not None and about(run.expected_start_time) == own
         ]
         for run in behind:
@@ -52,29 +52,32 @@ def take_over_overdue(about: Callable[[datetime], object] = anything) -> int:
     return len(behind)
 
 
-def asked_for(store: Root, deployment: str, parameters: Mapping[str, Any]) -> frozenset[str]:
+def list_requested_repositories(
+    store: Root, deployment: str, parameters: Mapping[str, Any]
+) -> frozenset[str]:
     """The repositories of batches, asked for with these parameters, that wait or are being done.
 
     One whose process is gone does not count: Prefect may believe in it for ever.
     """
-    living = claims.living_runs(store)
+    living = claims.list_living_runs(store)
     with get_client(sync_client=True) as client:
-        found = client.read_deployment_by_name(deployment)
+        deployment_record = client.read_deployment_by_name(deployment)
         wanted = FlowRunFilter.model_validate(
-            {'state': {'type': {'any_': _OPEN}}, 'deployment_id': {'any_': [found.id]}}
+            {'state': {'type': {'any_': _OPEN}}, 'deployment_id': {'any_': [deployment_record.id]}}
         )
         runs = client.read_flow_runs(flow_run_filter=wanted)
-    same = _others({**found.parameters, **parameters})
+    same = _omit_repositories({**deployment_record.parameters, **parameters})
     return frozenset(
         name
         for run in runs
         if run.state is not None
-        if (run.state.is_scheduled() or str(run.id) in living) and _others(run.parameters) == same
+        if (run.state.is_scheduled() or str(run.id) in living)
+        and _omit_repositories(run.parameters) == same
         for name in run.parameters.get('repositories', ())
     )
 
 
-def _late(client: SyncPrefectClient, present: FlowRun) -> Iterator[FlowRun]:
+def _list_late_runs(client: SyncPrefectClient, present: FlowRun) -> Iterator[FlowRun]:
     """Runs of the same schedule that were to begin by now, and have not."""
     wanted = FlowRunFilter.model_validate(
         {
@@ -88,6 +91,6 @@ def _late(client: SyncPrefectClient, present: FlowRun) -> Iterator[FlowRun]:
             yield run
 
 
-def _others(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _omit_repositories(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """All but which repositories."""
     return {name: value for name, value in parameters.items() if name != 'repositories'}

@@ -25,9 +25,9 @@ from prefect.states import Crashed
 from coevo.model.listener import Say
 from coevo.storage.place import Root
 from flows.batches import claims
-from flows.live.overdue import take_over_overdue
-from flows.live.starting_again import start_again
-from flows.live.worker_settings import worker_settings
+from flows.live.overdue import cancel_overdue_runs
+from flows.live.starting_again import start_run_again
+from flows.live.worker_settings import load_worker_settings
 
 TAG = 'coevo'
 AGAIN = 'again'  # a run that the reaper has started; it is not started a third time
@@ -40,36 +40,40 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 @flow(name='reap', log_prints=True)
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """End all runs that are dead; how many."""
-    take_over_overdue()
-    store, grace = worker_settings().store, timedelta(seconds=grace_seconds)
+    cancel_overdue_runs()
+    store, grace = load_worker_settings().store, timedelta(seconds=grace_seconds)
     return len(end_dead_runs(store, grace, get_run_logger().warning))
 
 
 def end_silent_runs(store: Root, say: Say) -> None:
     """The same for who has no run and asks often: the server is asked nothing while all are heard of."""
-    if claims.silent_runs(store):
+    if claims.list_silent_runs(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
 def end_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
     """Let Prefect know of runs without a heartbeat that they have crashed, then start them again."""
     with get_client(sync_client=True) as client:
-        dead = tuple(_dead(client, store, grace))
+        dead = tuple(_list_dead_runs(client, store, grace))
         for run in dead:
             say(f'{run.name} has no heartbeat: its process is gone')
             crashed: State[None] = Crashed(message='no heartbeat: the process of this run is gone')
             client.set_flow_run_state(run.id, crashed, force=True)
             if AGAIN not in run.tags:
-                start_again(client, run, AGAIN, [AGAIN])
+                start_run_again(client, run, AGAIN, [AGAIN])
     claims.forget_dead_runs(store)
     return dead
 
 
-def _dead(client: SyncPrefectClient, store: Root, grace: timedelta) -> Iterator[FlowRun]:
+def _list_dead_runs(client: SyncPrefectClient, store: Root, grace: timedelta) -> Iterator[FlowRun]:
     wanted = FlowRunFilter.model_validate(
         {'state': {'type': {'any_': _OPEN}}, 'tags': {'all_': [TAG]}}
     )
-    now, living, silent = datetime.now(tz=UTC), claims.living_runs(store), claims.silent_runs(store)
+    now, living, silent = (
+        datetime.now(tz=UTC),
+        claims.list_living_runs(store),
+        claims.list_silent_runs(store),
+    )
     for run in client.read_flow_runs(flow_run_filter=wanted):
         assert run.state is not None
         fresh = now - run.state.timestamp < grace

@@ -11,28 +11,28 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
-from coevo.evaluation.reporting.cells import plural
+from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.families import RELEASED_FAMILIES
 from coevo.storage.place import Root
-from coevo.storage.place import root_of
+from coevo.storage.place import parse_root
 from flows import months
 from flows.announcing import Announcement
-from flows.announcing import announce
+from flows.announcing import announce_snapshots
 from flows.live import clock
-from flows.live.heartbeat import living
-from flows.live.overdue import take_over_overdue
-from flows.live.trying import tried
+from flows.live.heartbeat import hold_run_lease
+from flows.live.overdue import cancel_overdue_runs
+from flows.live.trying import make_retried_task
 from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import worker_settings
+from flows.live.worker_settings import load_worker_settings
 from flows.options import ReleaseOptions
-from flows.options import families_of
-from flows.publication import edit
-from flows.publication import publish
-from flows.repository_urls import urls_of
+from flows.options import parse_families
+from flows.publication import publish_release
+from flows.publication import write_code_free_edition
+from flows.repository_urls import parse_urls
 from packagers.code_free import EditionReport
-from packagers.news import rows_of_news
-from packagers.publishing import below
-from packagers.publishing import names
+from packagers.news import format_news
+from packagers.publishing import list_snapshots
+from packagers.publishing import locate_snapshot
 from packagers.release import ReleaseReport
 
 
@@ -59,29 +59,29 @@ def release(
     urls       OWNER/NAME=URL, of repositories that were mined from a folder
     """
     check_engine(engine)
-    place = worker_settings()
+    settings = load_worker_settings()
     if month is None:
-        take_over_overdue(_month_of)
-    month = month or _month_of(clock.scheduled())
+        cancel_overdue_runs(_choose_month)
+    month = month or _choose_month(clock.get_scheduled_present())
     name = name or month
-    snapshots = place.snapshots
-    previous = previous or _last_before(snapshots, name)
-    earlier = below(snapshots, previous) if previous else None
+    snapshots = settings.snapshots
+    previous = previous or _find_previous_snapshot(snapshots, name)
+    earlier = locate_snapshot(snapshots, previous) if previous else None
     options = ReleaseOptions(
-        store=place.store,
-        snapshot=below(snapshots, name),
+        store=settings.store,
+        snapshot=locate_snapshot(snapshots, name),
         month=month,
-        reached=months.day(reached, end=True),
+        reached=months.parse_day(reached, end=True),
         previous=earlier,
         accepted=tuple(sorted(set(accepted or ()))),
-        families=families_of(families or (), RELEASED_FAMILIES),
-        code_free=root_of(code_free) if code_free else None,
-        urls=urls_of(urls or ()),
+        families=parse_families(families or (), RELEASED_FAMILIES),
+        code_free=parse_root(code_free) if code_free else None,
+        urls=parse_urls(urls or ()),
     )
-    with living(place.store):
+    with hold_run_lease(settings.store):
         report = _publish(options)
         edition = _edit(options) if code_free else None
-        announced = _announce(snapshots, place.site)
+        announced = _announce(snapshots, settings.site)
     get_run_logger().info(report.sentence)
     if edition is not None:
         get_run_logger().info(edition.sentence)
@@ -89,29 +89,32 @@ def release(
     rows = [{'table': table, 'rows': count} for table, count in report.rows.items()]
     create_table_artifact(rows, key='snapshot', description=f'{name} after {earlier or "nothing"}')
     if report.news:
-        create_table_artifact(rows_of_news(report.news), key='news', description=name)
-    return Completed(message=f'{plural(report.rows["tasks"], "task")} in {name}')
+        create_table_artifact(format_news(report.news), key='news', description=name)
+    return Completed(message=f'{pluralise(report.rows["tasks"], "task")} in {name}')
 
 
-def _month_of(scheduled: datetime) -> str:
+def _choose_month(scheduled: datetime) -> str:
     """The month that a run is to release, by when it was to begin."""
-    return months.before(clock.meant(scheduled))
+    return months.find_previous_month(clock.resolve_present(scheduled))
 
 
-@tried
+@make_retried_task
 def _announce(snapshots: Root, site: Path | None) -> Announcement:
-    return announce(snapshots, site, get_run_logger().info)
+    return announce_snapshots(snapshots, site, get_run_logger().info)
 
 
-@tried
+@make_retried_task
 def _edit(options: ReleaseOptions) -> EditionReport:
-    return edit(options)
+    return write_code_free_edition(options)
 
 
-@tried
+@make_retried_task
 def _publish(options: ReleaseOptions) -> ReleaseReport:
-    return publish(options)
+    return publish_release(options)
 
 
-def _last_before(snapshots: Root, name: str) -> str | None:
-    return max((one for one in names(snapshots) if one < name), default=None)
+def _find_previous_snapshot(snapshots: Root, name: str) -> str | None:
+    return max(
+        (snapshot_name for snapshot_name in list_snapshots(snapshots) if snapshot_name < name),
+        default=None,
+    )

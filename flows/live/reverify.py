@@ -13,15 +13,15 @@ from prefect.states import Completed
 from coevo.model.listener import Listener
 from flows import reverification
 from flows.live import clock
-from flows.live.heartbeat import living
-from flows.live.overdue import take_over_overdue
-from flows.live.trying import tried
+from flows.live.heartbeat import hold_run_lease
+from flows.live.overdue import cancel_overdue_runs
+from flows.live.trying import make_retried_task
 from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import worker_settings
+from flows.live.worker_settings import load_worker_settings
 from flows.reverification import Reverification
 from flows.reverification import ReverifyOptions
-from packagers.publishing import below
-from packagers.publishing import names
+from packagers.publishing import list_snapshots
+from packagers.publishing import locate_snapshot
 
 
 @flow(name='reverify', persist_result=False)
@@ -40,19 +40,19 @@ def reverify(
     repository  owner/name; only labels of that one
     """
     check_engine(engine)
-    place = worker_settings()
+    settings = load_worker_settings()
     if seed is None:
-        take_over_overdue(_seed_of)
-    last = snapshot or max(names(place.snapshots), default=None)
+        cancel_overdue_runs(_choose_seed)
+    last = snapshot or max(list_snapshots(settings.snapshots), default=None)
     options = ReverifyOptions(
-        store=place.store,
+        store=settings.store,
         sample=sample,
-        seed=_seed_of(clock.scheduled()) if seed is None else seed,
-        snapshot=below(place.snapshots, last) if last else None,
+        seed=_choose_seed(clock.get_scheduled_present()) if seed is None else seed,
+        snapshot=locate_snapshot(settings.snapshots, last) if last else None,
         repository=repository,
-        jobs=place.jobs,
+        jobs=settings.jobs,
     )
-    with living(place.store):
+    with hold_run_lease(settings.store):
         report = _reverify(options)
     sentences = {**report.lost, **report.unknown}
     if sentences:
@@ -62,17 +62,17 @@ def reverify(
         ]
         create_table_artifact(rows, key='reverified')
     return Completed(
-        message=f'{report.drawn} of {report.population} labels: {report.held} hold, '
+        message=f'{report.drawn} of {report.population} labels: {report.confirmed} hold, '
         f'{len(report.lost)} lost, {len(report.unknown)} unknown'
     )
 
 
-def _seed_of(scheduled: datetime) -> int:
+def _choose_seed(scheduled: datetime) -> int:
     """By the year and week that a run is meant for."""
-    year, week, _ = clock.meant(scheduled).isocalendar()
+    year, week, _ = clock.resolve_present(scheduled).isocalendar()
     return 100 * year + week
 
 
-@tried
+@make_retried_task
 def _reverify(options: ReverifyOptions) -> Reverification:
     return reverification.reverify(options, Listener(say=get_run_logger().info))

@@ -25,16 +25,16 @@ def check_server() -> str:
         raise Fatal(
             f'${VARIABLE} names no server: export it, {VARIABLE}=http://127.0.0.1:4200/api for one on this machine'
         )
-    found = _version(api)
-    if _major(found) != _major(prefect.__version__):
+    version = _ask_server_version(api)
+    if _parse_major(version) != _parse_major(prefect.__version__):
         raise Fatal(
-            f'the server at {redact(api)} is Prefect {found}, here is {prefect.__version__}: '
+            f'the server at {redact(api)} is Prefect {version}, here is {prefect.__version__}: '
             'bring both to the same version (make setup on both machines)'
         )
-    return found
+    return version
 
 
-def _version(api: str) -> str:
+def _ask_server_version(api: str) -> str:
     """What the server says of itself; a proxy before it may ask who we are."""
     try:
         with get_client(sync_client=True) as client:
@@ -51,5 +51,5 @@ def _version(api: str) -> str:
         ) from None
 
 
-def _major(version: str) -> str:
+def _parse_major(version: str) -> str:
     return version.partition('.')[0]

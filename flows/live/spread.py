@@ -12,14 +12,14 @@ from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from coevo.languages.table import engine_versions
+from coevo.languages.table import list_engine_versions
 from flows import candidates
 from flows.batches.jobs import Verb
-from flows.live.heartbeat import living
-from flows.live.overdue import asked_for
-from flows.live.overdue import take_over_overdue
+from flows.live.heartbeat import hold_run_lease
+from flows.live.overdue import cancel_overdue_runs
+from flows.live.overdue import list_requested_repositories
 from flows.live.reap import TAG
-from flows.live.worker_settings import worker_settings
+from flows.live.worker_settings import load_worker_settings
 
 
 @flow(name='spread', persist_result=False)
@@ -32,20 +32,28 @@ def spread(
     they were: what the store has of them is not executed again. Nor is asked for what batches of an earlier
     run have not done yet. This run waits for none of those that it starts.
     """
-    take_over_overdue()
-    place = worker_settings()
-    store = place.store
-    asked = {**(parameters or {}), 'engine': engine_versions()}
-    with living(store):
-        due = candidates.due(store, verb, asked.get('profile'), place.sandbox)
+    cancel_overdue_runs()
+    settings = load_worker_settings()
+    store = settings.store
+    run_parameters = {**(parameters or {}), 'engine': list_engine_versions()}
+    with hold_run_lease(store):
+        due = candidates.find_due_repositories(
+            store, verb, run_parameters.get('profile'), settings.sandbox
+        )
         if verb is Verb.MINE:
-            candidates.note_unchanged(store, due.unchanged)
-        waiting = asked_for(store, f'{verb}/{deployment}', asked) & {*due.repositories}
-        batches = list(_batches([one for one in due.repositories if one not in waiting], size))
+            candidates.advance_unchanged_walks(store, due.unchanged)
+        waiting = list_requested_repositories(store, f'{verb}/{deployment}', run_parameters) & {
+            *due.repositories
+        }
+        batches = list(
+            _split_batches(
+                [repository for repository in due.repositories if repository not in waiting], size
+            )
+        )
         for number, batch in enumerate(batches):
             run_deployment(
                 f'{verb}/{deployment}',
-                parameters={**asked, 'repositories': batch},
+                parameters={**run_parameters, 'repositories': batch},
                 timeout=0,
                 as_subflow=False,
                 tags=[TAG, str(verb)],
@@ -58,6 +66,6 @@ def spread(
     )
 
 
-def _batches(names: Sequence[str], size: int) -> Iterator[list[str]]:
+def _split_batches(names: Sequence[str], size: int) -> Iterator[list[str]]:
     for start in range(0, len(names), size):
         yield list(names[start : start + size])

@@ -10,7 +10,7 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.runtime import flow_run as this_run
 
 
-def start_again(
+def start_run_again(
     client: SyncPrefectClient, run: FlowRun, why: str, tags: Collection[str] = ()
 ) -> None:
     """Ask for a run of the same deployment, under the same name. For one reason a run is started again once.
@@ -27,9 +27,9 @@ def start_again(
         )
 
 
-def hand_back() -> None:
+def request_present_run_again() -> None:
     """Ask for the present run once more, unless it was cancelled or is scheduled anew already."""
     with get_client(sync_client=True) as client:
         run = client.read_flow_run(this_run.id)
         if run.state is not None and run.state.is_running():
-            start_again(client, run, 'handed-back')
+            start_run_again(client, run, 'handed-back')

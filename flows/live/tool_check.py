@@ -7,20 +7,20 @@ import tempfile
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.sandboxes.probe import find
+from coevo.sandboxes.probe import find_program
 from coevo.sandboxes.sandbox import open_sandbox
 
 
 def check_tools(sandbox: str) -> None:
     """Fatal with what to install. Else each repository that comes this way would be refused."""
     try:
-        find('git', 'git')
+        find_program('git', 'git')
         open_sandbox(sandbox).close()
     except Fatal as error:
         raise Fatal(f'this worker cannot mine: {error}; `coevo doctor` says what it has') from None
 
 
-def check_storage() -> None:
+def prepare_runner_storage() -> None:
     """Let workers of other users have Prefect's folder for all of them, too; Fatal where they let us not.
 
     Prefect would end with a traceback: the first user of a machine makes the folder for himself.

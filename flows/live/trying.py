@@ -23,17 +23,17 @@ _P = ParamSpec('_P')
 _R = TypeVar('_R')
 
 
-def tried(step: Callable[_P, _R]) -> Task[_P, _R]:
+def make_retried_task(step: Callable[_P, _R]) -> Task[_P, _R]:
     """A function as a step of flow runs."""
     return task(
         retries=len(DELAYS),
         retry_delay_seconds=DELAYS,
-        retry_condition_fn=_transient,
+        retry_condition_fn=_is_transient,
         cache_policy=NO_CACHE,
         persist_result=False,
     )(step)
 
 
-def _transient(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
+def _is_transient(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
     """Whether a step failed for trouble of ours."""
     return isinstance(state.data, Transient)

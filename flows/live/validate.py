@@ -8,9 +8,9 @@ from prefect.client.schemas.objects import State
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
-from flows.live.batches import work_through
+from flows.live.batches import process_repositories
 from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import worker_settings
+from flows.live.worker_settings import load_worker_settings
 
 
 @flow(name='validate', persist_result=False)
@@ -22,6 +22,10 @@ def validate(
 ) -> State[None]:
     """Prove that some repositories can be mined; what is proven of a revision runs nothing."""
     check_engine(engine)
-    place = worker_settings()
-    job = BatchJob(verb=Verb.VALIDATE, source='', store=str(place.store), sandbox=place.sandbox)
-    return work_through(repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib))
+    settings = load_worker_settings()
+    job = BatchJob(
+        verb=Verb.VALIDATE, source='', store=str(settings.store), sandbox=settings.sandbox
+    )
+    return process_repositories(
+        repositories, job, BatchLimits(seconds=hours * 3600, memory_gib=memory_gib)
+    )

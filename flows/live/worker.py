@@ -25,9 +25,9 @@ from coevo.model.errors import Transient
 from coevo.storage.place import Root
 from flows.live.reap import end_silent_runs
 from flows.live.server_check import check_server
-from flows.live.tool_check import check_storage
 from flows.live.tool_check import check_tools
-from flows.live.worker_settings import worker_settings
+from flows.live.tool_check import prepare_runner_storage
+from flows.live.worker_settings import load_worker_settings
 
 # For a run to end its sandboxes and free its claims; `docker stop --time` has to be longer.
 _PATIENCE_SECONDS = 45.0
@@ -36,7 +36,7 @@ _LOOK_SECONDS = 10.0
 _RUN_ID = 'PREFECT__FLOW_RUN_ID'
 
 
-class _Told(BaseException):
+class _StopSignal(BaseException):
     """SIGTERM or Ctrl-C came."""
 
 
@@ -44,26 +44,26 @@ def main(words: list[str]) -> int:
     """The worker's status, 143 where it was told to end, 2 with a sentence where it would be of no use."""
     try:
         check_server()
-        settings = worker_settings()
+        settings = load_worker_settings()
         check_tools(settings.sandbox)
-        check_storage()
+        prepare_runner_storage()
     except Fatal as error:
         print(f'worker: {error}', file=sys.stderr)
         return 2
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _tell)
+        signal.signal(number, _raise_stop_signal)
     prefect = str(Path(sys.executable).with_name('prefect'))
     # A session of its own, so that a terminal's Ctrl-C does not reach its flow runs before us.
     command = (prefect, 'worker', 'start', *words)
     with subprocess.Popen(command, start_new_session=True) as worker:
         try:
-            return _look_after(worker, settings.store)
-        except _Told:
-            hand_back(worker)
+            return _watch_worker(worker, settings.store)
+        except _StopSignal:
+            end_worker(worker)
             return 128 + signal.SIGTERM
 
 
-def _look_after(worker: subprocess.Popen[bytes], store: Root) -> int:
+def _watch_worker(worker: subprocess.Popen[bytes], store: Root) -> int:
     """Until the worker ends, see that no lost run stays lost; its status."""
     while True:
         try:
@@ -74,17 +74,17 @@ def _look_after(worker: subprocess.Popen[bytes], store: Root) -> int:
                 end_silent_runs(store, lambda sentence: print(f'worker: {sentence}', flush=True))
 
 
-def _tell(number: int, frame: object) -> NoReturn:
+def _raise_stop_signal(number: int, frame: object) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)
-    raise _Told
+    raise _StopSignal
 
 
-def hand_back(worker: subprocess.Popen[bytes]) -> None:
+def end_worker(worker: subprocess.Popen[bytes]) -> None:
     """End a worker, then its flow runs, which have some time for it.
 
     The worker goes first and unasked: it would take up the next run, and end these by a kill.
     """
-    runs = flow_runs(worker.pid)
+    runs = list_run_processes(worker.pid)
     worker.kill()
     for run in runs:
         with suppress(psutil.NoSuchProcess):
@@ -95,15 +95,15 @@ def hand_back(worker: subprocess.Popen[bytes]) -> None:
             run.kill()
 
 
-def flow_runs(worker: int) -> list[psutil.Process]:
+def list_run_processes(worker: int) -> list[psutil.Process]:
     """The processes of a worker that each execute a flow run: its nearest that know the run's id."""
     waiting = [psutil.Process(worker)]
-    found: list[psutil.Process] = []
+    run_processes: list[psutil.Process] = []
     while waiting:
         for child in waiting.pop().children():
             with suppress(psutil.NoSuchProcess):
-                (found if _RUN_ID in child.environ() else waiting).append(child)
-    return found
+                (run_processes if _RUN_ID in child.environ() else waiting).append(child)
+    return run_processes
 
 
 if __name__ == '__main__':

@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.table import engine_versions
+from coevo.languages.table import list_engine_versions
 from coevo.model.errors import Fatal
 from coevo.storage.place import Root
-from coevo.storage.place import root_of
+from coevo.storage.place import parse_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,24 +26,24 @@ class WorkerSettings:
     site: Path | None = None
 
 
-def worker_settings() -> WorkerSettings:
+def load_worker_settings() -> WorkerSettings:
     return WorkerSettings(
-        store=root_of(os.environ.get('COEVO_STORE', 'store')),
-        snapshots=root_of(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
+        store=parse_root(os.environ.get('COEVO_STORE', 'store')),
+        snapshots=parse_root(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
         sandbox=os.environ.get('COEVO_SANDBOX', 'bubblewrap'),
         jobs=int(os.environ.get('COEVO_JOBS') or os.cpu_count() or 1),
         site=Path(site) if (site := os.environ.get('COEVO_SITE')) else None,
     )
 
 
-def _told(engines: dict[str, int]) -> str:
+def _format_engines(engines: dict[str, int]) -> str:
     return ', '.join(f'engine {version} of {name}' for name, version in engines.items())
 
 
 def check_engine(engine: dict[str, int] | None) -> None:
     """Fatal where a run was asked of another engine than the one that this worker has."""
-    if engine is not None and engine != engine_versions():
+    if engine is not None and engine != list_engine_versions():
         raise Fatal(
-            f'this run was asked of {_told(engine)}, but the worker has {_told(engine_versions())}: '
+            f'this run was asked of {_format_engines(engine)}, but the worker has {_format_engines(list_engine_versions())}: '
             'bring the worker to the same version, or schedule the run anew'
         )

@@ -26,7 +26,7 @@ class DrawnLabel:
     tracked: bool
 
 
-def draw(
+def draw_labels(
     store: Store, released: Path | str | None, seed: int, repository: str | None = None
 ) -> tuple[DrawnLabel, ...]:
     """All labels of a store that were not refuted, in the order of the sample.
@@ -37,23 +37,27 @@ def draw(
     repository  only what is of that one
     """
 
-    def place(label: DrawnLabel) -> tuple[bool, str]:
+    def rank_label(label: DrawnLabel) -> tuple[bool, str]:
         rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, rank
 
-    return tuple(sorted(_population(store, released, repository), key=place))
+    return tuple(sorted(_list_population(store, released, repository), key=rank_label))
 
 
-def _population(
+def _list_population(
     store: Store, released: Path | str | None, repository: str | None
 ) -> Iterator[DrawnLabel]:
     """One for each method id, whatever the number of walks that meet it."""
-    selected = None if released is None else _released(released)
-    there = store.partitions() if repository is None else store.of_repository(repository)
+    selected = None if released is None else _load_released_methods(released)
+    there = (
+        store.list_partitions()
+        if repository is None
+        else store.list_repository_partitions(repository)
+    )
     partitions = sorted(there, key=lambda one: _PREFERENCE.index(one.walk))
-    known = {id_ for partition in partitions for id_ in _refuted(store, partition)}
+    known = {id_ for partition in partitions for id_ in _list_refuted_methods(store, partition)}
     for partition in partitions:
-        for segment in store.segments(partition):
+        for segment in store.load_segments(partition):
             for row in segment.methods:
                 if row.method_id not in known and (selected is None or row.method_id in selected):
                     known.add(row.method_id)
@@ -65,13 +69,13 @@ def _population(
                     )
 
 
-def _refuted(store: Store, partition: Partition) -> Iterator[str]:
-    for record in reverifications.records(store.place, partition):
+def _list_refuted_methods(store: Store, partition: Partition) -> Iterator[str]:
+    for record in reverifications.load_reverifications(store.storage, partition):
         yield from (method.method_id for method in record.methods if method.lost is not None)
 
 
-def _released(path: Path | str) -> frozenset[str]:
-    with snapshot.reading((path,)):
-        connection = snapshot.open(path)
-        found = connection.execute('SELECT DISTINCT method_id FROM methods').fetchall()
-    return frozenset(id_ for (id_,) in found)
+def _load_released_methods(path: Path | str) -> frozenset[str]:
+    with snapshot.translate_read_errors((path,)):
+        connection = snapshot.open_snapshots(path)
+        rows = connection.execute('SELECT DISTINCT method_id FROM methods').fetchall()
+    return frozenset(id_ for (id_,) in rows)

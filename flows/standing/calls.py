@@ -16,15 +16,15 @@ from dataclasses import field
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
 from coevo.languages.traces import ExecutedMethod
 
 _KINDS = ('method', 'constructor')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Declared:
+class CallableDeclaration:
     """A method or constructor where it is declared; one object each, whatever executes it."""
 
     file: str
@@ -32,11 +32,11 @@ class Declared:
     member: Member
 
     @property
-    def called_as(self) -> str:
+    def call_name(self) -> str:
         return self.type.simple if self.member.kind == 'constructor' else self.member.name
 
-    def calls(self, other: Declared, common: frozenset[str]) -> bool:
-        name = other.called_as
+    def calls(self, other: CallableDeclaration, common: frozenset[str]) -> bool:
+        name = other.call_name
         return self is not other and name in self.member.calls and name not in common
 
 
@@ -44,58 +44,68 @@ class Declared:
 class Declarations:
     """The declarations of a revision that executed methods belong to, each looked up once."""
 
-    tree: Tree
+    tree: RevisionTree
     language: str
-    _of: dict[ExecutedMethod, Declared | None] = field(default_factory=dict)
-    _files: dict[str, tuple[Declared, ...]] = field(default_factory=dict)
+    _of: dict[ExecutedMethod, CallableDeclaration | None] = field(default_factory=dict)
+    _files: dict[str, tuple[CallableDeclaration, ...]] = field(default_factory=dict)
 
-    def of(self, method: ExecutedMethod) -> Declared | None:
+    def find_declaration(self, method: ExecutedMethod) -> CallableDeclaration | None:
         """None of what is no method or constructor of the code, such as the rest of a class."""
         if method not in self._of:
-            self._of[method] = self._found(method)
+            self._of[method] = self._look_up(method)
         return self._of[method]
 
-    def _found(self, method: ExecutedMethod) -> Declared | None:
+    def _look_up(self, method: ExecutedMethod) -> CallableDeclaration | None:
         if method.file is None or not self.tree.is_source(method.file):
             return None
         if method.file not in self.tree.entries:
             return None
-        is_part_of = reading(self.language).is_part_of
+        is_part_of = get_reading(self.language).is_part_of
         return next(
-            (one for one in self.declared(method.file) if is_part_of(method, one.member, one.type)),
+            (
+                declaration
+                for declaration in self.list_in_file(method.file)
+                if is_part_of(method, declaration.member, declaration.type)
+            ),
             None,
         )
 
-    def declared(self, path: str) -> tuple[Declared, ...]:
+    def list_in_file(self, path: str) -> tuple[CallableDeclaration, ...]:
         if path not in self._files:
             self._files[path] = tuple(
-                Declared(file=path, type=type_, member=member)
-                for type_ in self.tree.file(path).types
+                CallableDeclaration(file=path, type=type_, member=member)
+                for type_ in self.tree.parse_file(path).types
                 for member in type_.members
                 if member.kind in _KINDS
             )
         return self._files[path]
 
-    def executed(self, methods: Iterable[ExecutedMethod]) -> tuple[Declared, ...]:
+    def find_executed(self, methods: Iterable[ExecutedMethod]) -> tuple[CallableDeclaration, ...]:
         """Those that methods belong to, each once, in their order."""
-        found = (self.of(method) for method in methods)
-        return tuple(dict.fromkeys(one for one in found if one is not None))
+        declarations = (self.find_declaration(method) for method in methods)
+        return tuple(
+            dict.fromkeys(declaration for declaration in declarations if declaration is not None)
+        )
 
-    def callees(self, caller: Declared, executed: Iterable[Declared]) -> Iterator[Declared]:
+    def list_callees(
+        self, caller: CallableDeclaration, executed: Iterable[CallableDeclaration]
+    ) -> Iterator[CallableDeclaration]:
         """What of the executed a declaration calls, itself left out."""
-        common = reading(self.language).COMMON_CALLS
-        return (one for one in executed if caller.calls(one, common))
+        common = get_reading(self.language).COMMON_CALLS
+        return (declaration for declaration in executed if caller.calls(declaration, common))
 
-    def calls_across(self, executed: Sequence[Declared], files: frozenset[str]) -> bool:
+    def has_cross_file_call(
+        self, executed: Sequence[CallableDeclaration], files: frozenset[str]
+    ) -> bool:
         """Whether a declaration in one of some files calls one in another of them."""
-        common = reading(self.language).COMMON_CALLS
-        by_name: dict[str, list[Declared]] = defaultdict(list)
-        inside = [one for one in executed if one.file in files]
-        for one in inside:
-            by_name[one.called_as].append(one)
+        common = get_reading(self.language).COMMON_CALLS
+        by_name: dict[str, list[CallableDeclaration]] = defaultdict(list)
+        inside = [declaration for declaration in executed if declaration.file in files]
+        for declaration in inside:
+            by_name[declaration.call_name].append(declaration)
         return any(
-            other.file != one.file
-            for one in inside
-            for name in one.member.calls - common
+            other.file != declaration.file
+            for declaration in inside
+            for name in declaration.member.calls - common
             for other in by_name.get(name, ())
         )

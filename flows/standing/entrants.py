@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
 from coevo.model.families import UNIT_FAMILIES
 from coevo.model.families import Family
 from coevo.model.families import Focus
@@ -19,19 +19,19 @@ from coevo.model.records import Pair
 from coevo.model.standing_rows import StandingRow
 from flows.standing import file_selection
 from flows.standing.found import Found
-from flows.standing.found import begun
+from flows.standing.found import begin_row
 from flows.study.context import Tools
-from miners.standing import StandingFile
-from miners.standing import standing_files
+from miners.standing import SingleRevisionFile
+from miners.standing import list_single_revision_files
 from miners.units import CodeUnit
-from miners.units import code_units
+from miners.units import list_code_units
 
 Wanted = Mapping[Family, StandingRow]
 """The families that may take a file, with the row that each begins with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entrants:
+class InputSelection:
     """What is left to be run, and what is not.
 
     files  with those of families that may take each; all of them are run where units are `live`
@@ -39,55 +39,61 @@ class Entrants:
     out    rows of files, and units, of which no task comes
     """
 
-    tree: Tree
-    files: Sequence[tuple[StandingFile, Wanted]]
+    tree: RevisionTree
+    files: Sequence[tuple[SingleRevisionFile, Wanted]]
     live: Sequence[CodeUnit]
     out: Sequence[Found | CodeUnit]
 
 
-def entrants(tools: Tools, pair: Pair, families: Sequence[Family]) -> Entrants:
-    tree = reading(pair.language).tree(tools.repository, pair.new.rev)
-    units = list(code_units(tree, pair.language, families, tools.profile))
+def select_inputs(tools: Tools, pair: Pair, families: Sequence[Family]) -> InputSelection:
+    tree = get_reading(pair.language).open_tree(tools.repository, pair.new.rev)
+    units = list(list_code_units(tree, pair.language, families, tools.profile))
     live = [unit for unit in units if unit.reason is None]
     out: list[Found | CodeUnit] = [unit for unit in units if unit.reason is not None]
-    files: list[tuple[StandingFile, Wanted]] = []
-    for file in standing_files(tools.repository, pair.new.rev, pair.language):
+    files: list[tuple[SingleRevisionFile, Wanted]] = []
+    for file in list_single_revision_files(tools.repository, pair.new.rev, pair.language):
         wanted: dict[Family, StandingRow] = {}
         for family in families:
             if family in UNIT_FAMILIES:
                 continue
-            row = begun(pair, file, family, _focus(tree, file, family))
-            reason = file.reason or _before(tools.profile.files, tree, file, family)
+            row = begin_row(pair, file, family, _determine_focus(tree, file, family))
+            reason = file.reason or _find_early_rejection(tools.profile.files, tree, file, family)
             if reason is None:
                 wanted[family] = row
             else:
                 out.append((row, reason, ''))
         if wanted or (live and file.is_worth_running):
             files.append((file, wanted))
-    return Entrants(tree=tree, files=files, live=live, out=out)
+    return InputSelection(tree=tree, files=files, live=live, out=out)
 
 
-def _focus(tree: Tree, file: StandingFile, family: Family) -> tuple[Focus, ...]:
+def _determine_focus(
+    tree: RevisionTree, file: SingleRevisionFile, family: Family
+) -> tuple[Focus, ...]:
     if family is not Family.FILE:
         return file.named
-    return tuple(_whole(tree, one) for one in file.modules or file.named)
+    return tuple(_widen_to_file(tree, focus) for focus in file.modules or file.named)
 
 
-def _whole(tree: Tree, one: Focus) -> Focus:
+def _widen_to_file(tree: RevisionTree, one: Focus) -> Focus:
     """The file of a class."""
-    last = max(1, file_selection.line_count(tree.content(one.file)))
+    last = max(1, file_selection.count_lines(tree.read_content(one.file)))
     return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
 
 
-def _before(rules: FileRules, tree: Tree, file: StandingFile, family: Family) -> Reason | None:
+def _find_early_rejection(
+    rules: FileRules, tree: RevisionTree, file: SingleRevisionFile, family: Family
+) -> Reason | None:
     """Of several files that it may be about, the reason of all."""
     if family is not Family.FILE:
         return None if file.named else Reason.NO_TEST_CLASS
-    reason = file_selection.test_reason(rules, tree.content(file.test_file), len(file.methods))
+    reason = file_selection.find_test_file_rejection(
+        rules, tree.read_content(file.test_file), len(file.methods)
+    )
     if reason is not None:
         return reason
     reasons = [
-        file_selection.focal_reason(rules, one.file, tree.content(one.file))
-        for one in file.modules or file.named
+        file_selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
+        for focus in file.modules or file.named
     ]
     return reasons[0] if None not in reasons else None

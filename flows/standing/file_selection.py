@@ -18,38 +18,38 @@ from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
 
 
-def test_reason(rules: FileRules, test: bytes, tests: int) -> Reason | None:
+def find_test_file_rejection(rules: FileRules, test: bytes, tests: int) -> Reason | None:
     """Why a test file is none for this family, as far as its text tells."""
     if tests < rules.least_tests:
         return Reason.TOO_FEW_TESTS
-    return Reason.FILE_TOO_SHORT if line_count(test) < rules.least_lines else None
+    return Reason.FILE_TOO_SHORT if count_lines(test) < rules.least_lines else None
 
 
-def focal_reason(rules: FileRules, path: str, focal: bytes) -> Reason | None:
+def find_focal_file_rejection(rules: FileRules, path: str, focal: bytes) -> Reason | None:
     """The same of a focal file."""
-    lines = line_count(focal)
+    lines = count_lines(focal)
     if lines < rules.least_lines:
         return Reason.FILE_TOO_SHORT
-    comments = _comments(path, focal)
+    comments = _measure_comment_share(path, focal)
     return (
         Reason.MOSTLY_COMMENTS if comments is not None and comments > rules.most_comments else None
     )
 
 
-def line_count(text: bytes) -> int:
+def count_lines(text: bytes) -> int:
     return len(text.splitlines())
 
 
-def _comments(path: str, text: bytes) -> float | None:
+def _measure_comment_share(path: str, text: bytes) -> float | None:
     """The share of lines that are comments; None where lizard does not know the language."""
     if lizard_languages.get_reader_for(path) is None:
         return None
-    found = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))
+    analysis = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))
     written = sum(bool(line.strip()) for line in text.splitlines())
-    return max(0, written - int(found.nloc)) / line_count(text)
+    return max(0, written - int(analysis.nloc)) / count_lines(text)
 
 
-def coverage_reason(
+def find_coverage_rejection(
     rules: FileRules, file: SourceFile, lines: Sequence[CoveredLine]
 ) -> tuple[Reason | None, str]:
     """Why a traced focal file is none, with what that leaves open.
@@ -61,11 +61,11 @@ def coverage_reason(
     if share < rules.least_coverage:
         return Reason.LOW_COVERAGE, f'{share:.2f}'
     with_code = {line.line for line in lines}
-    longest = max(_lengths(file, with_code), default=0)
+    longest = max(_list_function_lengths(file, with_code), default=0)
     return (Reason.TRIVIAL_FOCAL, str(longest)) if longest < rules.least_function else (None, '')
 
 
-def _lengths(file: SourceFile, with_code: set[int]) -> Iterator[int]:
+def _list_function_lengths(file: SourceFile, with_code: set[int]) -> Iterator[int]:
     for type_ in file.types:
         for member in type_.members:
             if member.kind in ('method', 'constructor'):

@@ -15,75 +15,82 @@ from coevo.engine.results import Cost
 from coevo.engine.results import Step
 from coevo.model import codec
 from coevo.model.reasons import Reason
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.standing_rows import StandingRow
-from coevo.storage.entries import Entries
+from coevo.storage.entries import FileCache
 from flows.standing.found import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _KeptRow:
+class _StoredRow:
     row: StandingRow
     reason: Reason | None
     detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Spent:
+class _StoredCost:
     step: Step
     cpu_seconds: float
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    rows: tuple[_KeptRow, ...]
-    spent: tuple[_Spent, ...]
+class _StoredPart:
+    rows: tuple[_StoredRow, ...]
+    spent: tuple[_StoredCost, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class PartCache:
     """key  of all that rows depend on but their file, as that of the segment is"""
 
-    entries: Entries
+    entries: FileCache
     key: str
 
-    def rows(self, part: str, cost: Cost, make: Callable[[], Iterable[Found]]) -> tuple[Found, ...]:
+    def load_or_make_rows(
+        self, part: str, cost: Cost, make: Callable[[], Iterable[Found]]
+    ) -> tuple[Found, ...]:
         """Those of a part of the revision, with what they cost: known, or made and kept now."""
-        key = short_hash(self.key, part)
+        key = compute_short_hash(self.key, part)
         known = self.entries.read(key)
         if known is not None:
-            return _taken_up(codec.decode(_Kept, known), cost)
+            return _unpack_rows(codec.decode_record(_StoredPart, known), cost)
         before = dict(cost.cpu_seconds), dict(cost.counts)
-        made = tuple(make())
-        kept = _Kept(rows=tuple(map(_kept, made)), spent=tuple(_more(cost, *before)))
-        self.entries.write(key, codec.encode(kept))
-        return made
+        new_rows = tuple(make())
+        stored_part = _StoredPart(
+            rows=tuple(map(_pack_row, new_rows)), spent=tuple(_list_new_costs(cost, *before))
+        )
+        self.entries.write_entry(key, codec.encode_record(stored_part))
+        return new_rows
 
 
-def _more(
+def _list_new_costs(
     cost: Cost, cpu_seconds: Mapping[Step, float], counts: Mapping[Step, int]
-) -> Iterator[_Spent]:
+) -> Iterator[_StoredCost]:
     """What was spent since."""
     for step, count in cost.counts.items():
         if count > counts.get(step, 0):
-            yield _Spent(
+            yield _StoredCost(
                 step=step,
                 cpu_seconds=cost.cpu_seconds[step] - cpu_seconds.get(step, 0.0),
                 count=count - counts.get(step, 0),
             )
 
 
-def _kept(found: Found) -> _KeptRow:
+def _pack_row(found: Found) -> _StoredRow:
     if isinstance(found, StandingRow):
-        return _KeptRow(row=found, reason=None, detail='')
+        return _StoredRow(row=found, reason=None, detail='')
     row, reason, detail = found
-    return _KeptRow(row=row, reason=reason, detail=detail)
+    return _StoredRow(row=row, reason=reason, detail=detail)
 
 
-def _taken_up(known: _Kept, cost: Cost) -> tuple[Found, ...]:
-    for one in known.spent:
-        cost.add(one.step, one.cpu_seconds, one.count)
+def _unpack_rows(known: _StoredPart, cost: Cost) -> tuple[Found, ...]:
+    for stored_cost in known.spent:
+        cost.add(stored_cost.step, stored_cost.cpu_seconds, stored_cost.count)
     return tuple(
-        one.row if one.reason is None else (one.row, one.reason, one.detail) for one in known.rows
+        stored_row.row
+        if stored_row.reason is None
+        else (stored_row.row, stored_row.reason, stored_row.detail)
+        for stored_row in known.rows
     )

@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.standing_rows import StandingRow
+from flows.standing.observed_suite import ObservedRevision
 from flows.standing.observed_suite import ObservedSuite
-from flows.standing.observed_suite import StandingRevision
 from flows.standing.selection import Steadiness
 from flows.standing.started import NoStart
 from flows.standing.starts import BUILDERS
 from flows.standing.starts import STARTS
-from miners.standing import StandingFile
+from miners.standing import SingleRevisionFile
 
 Found = StandingRow | tuple[StandingRow, Reason, str]
 """A row, with the reason why no task comes of it and what that leaves open."""
 
 
-def begun(
+def begin_row(
     pair: Pair,
-    file: StandingFile,
+    file: SingleRevisionFile,
     family: Family,
     focus: tuple[Focus, ...],
     unit: str | None = None,
 ) -> StandingRow:
     """A row of which nothing was run."""
     return StandingRow(
-        standing_id=_standing_id(pair, file.test_file, family, None, unit),
+        standing_id=_compute_standing_id(pair, file.test_file, family, None, unit),
         repo=pair.repo,
         walk=pair.walk,
         pair_id=pair.pair_id,
@@ -49,13 +49,15 @@ def begun(
     )
 
 
-def _standing_id(
+def _compute_standing_id(
     pair: Pair, test_file: str, family: Family, builder: StartBuilder | None, unit: str | None
 ) -> str:
-    return short_hash(pair.pair_id, test_file, family, *filter(None, (builder, unit)))
+    return compute_short_hash(pair.pair_id, test_file, family, *filter(None, (builder, unit)))
 
 
-def ran(revision: StandingRevision, row: StandingRow, steady: Steadiness) -> StandingRow:
+def add_run_results(
+    revision: ObservedRevision, row: StandingRow, steady: Steadiness
+) -> StandingRow:
     """The row with what its tests did in all runs."""
     return replace(
         row,
@@ -66,16 +68,16 @@ def ran(revision: StandingRevision, row: StandingRow, steady: Steadiness) -> Sta
     )
 
 
-def started(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterator[Found]:
+def build_start_rows(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterator[Found]:
     """The row of each start state that can be made of a file; one without, where its gold would not be believed."""
     if observed.doubt is not None:
         yield row, Reason.PASS_DOUBTED, observed.doubt
         return
-    adequacy, mutants = observed.adequacy(row.focus, row.tests)
+    adequacy, mutants = observed.measure_adequacy(row.focus, row.tests)
     gold = replace(row, adequacy=adequacy, mutants=mutants, reads_sources=observed.reads_sources)
     pair, entry = observed.revision.pair, observed.revision.tree.entries[row.test_file]
     for builder in STARTS[family]:
-        own = _standing_id(pair, row.test_file, family, builder, row.unit)
+        own = _compute_standing_id(pair, row.test_file, family, builder, row.unit)
         start = BUILDERS[builder](observed, gold)
         if isinstance(start, NoStart):
             empty = replace(
@@ -94,5 +96,5 @@ def started(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterat
             start_adequacy=start.adequacy,
             start_rev=start.rev,
             defect=start.defect,
-            start_patch=file_patch(row.test_file, start.text, observed.text, entry.mode),
+            start_patch=make_file_patch(row.test_file, start.text, observed.text, entry.mode),
         )

@@ -7,19 +7,19 @@ from itertools import islice
 
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.declarations import Member
-from coevo.languages.table import measures
-from coevo.languages.table import reading
+from coevo.languages.table import get_measures
+from coevo.languages.table import get_reading
 from coevo.model.families import Defect
 from coevo.model.families import SuiteAdequacy
 from coevo.model.reasons import Reason
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Outcome
-from flows.standing.falls import falls
+from flows.standing.falls import compute_falls
 from flows.standing.observed_suite import ObservedSuite
 from flows.standing.start_worth import StartRun
+from flows.standing.start_worth import measure_start
 from flows.standing.start_worth import run_start
-from flows.standing.start_worth import worth
 from flows.standing.started import NoStart
 from flows.standing.started import Start
 
@@ -28,39 +28,44 @@ _GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
 _TRIES = 3
 
 
-def injected(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_injected_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     """The first kind, by lot, of which a defect does what such a defect does (TAM-Eval, repairs)."""
-    insertion = measures(observed.revision.pair.language).defects
+    insertion = get_measures(observed.revision.pair.language).defects
     if insertion is None:
         return NoStart(reason=Reason.NO_DEFECT, detail=NOT_OFFERED)
-    tests, path = _tests(observed), observed.file.test_file
-    for kind in kinds(path):
-        for text in islice(insertion.defective(kind, observed.text, tests), _TRIES):
-            found = _proven(observed, row, kind, text, insertion.UNRESOLVED)
-            if found is not None:
-                return Start(text=text, adequacy=found, defect=kind)
+    tests, path = _draw_passing_tests(observed), observed.file.test_file
+    for kind in order_defects(path):
+        for text in islice(insertion.insert_defects(kind, observed.text, tests), _TRIES):
+            adequacy = _prove_defect(observed, row, kind, text, insertion.UNRESOLVED)
+            if adequacy is not None:
+                return Start(text=text, adequacy=adequacy, defect=kind)
     return NoStart(reason=Reason.NO_DEFECT)
 
 
-def kinds(path: str) -> Sequence[Defect]:
+def order_defects(path: str) -> Sequence[Defect]:
     """All, in the order in which they are tried for a test file."""
-    return sorted(Defect, key=lambda one: short_hash(path, one))
+    return sorted(Defect, key=lambda one: compute_short_hash(path, one))
 
 
-def _tests(observed: ObservedSuite) -> Sequence[Member]:
+def _draw_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
     """Those that pass, by lot: the same at each revision that has the same tests."""
-    file = reading(observed.revision.pair.language).parse(observed.text, observed.file.test_file)
-    passing = {(one.test_class, one.test_method, one.parameters) for one in observed.suite.methods}
+    file = get_reading(observed.revision.pair.language).parse(
+        observed.text, observed.file.test_file
+    )
+    passing = {
+        (method.test_class, method.test_method, method.parameters)
+        for method in observed.suite.methods
+    }
     members = [
         member
         for type_ in file.types
         for member in type_.members
         if (type_.name, member.name, member.parameters) in passing
     ]
-    return sorted(members, key=lambda one: short_hash(one.owner, one.name, *one.parameters))
+    return sorted(members, key=lambda one: compute_short_hash(one.owner, one.name, *one.parameters))
 
 
-def _proven(
+def _prove_defect(
     observed: ObservedSuite,
     row: StandingRow,
     kind: Defect,
@@ -71,15 +76,15 @@ def _proven(
     if text == observed.text:
         return None
     run = run_start(observed, text)
-    if run.breaks_others or not _shows(kind, run, unresolved):
+    if run.breaks_others or not _shows_defect(kind, run, unresolved):
         return None
-    found = worth(observed, row, run)
-    if kind in _GREEN and not any(fall > 0 for fall in falls(row.adequacy, found)):
+    adequacy = measure_start(observed, row, run)
+    if kind in _GREEN and not any(fall > 0 for fall in compute_falls(row.adequacy, adequacy)):
         return None
-    return found
+    return adequacy
 
 
-def _shows(kind: Defect, run: StartRun, unresolved: frozenset[Outcome]) -> bool:
+def _shows_defect(kind: Defect, run: StartRun, unresolved: frozenset[Outcome]) -> bool:
     """Whether the tests end as with such a defect."""
     if kind in _GREEN:
         return run.outcomes <= {Outcome.PASS, Outcome.SKIPPED}

@@ -8,22 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.engine.observed_passes import suite_doubt
+from coevo.engine.observed_passes import find_suite_doubt
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import Step
 from coevo.languages.capabilities import Capability
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
-from coevo.languages.reading import Tree
-from coevo.languages.table import offers
+from coevo.languages.cells import CellEdits
+from coevo.languages.conditions import RunConditions
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import offers_capability
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
+from coevo.languages.traces import TraceBatch
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import Files
 from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.suites import Suite
+from coevo.measures.suites import PassingSuite
 from coevo.model.families import Focus
 from coevo.model.families import SuiteAdequacy
 from coevo.model.families import SuiteMutant
@@ -32,23 +32,23 @@ from coevo.model.records import TestMethod
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.source_readers import reads_sources
 from flows.study.context import Tools
-from miners.standing import StandingFile
+from miners.standing import SingleRevisionFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingRevision:
+class ObservedRevision:
     """A revision of which all tests were run."""
 
     tools: Tools
     pair: Pair
     evaluation: PairEvaluation
-    tree: Tree
+    tree: RevisionTree
 
     @property
     def rev(self) -> str:
         return self.pair.new.rev
 
-    def runner(self, files: Files = ()) -> EditedCellRunner:
+    def make_runner(self, files: Files = ()) -> EditedCellRunner:
         """files  of the test tree, that are other than at the revision"""
         return EditedCellRunner(
             built=self.evaluation.built,
@@ -57,15 +57,17 @@ class StandingRevision:
             tests=files,
         )
 
-    def traced(self, suite: Suite, files: Sequence[str], runner: EditedCellRunner) -> Traced:
+    def trace_suite(
+        self, suite: PassingSuite, files: Sequence[str], runner: EditedCellRunner
+    ) -> TraceBatch:
         """What the tests of a suite execute, each and together; lines are those of some files."""
-        if not offers(self.pair.language, Capability.TRACE):
-            return Traced(traces=(), cpu_seconds=0.0)
+        if not offers_capability(self.pair.language, Capability.TRACE):
+            return TraceBatch(traces=(), cpu_seconds=0.0)
         traced = self.evaluation.built.trace(
             runner.compile(suite.module),
             suite.methods,
             sorted(set(files)),
-            Conditions(override=self.evaluation.override),
+            RunConditions(override=self.evaluation.override),
             shared=True,
             together=True,
         )
@@ -77,9 +79,9 @@ class StandingRevision:
 class ObservedSuite:
     """The passing tests of a file, and what they execute; what is asked twice is run once."""
 
-    revision: StandingRevision
-    file: StandingFile
-    suite: Suite
+    revision: ObservedRevision
+    file: SingleRevisionFile
+    suite: PassingSuite
     traces: tuple[Trace, ...]
     together: Trace
     _killed: dict[str, SuiteMutant] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class ObservedSuite:
     _needed: bool | None = None
     _reads: bool | None = None
 
-    def of_code(self) -> Iterator[ExecutedMethod]:
+    def list_executed_code(self) -> Iterator[ExecutedMethod]:
         """What the tests execute of the code, as often as they do."""
         for trace in self.traces:
             for method in trace.executed:
@@ -97,21 +99,21 @@ class ObservedSuite:
 
     @property
     def text(self) -> bytes:
-        return self.revision.tree.content(self.file.test_file)
+        return self.revision.tree.read_content(self.file.test_file)
 
     @property
     def doubt(self) -> str | None:
         """Why an observer does not believe a pass of it, and whose, where the profile asks for observers."""
         if self._doubt is None:
-            self._doubt = (self._doubted(),)
-        (found,) = self._doubt
-        return found
+            self._doubt = (self._find_doubt(),)
+        (reason,) = self._doubt
+        return reason
 
-    def _doubted(self) -> str | None:
+    def _find_doubt(self) -> str | None:
         tools = self.revision.tools
         if not tools.profile.observed:
             return None
-        return suite_doubt(self.revision.evaluation, self.suite.methods, tools.repository)
+        return find_suite_doubt(self.revision.evaluation, self.suite.methods, tools.repository)
 
     @property
     def is_needed(self) -> bool:
@@ -122,9 +124,9 @@ class ObservedSuite:
 
     def _breaks_others(self) -> bool:
         built, rev = self.revision.evaluation.built, self.revision.rev
-        gone = Edits(tests=((self.file.test_file, None),))
+        removal = CellEdits(tests=((self.file.test_file, None),))
         whole = built.compile(rev, rev, self.file.module)
-        without = built.compile(rev, rev, self.file.module, edits=gone)
+        without = built.compile(rev, rev, self.file.module, edits=removal)
         self.revision.evaluation.cost.add(Step.ISOLATION, without.cpu_seconds)
         return bool(set(without.broken) - set(whole.broken))
 
@@ -132,39 +134,39 @@ class ObservedSuite:
     def reads_sources(self) -> bool:
         """Whether a test fails if the production sources do not lie beside it."""
         if self._reads is None:
-            self._reads = self._asked_for_sources()
+            self._reads = self._needs_sources()
         return self._reads
 
-    def _asked_for_sources(self) -> bool:
+    def _needs_sources(self) -> bool:
         revision = self.revision
         built, rev = revision.evaluation.built, revision.rev
         runner = IsolatedCellRunner(
             built=built,
             repository=revision.tools.repository,
-            conditions=Conditions(override=revision.evaluation.override),
+            conditions=RunConditions(override=revision.evaluation.override),
         )
         compiled = built.compile(rev, rev, self.suite.module)
         tests: Mapping[str, TestMethod] = {
             str(at): method for at, method in enumerate(self.suite.methods)
         }
-        found = reads_sources(runner, compiled, tests)
+        needs_sources = reads_sources(runner, compiled, tests)
         revision.evaluation.cost.add(Step.ISOLATION, runner.cpu_seconds)
-        return found
+        return needs_sources
 
     # -- what it is worth --------------------------------------------------------------------------
 
-    def adequacy(
+    def measure_adequacy(
         self, focus: tuple[Focus, ...], tests: int
     ) -> tuple[SuiteAdequacy, tuple[SuiteMutant, ...]]:
         """What the tests are worth on a focus, and the mutants that this was asked with."""
-        covered = self.covered(self.suite, focus, tests, self.together)
-        mutants = self._mutants(focus)
-        return suites.counted(covered, mutants), mutants
+        covered = self.measure_coverage(self.suite, focus, tests, self.together)
+        mutants = self._run_mutants(focus)
+        return suites.add_mutant_counts(covered, mutants), mutants
 
-    def covered(
-        self, suite: Suite, focus: Sequence[Focus], tests: int, trace: Trace
+    def measure_coverage(
+        self, suite: PassingSuite, focus: Sequence[Focus], tests: int, trace: Trace
     ) -> SuiteAdequacy:
-        return suites.covered(
+        return suites.add_coverage(
             SuiteAdequacy(tests=tests, passing=len(suite.methods)),
             self.revision.tools.repository,
             self.revision.rev,
@@ -173,18 +175,18 @@ class ObservedSuite:
             self.revision.pair.language,
         )
 
-    def _mutants(self, focus: tuple[Focus, ...]) -> tuple[SuiteMutant, ...]:
+    def _run_mutants(self, focus: tuple[Focus, ...]) -> tuple[SuiteMutant, ...]:
         """As far as the profile's runs go, each of which is one of the suite."""
         most = min(suites.MOST_MUTANTS, self.revision.tools.profile.measure_runs)
         if not most:
             return ()
-        runner = self.revision.runner()
+        runner = self.revision.make_runner()
         if focus not in self._drawn:
-            self._drawn[focus] = suites.drawn(runner, focus)[:most]
+            self._drawn[focus] = suites.draw_mutants(runner, focus)[:most]
         drawn = self._drawn[focus]
-        new = [one for one in drawn if one.mutant_id not in self._killed]
+        new = [mutant for mutant in drawn if mutant.mutant_id not in self._killed]
         if new:
             ran = suites.run_suite(runner, self.suite, new)
-            self._killed |= {one.mutant_id: one for one in ran}
+            self._killed |= {mutant.mutant_id: mutant for mutant in ran}
         self.revision.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(new))
-        return tuple(self._killed[one.mutant_id] for one in drawn)
+        return tuple(self._killed[mutant.mutant_id] for mutant in drawn)

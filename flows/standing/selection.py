@@ -41,16 +41,16 @@ class Steadiness:
     detail: str = ''
 
 
-def steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
+def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
     """Of a suite all tests pass that are not skipped, and one at least."""
-    found = {one: evaluation.cells(one)[Cell.TNEW_CNEW] for one in ids}
+    results = {method_id: evaluation.get_cells(method_id)[Cell.TNEW_CNEW] for method_id in ids}
     passing = tuple(
-        one
-        for one, result in found.items()
+        method_id
+        for method_id, result in results.items()
         if result.evidence is Evidence.AGREED and result.outcome is Outcome.PASS
     )
-    unsteady = sum(result.evidence is not Evidence.AGREED for result in found.values())
-    others = [r for one, r in found.items() if one not in passing]
+    unsteady = sum(result.evidence is not Evidence.AGREED for result in results.values())
+    others = [r for method_id, r in results.items() if method_id not in passing]
     broken = [r.outcome for r in others if r.outcome is not Outcome.SKIPPED]
     reason = None
     if unsteady:
@@ -60,9 +60,9 @@ def steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
     return Steadiness(
         passing=passing,
         unsteady=unsteady,
-        runs=min(len(result.runs) for result in found.values()),
+        runs=min(len(result.runs) for result in results.values()),
         cpu_seconds=sum(
-            max(run.verdict.cpu_seconds for run in result.runs) for result in found.values()
+            max(run.verdict.cpu_seconds for run in result.runs) for result in results.values()
         ),
         reason=reason,
         detail=str(min(broken, key=tuple(Outcome).index)) if broken else '',
@@ -79,7 +79,7 @@ class Dominance:
     detail: str = ''
 
 
-def dominance(
+def find_dominant_class(
     named: Sequence[Focus], executed: Iterable[ExecutedMethod], least: float = LEAST_SHARE
 ) -> Dominance:
     """`executed` has what passing tests execute of the code, as often as they may.
@@ -87,22 +87,28 @@ def dominance(
     least  the share from which the tests are about it
     """
     own = frozenset(executed)
-    met = tuple(one for one in named if any(_inside(one, method) for method in own))
+    met = tuple(focus for focus in named if any(_is_inside(focus, method) for method in own))
     if not met:
         return Dominance(focus=tuple(named), share=0.0, reason=Reason.NO_EVIDENCE)
-    share = round(_lines(_of(met, own)) / _lines(own), 6)
+    share = round(_count_lines(_select_inside(met, own)) / _count_lines(own), 6)
     if len(met) > 1:
-        detail = ' '.join(one.file for one in met)
+        detail = ' '.join(focus.file for focus in met)
         return Dominance(focus=met, share=share, reason=Reason.AMBIGUOUS_CLASS, detail=detail)
     reason = Reason.NO_DOMINANT_CLASS if share < least else None
     return Dominance(focus=met, share=share, reason=reason, detail=f'{share:.2f}' if reason else '')
 
 
-def _of(focus: Sequence[Focus], executed: Iterable[ExecutedMethod]) -> Iterator[ExecutedMethod]:
-    return (method for method in executed if any(_inside(one, method) for one in focus))
+def _select_inside(
+    focus: Sequence[Focus], executed: Iterable[ExecutedMethod]
+) -> Iterator[ExecutedMethod]:
+    return (
+        method
+        for method in executed
+        if any(_is_inside(single_focus, method) for single_focus in focus)
+    )
 
 
-def _inside(focus: Focus, method: ExecutedMethod) -> bool:
+def _is_inside(focus: Focus, method: ExecutedMethod) -> bool:
     """By its lines, or by its type where the class file tells none."""
     if method.file != focus.file:
         return False
@@ -111,5 +117,5 @@ def _inside(focus: Focus, method: ExecutedMethod) -> bool:
     return focus.start_line <= method.first_line <= focus.end_line
 
 
-def _lines(executed: Iterable[ExecutedMethod]) -> int:
+def _count_lines(executed: Iterable[ExecutedMethod]) -> int:
     return sum(max(1, method.last_line - method.first_line + 1) for method in executed)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.engine.results import Step
-from coevo.languages.cells import Compiled
-from coevo.languages.table import reading
+from coevo.languages.cells import CompiledTests
+from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.suites import Suite
+from coevo.measures.suites import PassingSuite
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import TestMethod
 from coevo.model.standing_rows import StandingRow
@@ -41,9 +41,9 @@ class StartRun:
 def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
     """The tests of a text, in one process; Transient."""
     path, module = observed.file.test_file, observed.file.module
-    runner = observed.revision.runner(((path, text),))
+    runner = observed.revision.make_runner(((path, text),))
     compiled = runner.compile(module, whole=True)
-    methods = _tests(observed, text)
+    methods = _find_tests(observed, text)
     verdicts = runner.run_all(compiled, methods, None)
     return StartRun(
         text=text,
@@ -53,48 +53,49 @@ def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
     )
 
 
-def worth(observed: ObservedSuite, row: StandingRow, run: StartRun) -> SuiteAdequacy:
+def measure_start(observed: ObservedSuite, row: StandingRow, run: StartRun) -> SuiteAdequacy:
     """On the scale of gold: the focus of its row, and the mutants that gold was run with; Transient."""
     assert row.adequacy is not None, 'gold is measured first'
-    suite = Suite(module=observed.file.module, methods=run.passing)
+    suite = PassingSuite(module=observed.file.module, methods=run.passing)
     tests = len(run.verdicts)
     if not suite.methods:
-        found = _nothing(row.adequacy, tests)
+        adequacy = _build_zero_adequacy(row.adequacy, tests)
     else:
-        found = SuiteAdequacy(tests=tests, passing=len(suite.methods))
-        files = [one.file for one in row.focus]
-        traced = observed.revision.traced(suite, files, run.runner)
+        adequacy = SuiteAdequacy(tests=tests, passing=len(suite.methods))
+        files = [focus.file for focus in row.focus]
+        traced = observed.revision.trace_suite(suite, files, run.runner)
         if traced.together is not None:
-            found = observed.covered(suite, row.focus, tests, traced.together)
-        found = suites.counted(
-            found, suites.run_suite(run.runner, suite, suites.as_drawn(row.mutants))
+            adequacy = observed.measure_coverage(suite, row.focus, tests, traced.together)
+        adequacy = suites.add_mutant_counts(
+            adequacy, suites.run_suite(run.runner, suite, suites.restore_drawn_mutants(row.mutants))
         )
     observed.revision.evaluation.cost.add(Step.MUTANTS, run.runner.cpu_seconds, len(row.mutants))
-    return found
+    return adequacy
 
 
-def _nothing(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
+def _build_zero_adequacy(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
     """Of a file of which no test passes."""
 
-    def none_of(whole: int | None) -> int | None:
+    def zero_unless_none(whole: int | None) -> int | None:
         return None if whole is None else 0
 
     return replace(
         gold,
         tests=tests,
         passing=0,
-        covered_lines=none_of(gold.lines),
-        covered_branches=none_of(gold.branches),
-        covered_methods=none_of(gold.methods),
-        killed=none_of(gold.mutants),
+        covered_lines=zero_unless_none(gold.lines),
+        covered_branches=zero_unless_none(gold.branches),
+        covered_methods=zero_unless_none(gold.methods),
+        killed=zero_unless_none(gold.mutants),
     )
 
 
-def _tests(observed: ObservedSuite, text: bytes) -> tuple[TestMethod, ...]:
-    read, path = reading(observed.revision.pair.language), observed.file.test_file
+def _find_tests(observed: ObservedSuite, text: bytes) -> tuple[TestMethod, ...]:
+    read, path = get_reading(observed.revision.pair.language), observed.file.test_file
     tree = observed.revision.tree
-    found = read.find_tests(
-        read.parse(text, path), lambda simple: [one.type for one in tree.resolve(path, simple)]
+    declared_tests = read.find_tests(
+        read.parse(text, path),
+        lambda simple: [resolved.type for resolved in tree.resolve_type(path, simple)],
     )
     return tuple(
         TestMethod(
@@ -104,15 +105,17 @@ def _tests(observed: ObservedSuite, text: bytes) -> tuple[TestMethod, ...]:
             test_method=member.name,
             parameters=member.parameters,
         )
-        for type_, member in found
+        for type_, member in declared_tests
     )
 
 
-def _breaks_others(observed: ObservedSuite, text: bytes, compiled: Compiled) -> bool:
+def _breaks_others(observed: ObservedSuite, text: bytes, compiled: CompiledTests) -> bool:
     revision, path = observed.revision, observed.file.test_file
     whole = revision.evaluation.built.compile(revision.rev, revision.rev, observed.file.module)
-    read = reading(revision.pair.language)
-    types = {type_.name for one in (text, observed.text) for type_ in read.parse(one, path).types}
+    read = get_reading(revision.pair.language)
+    types = {
+        type_.name for source in (text, observed.text) for type_ in read.parse(source, path).types
+    }
     own = {path, *types}  # languages without compiled classes name the file
     broken = set(compiled.broken) - set(whole.broken)
     return any(name.partition('#')[0].partition('$')[0] not in own for name in broken)

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.standing_rows import StandingRow
-from flows.standing.falls import falls
-from flows.standing.injected import injected
+from flows.standing.falls import compute_falls
+from flows.standing.injected import build_injected_start
 from flows.standing.observed_suite import ObservedSuite
+from flows.standing.start_worth import measure_start
 from flows.standing.start_worth import run_start
-from flows.standing.start_worth import worth
 from flows.standing.started import NoStart
 from flows.standing.started import Start
 
@@ -29,13 +29,13 @@ BuildStart = Callable[[ObservedSuite, StandingRow], Start | NoStart]
 """From a suite and its row with all that its gold is worth."""
 
 
-def absent(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_absent_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     if observed.is_needed:
         return NoStart(reason=Reason.FILE_NEEDED)
     return Start(text=None)
 
 
-def as_is(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_as_is_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     """The whole file, where it leaves lines of its focus out (TAM-Eval: "coverage < 100 %")."""
     gold = row.adequacy
     if gold is not None and gold.lines is not None and gold.covered_lines == gold.lines:
@@ -46,18 +46,20 @@ def as_is(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
 # -- removed ---------------------------------------------------------------------------------------
 
 
-def removed(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_removed_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     """Without half of its tests, drawn by a hash, and what they alone use ("Recover Tests")."""
     path, rev = observed.file.test_file, observed.revision.rev
-    cut, targets = surgery(observed.revision.pair.language), _half(observed.suite.methods)
+    cut, targets = get_surgery(observed.revision.pair.language), _draw_half(observed.suite.methods)
     if not targets:
         return NoStart(reason=Reason.START_BROKEN, detail='no test would be left')
     try:
-        text = cut.start_file(
+        text = cut.make_start_file(
             observed.text,
             observed.text,
-            [StartTarget(method=one) for one in targets],
-            used_elsewhere=cut.names_used_elsewhere(observed.revision.tools.repository, rev, path),
+            [StartTarget(method=target) for target in targets],
+            used_elsewhere=cut.list_names_used_elsewhere(
+                observed.revision.tools.repository, rev, path
+            ),
         )
     except StartStateInvalid as error:
         return NoStart(reason=Reason.START_BROKEN, detail=str(error))
@@ -67,16 +69,17 @@ def removed(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
         return NoStart(reason=Reason.FILE_NEEDED)
     if set(observed.suite.methods) - set(targets) - set(run.passing):
         return NoStart(reason=Reason.START_BROKEN, detail='a test that is left does not pass')
-    found = worth(observed, row, run)
-    if not any(fall > 0 for fall in falls(row.adequacy, found)):
-        return NoStart(reason=Reason.START_NO_WORSE, adequacy=found)
-    return Start(text=text, adequacy=found)
+    adequacy = measure_start(observed, row, run)
+    if not any(fall > 0 for fall in compute_falls(row.adequacy, adequacy)):
+        return NoStart(reason=Reason.START_NO_WORSE, adequacy=adequacy)
+    return Start(text=text, adequacy=adequacy)
 
 
-def _half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
+def _draw_half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
     """The same ones at each revision that has the same tests."""
     lot = sorted(
-        methods, key=lambda one: short_hash(one.test_class, one.test_method, *one.parameters)
+        methods,
+        key=lambda one: compute_short_hash(one.test_class, one.test_method, *one.parameters),
     )
     return tuple(lot[: len(lot) // 2])
 
@@ -84,32 +87,32 @@ def _half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
 # -- older -----------------------------------------------------------------------------------------
 
 
-def older(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_older_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
     """As at the newest commit with other code in the focal file, where it is worth less now."""
-    found = _older_rev(observed, row)
-    if found is None:
+    older_rev = _find_older_rev(observed, row)
+    if older_rev is None:
         return NoStart(reason=Reason.NO_OLDER_CODE)
-    text = content(observed.revision.tools.repository, found, observed.file.test_file)
+    text = load_content(observed.revision.tools.repository, older_rev, observed.file.test_file)
     if text is None or text == observed.text:
-        return NoStart(reason=Reason.SAME_TEST_FILE, rev=found)
+        return NoStart(reason=Reason.SAME_TEST_FILE, rev=older_rev)
     run = run_start(observed, text)
     if run.breaks_others:
-        return NoStart(reason=Reason.FILE_NEEDED, rev=found)
-    adequacy = worth(observed, row, run)
-    fall = max(falls(row.adequacy, adequacy), default=0.0)
+        return NoStart(reason=Reason.FILE_NEEDED, rev=older_rev)
+    adequacy = measure_start(observed, row, run)
+    fall = max(compute_falls(row.adequacy, adequacy), default=0.0)
     if fall < observed.revision.tools.profile.files.least_fall:
         return NoStart(
-            reason=Reason.START_NO_WORSE, detail=f'{fall:.1f}', adequacy=adequacy, rev=found
+            reason=Reason.START_NO_WORSE, detail=f'{fall:.1f}', adequacy=adequacy, rev=older_rev
         )
-    return Start(text=text, adequacy=adequacy, rev=found)
+    return Start(text=text, adequacy=adequacy, rev=older_rev)
 
 
-def _older_rev(observed: ObservedSuite, row: StandingRow) -> str | None:
+def _find_older_rev(observed: ObservedSuite, row: StandingRow) -> str | None:
     """The newest commit of the first parents at which the focal file has other code."""
     (focus,) = row.focus
-    now = _code(observed, observed.revision.rev, focus.file)
-    for rev in _revisions(observed, focus.file):
-        then = _code(observed, rev, focus.file)
+    now = _load_declarations(observed, observed.revision.rev, focus.file)
+    for rev in _list_earlier_revisions(observed, focus.file):
+        then = _load_declarations(observed, rev, focus.file)
         if then is None:
             return None
         if then != now:
@@ -117,35 +120,37 @@ def _older_rev(observed: ObservedSuite, row: StandingRow) -> str | None:
     return None
 
 
-def _revisions(observed: ObservedSuite, path: str) -> Iterator[str]:
+def _list_earlier_revisions(observed: ObservedSuite, path: str) -> Iterator[str]:
     """The commits before those that changed a file, newest first."""
     repository = observed.revision.tools.repository
-    found = repository.git(
+    log = repository.run_command(
         'log', '--first-parent', '--format=%P', observed.revision.rev, '--', f':(literal){path}'
     )
-    for line in found.decode().splitlines():
+    for line in log.decode().splitlines():
         parents = line.split()
         if parents:
             yield parents[0]
 
 
-def _code(observed: ObservedSuite, rev: str, path: str) -> frozenset[tuple[str, str, str]] | None:
+def _load_declarations(
+    observed: ObservedSuite, rev: str, path: str
+) -> frozenset[tuple[str, str, str]] | None:
     """What a file declares, by the hash of each; None where it does not exist."""
-    text = content(observed.revision.tools.repository, rev, path)
+    text = load_content(observed.revision.tools.repository, rev, path)
     if text is None:
         return None
-    file = reading(observed.revision.pair.language).parse(text, path)
+    file = get_reading(observed.revision.pair.language).parse(text, path)
     return frozenset(
         (type_.name, member.name, member.hash) for type_ in file.types for member in type_.members
     )
 
 
 BUILDERS: Mapping[StartBuilder, BuildStart] = {
-    StartBuilder.ABSENT: absent,
-    StartBuilder.AS_IS: as_is,
-    StartBuilder.REMOVED: removed,
-    StartBuilder.OLDER: older,
-    StartBuilder.INJECTED: injected,
+    StartBuilder.ABSENT: build_absent_start,
+    StartBuilder.AS_IS: build_as_is_start,
+    StartBuilder.REMOVED: build_removed_start,
+    StartBuilder.OLDER: build_older_start,
+    StartBuilder.INJECTED: build_injected_start,
 }
 
 STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {

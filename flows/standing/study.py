@@ -11,45 +11,45 @@ from dataclasses import replace
 from functools import partial
 
 from coevo.engine.cache import Cache
-from coevo.engine.execution import observe
+from coevo.engine.execution import evaluate_new_revision
 from coevo.engine.results import PairEvaluation
 from coevo.engine.results import SelectedMethod
 from coevo.languages.engine import Builder
-from coevo.measures.suites import Suite
+from coevo.measures.suites import PassingSuite
 from coevo.model.drops import Drop
 from coevo.model.families import Family
-from coevo.model.identity import method_id_in
+from coevo.model.identity import compute_method_id
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.standing_rows import StandingRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Stage
 from flows.standing import file_selection
-from flows.standing.entrants import Entrants
+from flows.standing.entrants import InputSelection
 from flows.standing.entrants import Wanted
-from flows.standing.entrants import entrants
-from flows.standing.finished import Finished
+from flows.standing.entrants import select_inputs
+from flows.standing.finished import PartCache
 from flows.standing.found import Found
-from flows.standing.found import ran
-from flows.standing.found import started
+from flows.standing.found import add_run_results
+from flows.standing.found import build_start_rows
+from flows.standing.observed_suite import ObservedRevision
 from flows.standing.observed_suite import ObservedSuite
-from flows.standing.observed_suite import StandingRevision
 from flows.standing.selection import LEAST_SHARE
 from flows.standing.selection import Steadiness
-from flows.standing.selection import dominance
-from flows.standing.selection import steadiness
-from flows.standing.unit_study import unit_rows
+from flows.standing.selection import find_dominant_class
+from flows.standing.selection import measure_steadiness
+from flows.standing.unit_study import study_units
 from flows.study.context import Tools
-from miners.standing import StandingFile
+from miners.standing import SingleRevisionFile
 from miners.units import CodeUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stood:
+class RevisionStudy:
     """What came of the test files of a revision; `evaluation` is None where none was run."""
 
     rows: tuple[StandingRow, ...] = ()
@@ -58,7 +58,7 @@ class Stood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class StudyRequest:
     """What is asked of the test files of a revision.
 
     cache     of verdicts
@@ -73,111 +73,124 @@ class Asked:
     listener: Listener
 
 
-def stand(asked: Asked, pair: Pair, open_builder: Callable[[], Builder]) -> Stood:
+def study_revision(
+    asked: StudyRequest, pair: Pair, open_builder: Callable[[], Builder]
+) -> RevisionStudy:
     """The rows of all test files of a pair's new revision; Transient."""
-    found = entrants(asked.tools, pair, asked.families)
-    if not found.files:
-        untested = (replace(unit, reason=Reason.NOT_TESTED) for unit in found.live)
-        return _stood(pair, (*found.out, *untested), None)
-    methods = {file.test_file: _methods_by_id(pair, file) for file, _ in found.files}
-    selected = [_selected(*one) for of_file in methods.values() for one in of_file.items()]
-    evaluation = observe(open_builder(), pair, selected, asked.cache)
+    inputs = select_inputs(asked.tools, pair, asked.families)
+    if not inputs.files:
+        untested = (replace(unit, reason=Reason.NOT_TESTED) for unit in inputs.live)
+        return _build_study(pair, (*inputs.out, *untested), None)
+    methods = {file.test_file: _index_methods(pair, file) for file, _ in inputs.files}
+    selected = [
+        _build_selected_method(*item) for of_file in methods.values() for item in of_file.items()
+    ]
+    evaluation = evaluate_new_revision(open_builder(), pair, selected, asked.cache)
     if evaluation.new.runtime_lacking is not None:
-        return Stood(evaluation=evaluation)
-    revision = StandingRevision(
-        tools=asked.tools, pair=pair, evaluation=evaluation, tree=found.tree
+        return RevisionStudy(evaluation=evaluation)
+    revision = ObservedRevision(
+        tools=asked.tools, pair=pair, evaluation=evaluation, tree=inputs.tree
     )
-    return _stood(pair, (*found.out, *_rows(asked, revision, found, methods)), evaluation)
+    return _build_study(
+        pair, (*inputs.out, *_study_parts(asked, revision, inputs, methods)), evaluation
+    )
 
 
-def _rows(
-    asked: Asked,
-    revision: StandingRevision,
-    left: Entrants,
+def _study_parts(
+    asked: StudyRequest,
+    revision: ObservedRevision,
+    left: InputSelection,
     methods: Mapping[str, Mapping[str, TestMethod]],
 ) -> Iterator[Found | CodeUnit]:
     """File by file, then unit by unit: whether a test is about a unit is asked of all files."""
-    finished = Finished(entries=asked.cache.entries, key=asked.key)
+    finished = PartCache(entries=asked.cache.entries, key=asked.key)
     observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
     for done, (file, wanted) in enumerate(left.files):
         asked.listener.step(f'test files of {revision.rev[:7]}', done, len(left.files))
-        run = _run_file(revision, file, methods[file.test_file])
-        studied = partial(_studied, revision, wanted, run)
-        yield from finished.rows(file.test_file, revision.evaluation.cost, studied)
+        run = _observe_file(revision, file, methods[file.test_file])
+        studied = partial(_study_file, revision, wanted, run)
+        yield from finished.load_or_make_rows(file.test_file, revision.evaluation.cost, studied)
         if run.observed is not None:
             observed[file.test_file] = run.observed, run.steady
     asked.listener.step(f'test files of {revision.rev[:7]}', len(left.files), len(left.files))
     if left.live:
-        yield from unit_rows(revision, left.live, observed, finished)
+        yield from study_units(revision, left.live, observed, finished)
 
 
-def _stood(
+def _build_study(
     pair: Pair, found: Sequence[Found | CodeUnit], evaluation: PairEvaluation | None
-) -> Stood:
-    rows = [one for one in found if not isinstance(one, CodeUnit)]
-    lost = [one for one in found if isinstance(one, CodeUnit)]
-    return Stood(
-        rows=tuple(one if isinstance(one, StandingRow) else one[0] for one in rows),
-        drops=(*_drops(rows), *(_dropped_unit(pair, unit) for unit in lost)),
+) -> RevisionStudy:
+    rows = [result for result in found if not isinstance(result, CodeUnit)]
+    lost = [result for result in found if isinstance(result, CodeUnit)]
+    return RevisionStudy(
+        rows=tuple(result if isinstance(result, StandingRow) else result[0] for result in rows),
+        drops=(*_list_drops(rows), *(_build_unit_drop(pair, unit) for unit in lost)),
         evaluation=evaluation,
     )
 
 
-def _drops(found: Sequence[Found]) -> Iterator[Drop]:
-    for one in found:
-        if not isinstance(one, StandingRow):
-            row, reason, detail = one
-            yield Drop.at(Stage.STANDING, row, row.standing_id, reason, detail)
+def _list_drops(found: Sequence[Found]) -> Iterator[Drop]:
+    for result in found:
+        if not isinstance(result, StandingRow):
+            row, reason, detail = result
+            yield Drop.make_at_stage(Stage.STANDING, row, row.standing_id, reason, detail)
 
 
-def _dropped_unit(pair: Pair, unit: CodeUnit) -> Drop:
+def _build_unit_drop(pair: Pair, unit: CodeUnit) -> Drop:
     """Of which there is no row, as no test file is about it."""
     assert unit.reason is not None, 'others have rows'
-    key = short_hash(pair.pair_id, unit.family, unit.name)
+    key = compute_short_hash(pair.pair_id, unit.family, unit.name)
     detail = f'{unit.name} {unit.detail}'.rstrip()
-    return Drop.at(Stage.STANDING, pair, key, unit.reason, detail)
+    return Drop.make_at_stage(Stage.STANDING, pair, key, unit.reason, detail)
 
 
-def _methods_by_id(pair: Pair, file: StandingFile) -> dict[str, TestMethod]:
-    return {method_id_in(pair.pair_id, Change.UNCHANGED, one): one for one in file.methods}
+def _index_methods(pair: Pair, file: SingleRevisionFile) -> dict[str, TestMethod]:
+    return {
+        compute_method_id(pair.pair_id, MethodChange.UNCHANGED, method): method
+        for method in file.methods
+    }
 
 
-def _selected(method_id: str, method: TestMethod) -> SelectedMethod:
+def _build_selected_method(method_id: str, method: TestMethod) -> SelectedMethod:
     candidate = Candidate(
-        change=Change.UNCHANGED, old=method, new=method, old_source=None, new_source=None
+        change=MethodChange.UNCHANGED, old=method, new=method, old_source=None, new_source=None
     )
     return SelectedMethod(method_id=method_id, candidate=candidate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RanFile:
+class _FileRun:
     """What the tests of a file did; `observed` is None where they do not all pass, or were not traced."""
 
     steady: Steadiness
     observed: ObservedSuite | None
 
 
-def _run_file(
-    revision: StandingRevision, file: StandingFile, methods: Mapping[str, TestMethod]
-) -> _RanFile:
-    steady = steadiness(revision.evaluation, methods)
+def _observe_file(
+    revision: ObservedRevision, file: SingleRevisionFile, methods: Mapping[str, TestMethod]
+) -> _FileRun:
+    steady = measure_steadiness(revision.evaluation, methods)
     if steady.reason is not None:
-        return _RanFile(steady=steady, observed=None)
-    suite = Suite(module=file.module, methods=tuple(methods[one] for one in steady.passing))
-    return _RanFile(steady=steady, observed=_observed(revision, file, suite))
+        return _FileRun(steady=steady, observed=None)
+    suite = PassingSuite(
+        module=file.module, methods=tuple(methods[method_id] for method_id in steady.passing)
+    )
+    return _FileRun(steady=steady, observed=_trace_suite(revision, file, suite))
 
 
-def _studied(revision: StandingRevision, wanted: Wanted, file: _RanFile) -> Iterator[Found]:
+def _study_file(revision: ObservedRevision, wanted: Wanted, file: _FileRun) -> Iterator[Found]:
     """What each family makes of a file."""
     for family, row in wanted.items():
-        own = ran(revision, row, file.steady)
-        yield from _of_family(revision, family, own, file.steady, file.observed)
+        own = add_run_results(revision, row, file.steady)
+        yield from _build_family_rows(revision, family, own, file.steady, file.observed)
 
 
-def _observed(revision: StandingRevision, file: StandingFile, suite: Suite) -> ObservedSuite | None:
+def _trace_suite(
+    revision: ObservedRevision, file: SingleRevisionFile, suite: PassingSuite
+) -> ObservedSuite | None:
     """None where what the tests execute is not known."""
-    runner = revision.runner()
-    traced = revision.traced(suite, file.files, runner)
+    runner = revision.make_runner()
+    traced = revision.trace_suite(suite, file.files, runner)
     traces = tuple(trace for trace in traced.traces if trace is not None)
     if traced.together is None or len(traces) < len(suite.methods):
         return None
@@ -186,8 +199,8 @@ def _observed(revision: StandingRevision, file: StandingFile, suite: Suite) -> O
     )
 
 
-def _of_family(
-    revision: StandingRevision,
+def _build_family_rows(
+    revision: ObservedRevision,
     family: Family,
     row: StandingRow,
     steady: Steadiness,
@@ -203,22 +216,26 @@ def _of_family(
     if observed is None:
         yield row, Reason.NOT_TRACED, ''
         return
-    about = dominance(row.focus, observed.of_code(), 0.0 if whole else LEAST_SHARE)
+    about = find_dominant_class(
+        row.focus, observed.list_executed_code(), 0.0 if whole else LEAST_SHARE
+    )
     row = replace(row, focus=about.focus, focal_share=about.share)
     reason, detail = about.reason, about.detail
     if reason is None and whole:
-        reason, detail = _of_focal_file(observed, row)
+        reason, detail = _find_focal_rejection(observed, row)
     if reason is not None:
         yield row, reason, detail
         return
-    yield from started(family, row, observed)
+    yield from build_start_rows(family, row, observed)
 
 
-def _of_focal_file(observed: ObservedSuite, row: StandingRow) -> tuple[Reason | None, str]:
+def _find_focal_rejection(observed: ObservedSuite, row: StandingRow) -> tuple[Reason | None, str]:
     (focus,) = row.focus
     tree, rules = observed.revision.tree, observed.revision.tools.profile.files
-    reason = file_selection.focal_reason(rules, focus.file, tree.content(focus.file))
+    reason = file_selection.find_focal_file_rejection(
+        rules, focus.file, tree.read_content(focus.file)
+    )
     if reason is not None:
         return reason, ''
     lines = observed.together.lines.get(focus.file, ())
-    return file_selection.coverage_reason(rules, tree.file(focus.file), lines)
+    return file_selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)

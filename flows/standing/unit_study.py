@@ -23,15 +23,15 @@ from coevo.model.families import Focus
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 from coevo.model.standing_rows import ExecutingTest
+from flows.standing.calls import CallableDeclaration
 from flows.standing.calls import Declarations
-from flows.standing.calls import Declared
-from flows.standing.finished import Finished
+from flows.standing.finished import PartCache
 from flows.standing.found import Found
-from flows.standing.found import begun
-from flows.standing.found import ran
-from flows.standing.found import started
+from flows.standing.found import add_run_results
+from flows.standing.found import begin_row
+from flows.standing.found import build_start_rows
+from flows.standing.observed_suite import ObservedRevision
 from flows.standing.observed_suite import ObservedSuite
-from flows.standing.observed_suite import StandingRevision
 from flows.standing.selection import Steadiness
 from miners.units import CodeUnit
 
@@ -40,16 +40,16 @@ Observed = Mapping[str, tuple[ObservedSuite, Steadiness]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class _TestRun:
     """A passing test, and the declarations of the code that it executes."""
 
     test_file: str
     test: TestMethod
-    executed: tuple[Declared, ...]
+    executed: tuple[CallableDeclaration, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _About:
+class _UnitMatch:
     """A unit with the test file that is about it, and the tests of all files that execute it.
 
     share   of the unit in what the passing tests of that file execute, by lines
@@ -58,51 +58,51 @@ class _About:
 
     unit: CodeUnit
     test_file: str
-    runs: tuple[_Run, ...]
+    runs: tuple[_TestRun, ...]
     share: float
     reason: Reason | None
     detail: str = ''
 
 
-def unit_rows(
-    revision: StandingRevision, units: Sequence[CodeUnit], observed: Observed, finished: Finished
+def study_units(
+    revision: ObservedRevision, units: Sequence[CodeUnit], observed: Observed, finished: PartCache
 ) -> Iterator[Found | CodeUnit]:
     """The rows of each unit, or a unit that no test executes."""
     known = Declarations(tree=revision.tree, language=revision.pair.language)
-    runs = [run for suite, _ in observed.values() for run in _runs(known, suite)]
-    chosen: dict[str, list[_About]] = defaultdict(list)
+    runs = [run for suite, _ in observed.values() for run in _list_test_runs(known, suite)]
+    chosen: dict[str, list[_UnitMatch]] = defaultdict(list)
     for unit in units:
         about = _ABOUT[unit.family](revision, known, unit, runs)
         if about is None:
             yield replace(unit, reason=Reason.NOT_TESTED)
         else:
             chosen[about.test_file].append(about)
-    for path, found in chosen.items():
-        rows = partial(_rows, revision, found, *observed[path])
-        yield from finished.rows(f'{path} units', revision.evaluation.cost, rows)
+    for path, matches in chosen.items():
+        rows = partial(_build_unit_rows, revision, matches, *observed[path])
+        yield from finished.load_or_make_rows(f'{path} units', revision.evaluation.cost, rows)
 
 
-def _runs(known: Declarations, suite: ObservedSuite) -> Iterator[_Run]:
+def _list_test_runs(known: Declarations, suite: ObservedSuite) -> Iterator[_TestRun]:
     for test, trace in zip(suite.suite.methods, suite.traces, strict=True):
-        executed = known.executed(trace.executed)
-        yield _Run(test_file=suite.file.test_file, test=test, executed=executed)
+        executed = known.find_executed(trace.executed)
+        yield _TestRun(test_file=suite.file.test_file, test=test, executed=executed)
 
 
 # -- which file is about it ------------------------------------------------------------------------
 
 
-def _function(
-    revision: StandingRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_Run]
-) -> _About | None:
+def _match_function(
+    revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
+) -> _UnitMatch | None:
     """ULT's functions use nothing else of their projects; here tests have to see that they do."""
-    own = _declared(known, unit)
+    own = _find_declaration(known, unit)
     executing = [run for run in runs if own in run.executed]
     if not executing:
         return None
-    callees = {one for run in executing for one in known.callees(own, run.executed)}
+    callees = {callee for run in executing for callee in known.list_callees(own, run.executed)}
     needs = len(callees) > revision.tools.profile.functions.most_callees
-    names = sorted({one.called_as for one in callees})
-    return _about(
+    names = sorted({callee.call_name for callee in callees})
+    return _choose_test_file(
         unit,
         executing,
         lambda run: Fraction(1, len(run.executed)),
@@ -111,40 +111,44 @@ def _function(
     )
 
 
-def _declared(known: Declarations, unit: CodeUnit) -> Declared:
+def _find_declaration(known: Declarations, unit: CodeUnit) -> CallableDeclaration:
     (focus,) = unit.focus
     return next(
-        one
-        for one in known.declared(focus.file)
-        if one.type == unit.type and one.member == unit.function
+        declaration
+        for declaration in known.list_in_file(focus.file)
+        if declaration.type == unit.type and declaration.member == unit.function
     )
 
 
-def _package(
-    revision: StandingRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_Run]
-) -> _About | None:
+def _match_package(
+    revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
+) -> _UnitMatch | None:
     """Of files whose tests see calls from one of its files to another (MultiFileTest, §3.1)."""
     files = frozenset(unit.files)
-    executing = [run for run in runs if any(one.file in files for one in run.executed)]
+    executing = [
+        run for run in runs if any(declaration.file in files for declaration in run.executed)
+    ]
     if not executing:
         return None
-    across = [run for run in executing if known.calls_across(run.executed, files)]
-    return _about(
+    across = [run for run in executing if known.has_cross_file_call(run.executed, files)]
+    return _choose_test_file(
         unit,
         across or executing,
-        lambda run: Fraction(sum(one.file in files for one in run.executed), len(run.executed)),
+        lambda run: Fraction(
+            sum(declaration.file in files for declaration in run.executed), len(run.executed)
+        ),
         lambda one: one.file in files,
         (None, '') if across else (Reason.NO_CROSS_FILE_CALL, ''),
     )
 
 
-def _about(
+def _choose_test_file(
     unit: CodeUnit,
-    runs: Sequence[_Run],
-    weight: Callable[[_Run], Fraction],
-    is_of: Callable[[Declared], bool],
+    runs: Sequence[_TestRun],
+    weight: Callable[[_TestRun], Fraction],
+    is_of: Callable[[CallableDeclaration], bool],
     why_not: tuple[Reason | None, str],
-) -> _About:
+) -> _UnitMatch:
     """weight  share of the unit in what a test executes; squared, so that many tests that meet it by the
     way are less than a few of its own
     """
@@ -152,65 +156,71 @@ def _about(
     for run in runs:
         weights[run.test_file] += weight(run) ** 2
     path = min(weights, key=lambda one: (-weights[one], one))
-    everything = {one for run in runs if run.test_file == path for one in run.executed}
-    own = sum(_lines(one) for one in everything if is_of(one))
-    return _About(
+    everything = {
+        declaration for run in runs if run.test_file == path for declaration in run.executed
+    }
+    own = sum(_count_lines(declaration) for declaration in everything if is_of(declaration))
+    return _UnitMatch(
         unit=unit,
         test_file=path,
         runs=tuple(runs),
-        share=round(own / sum(map(_lines, everything)), 6),
+        share=round(own / sum(map(_count_lines, everything)), 6),
         reason=why_not[0],
         detail=why_not[1],
     )
 
 
-def _lines(one: Declared) -> int:
+def _count_lines(one: CallableDeclaration) -> int:
     return one.member.end_line - one.member.start_line + 1
 
 
-_ABOUT = {Family.FUNCTION: _function, Family.MODULE: _package}
+_ABOUT = {Family.FUNCTION: _match_function, Family.MODULE: _match_package}
 
 
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def _rows(
-    revision: StandingRevision,
-    found: Sequence[_About],
+def _build_unit_rows(
+    revision: ObservedRevision,
+    found: Sequence[_UnitMatch],
     observed: ObservedSuite,
     steady: Steadiness,
 ) -> Iterator[Found]:
     """Of the units that a test file is about; its lines are traced once for all."""
-    files = {path for one in found if one.reason is None for path in one.unit.files}
-    lined = _lined(observed, files) if files else observed
+    files = {path for match in found if match.reason is None for path in match.unit.files}
+    lined = _trace_lines(observed, files) if files else observed
     for about in found:
         unit = about.unit
-        focus = unit.focus if lined is None else _bodies(about, lined)
-        row = begun(revision.pair, observed.file, unit.family, focus, unit.name)
+        focus = unit.focus if lined is None else _narrow_to_bodies(about, lined)
+        row = begin_row(revision.pair, observed.file, unit.family, focus, unit.name)
         row = replace(
-            ran(revision, row, steady),
+            add_run_results(revision, row, steady),
             focal_share=about.share,
             complexity=unit.complexity,
-            executing_tests=_executing(about) if unit.family is Family.FUNCTION else None,
+            executing_tests=_list_executing_tests(about)
+            if unit.family is Family.FUNCTION
+            else None,
         )
         if about.reason is not None:
             yield row, about.reason, about.detail
         elif lined is None:
             yield row, Reason.NOT_TRACED, ''
         else:
-            yield from started(unit.family, row, lined)
+            yield from build_start_rows(unit.family, row, lined)
 
 
-def _lined(observed: ObservedSuite, files: set[str]) -> ObservedSuite | None:
+def _trace_lines(observed: ObservedSuite, files: set[str]) -> ObservedSuite | None:
     """With the lines of some files; None where that cannot be told."""
-    traced = observed.revision.traced(observed.suite, sorted(files), observed.revision.runner())
+    traced = observed.revision.trace_suite(
+        observed.suite, sorted(files), observed.revision.make_runner()
+    )
     traces = tuple(trace for trace in traced.traces if trace is not None)
     if traced.together is None or len(traces) < len(observed.suite.methods):
         return None
     return replace(observed, traces=traces, together=traced.together)
 
 
-def _executing(about: _About) -> tuple[ExecutingTest, ...]:
+def _list_executing_tests(about: _UnitMatch) -> tuple[ExecutingTest, ...]:
     tests = (
         ExecutingTest(
             test_file=run.test.test_file,
@@ -223,13 +233,13 @@ def _executing(about: _About) -> tuple[ExecutingTest, ...]:
     return tuple(sorted(tests, key=repr))
 
 
-def _bodies(about: _About, lined: ObservedSuite) -> tuple[Focus, ...]:
+def _narrow_to_bodies(about: _UnitMatch, lined: ObservedSuite) -> tuple[Focus, ...]:
     if about.unit.family is not Family.FUNCTION:
         return about.unit.focus
-    return tuple(_body(one, lined.traces) for one in about.unit.focus)
+    return tuple(_narrow_to_body(focus, lined.traces) for focus in about.unit.focus)
 
 
-def _body(focus: Focus, traces: Sequence[Trace]) -> Focus:
+def _narrow_to_body(focus: Focus, traces: Sequence[Trace]) -> Focus:
     """From the first line that tests execute: what declares it is executed by loading its file alone.
 
     A test that loads the file itself executes that, too; most do not.
@@ -237,14 +247,14 @@ def _body(focus: Focus, traces: Sequence[Trace]) -> Focus:
     firsts = Counter(
         first
         for trace in traces
-        if (first := min(_executed_lines(focus, trace), default=None)) is not None
+        if (first := min(_list_executed_lines(focus, trace), default=None)) is not None
     )
     if not firsts:
         return focus
     return replace(focus, start_line=min(firsts, key=lambda line: (-firsts[line], line)))
 
 
-def _executed_lines(focus: Focus, trace: Trace) -> Iterator[int]:
+def _list_executed_lines(focus: Focus, trace: Trace) -> Iterator[int]:
     for line in trace.lines.get(focus.file, ()):
         inside = focus.start_line <= line.line <= focus.end_line
         if inside and line.covered_instructions > 0:

@@ -14,32 +14,34 @@ from collections.abc import Sequence
 
 from flows.findings import MethodFindings
 from flows.rows import DecidedMethod
-from flows.study.adequacy import cover
-from flows.study.adequacy import measure
+from flows.study.adequacy import measure_coverage
+from flows.study.adequacy import measure_usefulness
 from flows.study.context import PairContext
 from flows.study.context import Study
 from flows.study.context import Tools
-from flows.study.execution import trace
-from flows.study.texts import with_texts
+from flows.study.execution import trace_methods
+from flows.study.texts import add_text_findings
 from flows.study.track_checks import check_tracks
-from flows.study.tracks import cases
-from flows.study.tracks import withheld
+from flows.study.tracks import build_track_cases
+from flows.study.tracks import withhold_tracks
 
-__all__ = ['PairContext', 'Study', 'Tools', 'study']
+__all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 
 
-def study(context: PairContext, decided: Sequence[DecidedMethod]) -> Study:
+def study_pair(context: PairContext, decided: Sequence[DecidedMethod]) -> Study:
     """Study the judged methods of a pair; those that lose their track say why."""
     labelled = [item for item in decided if item.decision.reason is None]
-    found = Study(methods={item.selected.method_id: MethodFindings() for item in labelled})
-    changed = trace(context, labelled, found)
+    pair_study = Study(methods={item.selected.method_id: MethodFindings() for item in labelled})
+    changed = trace_methods(context, labelled, pair_study)
     for item in labelled:
         method_id, candidate = item.selected.method_id, item.selected.candidate
-        found.methods[method_id] = with_texts(
-            found.methods[method_id], context.tools.repository, context.pair, candidate
+        pair_study.methods[method_id] = add_text_findings(
+            pair_study.methods[method_id], context.tools.repository, context.pair, candidate
         )
-    check_tracks(context, decided, changed, found)
-    found.decided = tuple(withheld(decided, cases(context, labelled, found)))
-    cover(context, changed, found)
-    measure(context, changed, found)
-    return found
+    check_tracks(context, decided, changed, pair_study)
+    pair_study.decided = tuple(
+        withhold_tracks(decided, build_track_cases(context, labelled, pair_study))
+    )
+    measure_coverage(context, changed, pair_study)
+    measure_usefulness(context, changed, pair_study)
+    return pair_study

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coevo.engine.results import Step
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.conditions import RunConditions
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
-from coevo.model.dependency_lists import listed
+from coevo.model.dependency_lists import select_dependencies
 from flows.study.context import PairContext
 from flows.study.context import Study
-from flows.study.execution import covered
-from flows.study.execution import new_files
+from flows.study.execution import add_coverage
+from flows.study.execution import list_new_files
 from miners.diffs.delta import Delta
 
 
-def measure(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
+def measure_usefulness(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
     """Mutants and reversals for the methods that keep their track; half of the runs are for each.
 
     Mutants are those of the list that the profile chooses, reversals of all dependencies.
@@ -36,38 +36,38 @@ def measure(context: PairContext, changed: Mapping[str, Delta], found: Study) ->
         if item.decision.track is not None and item.selected.candidate.new is not None
     ]
     lists = {test.method_id: found.methods[test.method_id].dependency_list for test in tests}
-    asked = [
-        replace(test, dependencies=listed(test.dependencies, lists[test.method_id]))
+    listed_tests = [
+        replace(test, dependencies=select_dependencies(test.dependencies, lists[test.method_id]))
         for test in tests
     ]
     most_runs = context.tools.profile.measure_runs // 2
     if not tests or not most_runs:
         return
-    runner = _runner(context)
-    mutated = measure_mutants(runner, asked, most_runs)
+    runner = _make_runner(context)
+    mutated = measure_mutants(runner, listed_tests, most_runs)
     context.evaluation.cost.add(Step.MUTANTS, runner.cpu_seconds, len(mutated.rows))
     found.mutants = mutated.rows
     for method_id, mutation in mutated.mutations.items():
         found.methods[method_id] = replace(found.methods[method_id], mutation=mutation)
-    runner = _runner(context)
+    runner = _make_runner(context)
     found.reversals = measure_reversals(runner, tests, most_runs)
     context.evaluation.cost.add(Step.REVERSALS, runner.cpu_seconds, len(found.reversals))
 
 
-def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
+def measure_coverage(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
     """What gold covers where its siblings are gone; of others their own cell has told it."""
     if not context.is_traced:
         return
     new = context.pair.new.rev
-    conditions = Conditions(override=context.evaluation.override)
+    conditions = RunConditions(override=context.evaluation.override)
     for item in found.decided:
         method_id, method = item.selected.method_id, item.selected.candidate.new
         files = found.tests.get(method_id, ())
         if item.decision.track is None or method is None or not files:
             continue
-        edits = Edits(tests=files)
+        edits = CellEdits(tests=files)
         compiled = context.built.compile(new, new, method.module, edits=edits, methods=(method,))
-        sources = new_files(context.change)
+        sources = list_new_files(context.change)
         traced = context.built.trace(compiled, [method], sources, conditions)
         context.evaluation.cost.add(Step.TRACE, compiled.cpu_seconds + traced.cpu_seconds)
         (trace,) = traced.traces
@@ -75,10 +75,10 @@ def cover(context: PairContext, changed: Mapping[str, Delta], found: Study) -> N
         if trace is None:
             found.methods[method_id] = replace(known, coverage=None, covered_dependencies=None)
         else:
-            found.methods[method_id] = covered(known, changed[method_id], trace)
+            found.methods[method_id] = add_coverage(known, changed[method_id], trace)
 
 
-def _runner(context: PairContext) -> EditedCellRunner:
+def _make_runner(context: PairContext) -> EditedCellRunner:
     return EditedCellRunner(
         built=context.built,
         repository=context.tools.repository,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.engine.results import PairEvaluation
-from coevo.engine.suites import Suites
+from coevo.engine.suites import SuiteAnswerCache
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.engine import BuiltPair
 from coevo.languages.refactorings import RefactoringFinder
-from coevo.languages.table import offers
+from coevo.languages.table import offers_capability
 from coevo.model.profiles import Profile
 from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
@@ -33,7 +33,7 @@ class Tools:
 
     repository: Repository
     profile: Profile
-    suites: Suites
+    suites: SuiteAnswerCache
     refactorings: RefactoringFinder
 
 
@@ -56,7 +56,7 @@ class PairContext:
     @property
     def is_traced(self) -> bool:
         """Whether what tests execute is asked for, and can be told."""
-        return self.tools.profile.traces and offers(self.pair.language, Capability.TRACE)
+        return self.tools.profile.traces and offers_capability(self.pair.language, Capability.TRACE)
 
 
 @dataclass(slots=True, kw_only=True)

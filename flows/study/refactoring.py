@@ -10,25 +10,25 @@ from coevo.model.quality import RefactoringRow
 from coevo.model.records import Pair
 
 
-def summary(refactorings: Refactorings) -> str:
+def summarise_refactorings(refactorings: Refactorings) -> str:
     """`found`, `not_offered`, or `unknown: ` and why."""
     if refactorings.status is RefactoringStatus.UNKNOWN:
         return f'{refactorings.status}: {refactorings.why}'
     return str(refactorings.status)
 
 
-def refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[RefactoringRow]:
+def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[RefactoringRow]:
     """Each with the first of its places at both ends."""
-    for number, one in enumerate(refactorings.found, start=1):
-        left = one.left[0] if one.left else None
-        right = one.right[0] if one.right else None
+    for number, refactoring in enumerate(refactorings.refactorings, start=1):
+        left = refactoring.left[0] if refactoring.left else None
+        right = refactoring.right[0] if refactoring.right else None
         yield RefactoringRow(
             repo=pair.repo,
             walk=pair.walk,
             pair_id=pair.pair_id,
             number=number,
-            type=one.type,
-            description=one.description,
+            type=refactoring.type,
+            description=refactoring.description,
             left_file=left.file if left else None,
             left_start=left.start_line if left else None,
             left_end=left.end_line if left else None,

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import NOT_OFFERED
-from coevo.languages.table import language_at
-from coevo.languages.table import measures
-from coevo.languages.table import reading_at
+from coevo.languages.table import detect_file_language
+from coevo.languages.table import get_measures
+from coevo.languages.table import get_reading_of_file
 from coevo.measures.assertions import AssertionChange
-from coevo.measures.assertions import assertion_change
-from coevo.measures.assertions import change_kinds
-from coevo.measures.type_under_test import type_under_test
+from coevo.measures.assertions import classify_change
+from coevo.measures.assertions import compare_assertions
+from coevo.measures.type_under_test import find_type_under_test
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate
 from coevo.model.records import Pair
@@ -21,22 +21,22 @@ from coevo.model.words import Label
 from flows.findings import MethodFindings
 
 
-def with_texts(
+def add_text_findings(
     known: MethodFindings, repository: Repository, pair: Pair, candidate: Candidate
 ) -> MethodFindings:
     """With what needs no run."""
     known = replace(
         known,
-        smells_old=_smells(repository, pair.old.rev, candidate.old),
-        smells_new=_smells(repository, pair.new.rev, candidate.new),
+        smells_old=_find_smells(repository, pair.old.rev, candidate.old),
+        smells_new=_find_smells(repository, pair.new.rev, candidate.new),
     )
-    change = _change(candidate)
+    change = _compare_assertions(candidate)
     if change is None:
         return known
     return replace(known, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
 
 
-def refinement_kinds(
+def find_refinement_kinds(
     label: Label | None, candidate: Candidate, old: Coverage | None, new: Coverage | None
 ) -> tuple[str, ...]:
     """What a refinement did; the coverages are of the old and the new test on the new code."""
@@ -46,31 +46,40 @@ def refinement_kinds(
         or candidate.new_source is None
     ):
         return ()
-    return tuple(map(str, change_kinds(_change(candidate), _share(old), _share(new))))
+    return tuple(
+        map(
+            str,
+            classify_change(
+                _compare_assertions(candidate),
+                _compute_covered_share(old),
+                _compute_covered_share(new),
+            ),
+        )
+    )
 
 
-def _change(candidate: Candidate) -> AssertionChange | None:
+def _compare_assertions(candidate: Candidate) -> AssertionChange | None:
     """None where the test does not stand at both ends, or its language offers no assertions."""
-    assertions = measures(language_at(candidate.method.test_file)).assertions
+    assertions = get_measures(detect_file_language(candidate.method.test_file)).assertions
     if assertions is None or candidate.old_source is None or candidate.new_source is None:
         return None
-    return assertion_change(assertions, candidate.old_source, candidate.new_source)
+    return compare_assertions(assertions, candidate.old_source, candidate.new_source)
 
 
-def _share(coverage: Coverage | None) -> float | None:
+def _compute_covered_share(coverage: Coverage | None) -> float | None:
     """Of the lines that have code."""
     if coverage is None or not coverage.known_lines:
         return None
     return coverage.covered_lines / coverage.known_lines
 
 
-def _smells(repository: Repository, rev: str, method: TestMethod | None) -> tuple[str, ...]:
+def _find_smells(repository: Repository, rev: str, method: TestMethod | None) -> tuple[str, ...]:
     if method is None:
         return ()
-    smells = measures(language_at(method.test_file)).smells
+    smells = get_measures(detect_file_language(method.test_file)).smells
     if smells is None:
         return (NOT_OFFERED,)
-    reading = reading_at(method.test_file)
-    source = reading.tree(repository, rev).content(method.test_file)
-    production = type_under_test(reading, repository, rev, method)
-    return tuple(map(str, smells.smells_of(source, method, production)))
+    reading = get_reading_of_file(method.test_file)
+    source = reading.open_tree(repository, rev).read_content(method.test_file)
+    production = find_type_under_test(reading, repository, rev, method)
+    return tuple(map(str, smells.find_smells(source, method, production)))

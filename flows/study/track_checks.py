@@ -6,27 +6,27 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coevo.engine.observed_passes import doubts
+from coevo.engine.observed_passes import find_doubts
+from coevo.engine.repairs import classify_repair
 from coevo.engine.repairs import guard_repairs
-from coevo.engine.repairs import repair_kind
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
 from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
-from coevo.starts.isolation import isolate
-from flows.findings import Refactored
+from coevo.starts.isolation import run_isolated_cells
+from flows.findings import RefactoringVerdict
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext
 from flows.study.context import Study
-from flows.study.refactoring import refactoring_rows
-from flows.study.refactoring import summary
+from flows.study.refactoring import build_refactoring_rows
+from flows.study.refactoring import summarise_refactorings
 from miners.diffs.delta import Delta
-from miners.diffs.only_refactored import source_only_refactored
-from miners.diffs.only_refactored import test_only_refactored
-from miners.diffs.siblings import siblings
+from miners.diffs.only_refactored import is_source_only_refactored
+from miners.diffs.only_refactored import is_test_only_refactored
+from miners.diffs.siblings import find_siblings
 
 
 def check_tracks(
@@ -39,35 +39,35 @@ def check_tracks(
     tracked = [item for item in decided if item.decision.track is not None]
     if not tracked:
         return
-    _observe(context, tracked, found)
-    _isolate(context, tracked, found)
-    _ask_refactorings(context, tracked, changed, found)
-    _ask_guards(context, tracked, [item.selected for item in decided], found)
-    _ask_suites(context, found)
+    _record_doubts(context, tracked, found)
+    _isolate_methods(context, tracked, found)
+    _check_refactorings(context, tracked, changed, found)
+    _check_guards(context, tracked, [item.selected for item in decided], found)
+    _check_suites(context, found)
 
 
-def _observe(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
+def _record_doubts(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
     if context.tools.profile.observed:
         selected = [item.selected for item in tracked]
         repository = context.tools.repository
-        found.doubts = doubts(context.evaluation, selected, repository)
+        found.doubts = find_doubts(context.evaluation, selected, repository)
 
 
-def _isolate(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
+def _isolate_methods(context: PairContext, tracked: Sequence[DecidedMethod], found: Study) -> None:
     subjects = [
         IsolatedSubject(selected=item.selected, track=item.decision.track)
         for item in tracked
         if item.decision.track is not None
     ]
-    conditions = Conditions(override=context.evaluation.override)
-    isolation = isolate(context.built, subjects, context.tools.repository, conditions)
+    conditions = RunConditions(override=context.evaluation.override)
+    isolation = run_isolated_cells(context.built, subjects, context.tools.repository, conditions)
     context.evaluation.cost.add(Step.ISOLATION, isolation.cpu_seconds)
     for method_id, isolated in isolation.methods.items():
         found.methods[method_id] = replace(found.methods[method_id], isolated=isolated)
     found.starts, found.tests = isolation.starts, isolation.tests
 
 
-def _ask_refactorings(
+def _check_refactorings(
     context: PairContext,
     tracked: Sequence[DecidedMethod],
     changed: Mapping[str, Delta],
@@ -78,31 +78,31 @@ def _ask_refactorings(
     pair, repository = context.pair, context.tools.repository
     refactorings = context.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
     context.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
-    found.pair = replace(found.pair, refactorings=summary(refactorings))
-    found.refactorings = tuple(refactoring_rows(pair, refactorings))
+    found.pair = replace(found.pair, refactorings=summarise_refactorings(refactorings))
+    found.refactorings = tuple(build_refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nobody was asked, so nothing is unknown that would take a track
     for item in tracked:
         method_id = item.selected.method_id
-        refactored = _refactored(context, refactorings, item, changed[method_id])
+        refactored = _check_only_refactored(context, refactorings, item, changed[method_id])
         found.methods[method_id] = replace(found.methods[method_id], refactored=refactored)
 
 
-def _refactored(
+def _check_only_refactored(
     context: PairContext, refactorings: Refactorings, item: DecidedMethod, delta: Delta
-) -> Refactored:
+) -> RefactoringVerdict:
     candidate = item.selected.candidate
-    return Refactored(
-        test=test_only_refactored(
+    return RefactoringVerdict(
+        test=is_test_only_refactored(
             context.tools.repository, context.pair, refactorings, (candidate.old, candidate.new)
         ),
-        source=source_only_refactored(
+        source=is_source_only_refactored(
             context.tools.repository, context.pair, refactorings, delta.changes
         ),
     )
 
 
-def _ask_guards(
+def _check_guards(
     context: PairContext,
     tracked: Sequence[DecidedMethod],
     evaluated: Sequence[SelectedMethod],
@@ -116,11 +116,11 @@ def _ask_guards(
         context.evaluation,
         [item.selected for item in repairs],
         evaluated,
-        lambda method: siblings(repository, old, method),
+        lambda method: find_siblings(repository, old, method),
     )
     for item in repairs:
         method_id = item.selected.method_id
-        kind = repair_kind(item.decision.label, item.decision.cause)
+        kind = classify_repair(item.decision.label, item.decision.cause)
         found.methods[method_id] = replace(
             found.methods[method_id],
             guard=guards.get(method_id),
@@ -128,12 +128,12 @@ def _ask_guards(
         )
 
 
-def _ask_suites(context: PairContext, found: Study) -> None:
+def _check_suites(context: PairContext, found: Study) -> None:
     if not context.tools.profile.suites:
         return
     answers = []
     for build in (context.evaluation.old, context.evaluation.new):
-        answer, spent = context.tools.suites.answer(context.built, build)
+        answer, spent = context.tools.suites.get_answer(context.built, build)
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
     found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])

@@ -7,27 +7,27 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 
-from filters import why_no_track
+from filters import find_no_track_reason
 from filters.base import TrackCase
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext
 from flows.study.context import Study
 
 
-def withheld(
+def withhold_tracks(
     decided: Sequence[DecidedMethod], cases: Mapping[str, TrackCase]
 ) -> Iterator[DecidedMethod]:
-    """The judged, those without their track that a filter takes it from; `cases` by method id."""
+    """The judged, those without their track that a filter takes it from; `build_track_cases` by method id."""
     for item in decided:
         case = cases.get(item.selected.method_id)
-        reason = why_no_track(case) if case is not None else None
+        reason = find_no_track_reason(case) if case is not None else None
         if reason is None:
             yield item
         else:
             yield replace(item, decision=replace(item.decision, track=None, no_track=str(reason)))
 
 
-def cases(
+def build_track_cases(
     context: PairContext, labelled: Sequence[DecidedMethod], found: Study
 ) -> dict[str, TrackCase]:
     """What the filters of tracks judge by, for each method that would have one."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from coevo.storage.place import root_of
+from coevo.storage.place import parse_root
 
 
 def add_store(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--store',
-        type=root_of,
+        type=parse_root,
         default=Path('store'),
         metavar='DIR|URL',
         help='where clones and results are kept: a folder, or s3://…',
@@ -27,7 +27,7 @@ def add_local(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def runs(text: str) -> int:
+def parse_runs(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f'{text!r} is not a number of runs')
     return int(text)

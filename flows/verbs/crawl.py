@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    from miners.discovery.candidate_profiles import profiles
+    from miners.discovery.candidate_profiles import load_profiles
 
     crawl = verbs.add_parser(
         'crawl',
@@ -30,7 +30,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--profile',
         default='testevo',
         metavar='NAME',
-        help=f'what is asked of a repository: {", ".join(profiles())}, or one of --profiles',
+        help=f'what is asked of a repository: {", ".join(load_profiles())}, or one of --profiles',
     )
     crawl.add_argument(
         '--profiles', type=Path, metavar='FILE', help='a file with profiles beside our own'
@@ -52,29 +52,29 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _crawl(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
-    from coevo.display.console import showing
-    from coevo.storage.place import root_of
+    from coevo.display.console import show_progress
+    from coevo.storage.place import parse_root
     from flows.discovery import CrawlOptions
     from flows.discovery import crawl
     from miners.discovery.candidate_profiles import load_profile
     from miners.discovery.github_requests import PUBLIC_API
-    from miners.discovery.github_tokens import read_tokens
+    from miners.discovery.github_tokens import parse_tokens
 
     options = CrawlOptions(
-        store=root_of(arguments.store),
+        store=parse_root(arguments.store),
         profile=load_profile(arguments.profile, arguments.profiles),
-        tokens=read_tokens(os.environ, arguments.tokens),
+        tokens=parse_tokens(os.environ, arguments.tokens),
         api=arguments.api or os.environ.get('COEVO_GITHUB_API') or PUBLIC_API,
     )
     console = open_console()
-    with showing(console) as listener:
+    with show_progress(console) as listener:
         report = crawl(options, listener)
-    for line in _lines(report):
+    for line in _format_report(report):
         console.print(line, markup=False, highlight=False)
     return 0
 
 
-def _lines(report: CrawlReport) -> Iterator[str]:
+def _format_report(report: CrawlReport) -> Iterator[str]:
     yield (
         f'{report.profile} {report.stamp}: {report.found} repositories found, {report.kept} kept, '
         f'{report.unknown} unknown, {report.seen - report.kept - report.unknown} dropped'
@@ -86,11 +86,11 @@ def _lines(report: CrawlReport) -> Iterator[str]:
     kinds = Counter(event.kind for event in report.events)
     if kinds:
         yield 'events: ' + ', '.join(f'{kind} {count}' for kind, count in sorted(kinds.items()))
-    asked = report.requests
+    requests = report.requests
     yield (
-        f'requests: {asked.counted["search"]} searches and {asked.counted["core"]} others counted, '
-        f'{asked.unchanged} unchanged, {sum(asked.failed.values())} failed, '
-        f'{asked.waited:.0f} s waited'
+        f'requests: {requests.counted["search"]} searches and {requests.counted["core"]} others counted, '
+        f'{requests.unchanged} unchanged, {sum(requests.failed.values())} failed, '
+        f'{requests.waited:.0f} s waited'
     )
     yield from report.warnings
     yield report.folder

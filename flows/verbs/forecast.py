@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
-from coevo.options.arguments import positive
+from coevo.options.arguments import parse_positive
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
-from coevo.storage.place import on_disk
+from coevo.storage.place import find_local_folder
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 
@@ -30,9 +30,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_store(verb)
     verb.add_argument(
-        '--machines', type=positive, default=1, metavar='N', help='how many there are'
+        '--machines', type=parse_positive, default=1, metavar='N', help='how many there are'
     )
-    verb.add_argument('--cores', type=positive, default=4, metavar='N', help='of each machine')
+    verb.add_argument(
+        '--cores', type=parse_positive, default=4, metavar='N', help='of each machine'
+    )
     add_local(verb)
     verb.set_defaults(run=_run)
 
@@ -40,33 +42,33 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from coevo.storage.store import Store
     from flows.forecast import Machines
-    from flows.forecast import forecast
+    from flows.forecast import forecast_costs
 
     machines = Machines(count=arguments.machines, cores=arguments.cores)
-    folder = arguments.local or on_disk(arguments.store)
-    found = forecast(Store(arguments.store), folder, machines)
-    if found is None:
+    folder = arguments.local or find_local_folder(arguments.store)
+    costs = forecast_costs(Store(arguments.store), folder, machines)
+    if costs is None:
         raise Fatal(
             f'{arguments.store} holds no pair that could tell what one costs: mine a few repositories '
             'first (coevo mine)'
         )
-    for line in _lines(found, f'{machines.count} x {machines.cores} cores'):
+    for line in _format_forecast(costs, f'{machines.count} x {machines.cores} cores'):
         print(line)
     return 0
 
 
-def _lines(found: Forecast, machines: str) -> Iterator[str]:
+def _format_forecast(found: Forecast, machines: str) -> Iterator[str]:
     of = found.measured
     clone = f', {of.clone_bytes / 1e6:.0f} MB a clone' if of.clone_bytes is not None else ''
     yield (
         f'measured: {of.pairs} pairs of {of.repositories} repositories, {of.pair_seconds:.1f} CPU s a '
         f'pair, {of.pairs_of_one:.0f} pairs a repository, {of.new_pairs_of_one:.1f} new ones a month{clone}'
     )
-    yield f'a month: {_told(found.month, machines)}'
-    yield f'backfill: {_told(found.backfill, machines)}'
+    yield f'a month: {_format_cost(found.month, machines)}'
+    yield f'backfill: {_format_cost(found.backfill, machines)}'
 
 
-def _told(cost: ForecastCost, machines: str) -> str:
+def _format_cost(cost: ForecastCost, machines: str) -> str:
     clones = f', {cost.clone_bytes / 1e9:.1f} GB of clones' if cost.clone_bytes else ''
     return (
         f'{cost.repositories} repositories, {cost.pairs:.0f} pairs, {cost.cpu_hours:.1f} CPU hours, '

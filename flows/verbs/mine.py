@@ -14,11 +14,11 @@ from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
-from coevo.storage.place import on_disk
-from flows.months import day
+from coevo.storage.place import find_local_folder
+from flows.months import parse_day
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
-from flows.verbs.arguments import runs
+from flows.verbs.arguments import parse_runs
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -40,7 +40,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _add_profile_and_store(verb: Parser) -> None:
     from coevo.model import profiles
 
-    known = '; '.join(f'`{one.name}`, {one.about}' for one in profiles.profiles().values())
+    known = '; '.join(
+        f'`{profile.name}`, {profile.about}' for profile in profiles.load_profiles().values()
+    )
     verb.add_argument(
         '--profile', default='default', metavar='NAME', help=f'what is run, and how far: {known}'
     )
@@ -64,7 +66,7 @@ def _add_history(verb: Parser) -> None:
     )
     verb.add_argument(
         '--walk',
-        choices=[str(one) for one in Walk],
+        choices=[str(walk) for walk in Walk],
         help='which commits make a pair (default: as the profile says)',
     )
     verb.add_argument(
@@ -72,7 +74,7 @@ def _add_history(verb: Parser) -> None:
         metavar='NAME,…',
         help='instead of changes: test files as they stand at the head and the latest release '
         '(the walk `standing`), for tasks of '
-        + ' and '.join(f'`{one}`' for one in STANDING_FAMILIES)
+        + ' and '.join(f'`{family}`' for family in STANDING_FAMILIES)
         + '; families that were asked for before stay',
     )
 
@@ -80,7 +82,7 @@ def _add_history(verb: Parser) -> None:
 def _add_execution(verb: Parser) -> None:
     verb.add_argument(
         '--measure',
-        type=runs,
+        type=parse_runs,
         metavar='RUNS',
         help='most runs of tests with mutants and reversals of a pair; 0 makes none (default: as the '
         'profile says)',
@@ -129,14 +131,14 @@ def _add_repetition(verb: Parser) -> None:
 
 def _mine(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
-    from coevo.display.console import showing
+    from coevo.display.console import show_progress
     from coevo.model import profiles
     from coevo.storage.store import Store
     from flows.console import print_report
-    from flows.funnel import funnel
+    from flows.funnel import build_funnel
     from flows.options import MineOptions
-    from flows.options import families_of
-    from flows.options import walk_of
+    from flows.options import choose_walk
+    from flows.options import parse_families
     from flows.pipeline import mine
 
     profile = profiles.load_profile(arguments.profile)
@@ -144,8 +146,8 @@ def _mine(arguments: argparse.Namespace) -> int:
         profile = replace(profile, measure_runs=arguments.measure)
     if arguments.cells is not None:
         profile = replace(profile, all_cells=arguments.cells == 'all')
-    families = families_of(arguments.family.split(',') if arguments.family is not None else ())
-    commits = _commits(arguments.commits) if arguments.commits else profile.commits
+    families = parse_families(arguments.family.split(',') if arguments.family is not None else ())
+    commits = _parse_commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,
         store=arguments.store,
@@ -153,15 +155,16 @@ def _mine(arguments: argparse.Namespace) -> int:
         name=arguments.name,
         ref=arguments.ref,
         commits=commits,
-        since=day(arguments.since, end=False),
-        until=day(arguments.until, end=True),
-        reached=day(arguments.reached, end=True),
-        walk=walk_of(arguments.walk, families, profile),
+        since=parse_day(arguments.since, end=False),
+        until=parse_day(arguments.until, end=True),
+        reached=parse_day(arguments.reached, end=True),
+        walk=choose_walk(arguments.walk, families, profile),
         families=families,
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
-        local=arguments.local or on_disk(arguments.store),  # which is not where --cache says
+        local=arguments.local
+        or find_local_folder(arguments.store),  # which is not where --cache says
         brings_runtimes=arguments.runtimes == 'bring',
         retry_bugs=arguments.retry_bugs,
         again=arguments.again,
@@ -169,16 +172,16 @@ def _mine(arguments: argparse.Namespace) -> int:
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
     console = open_console()
-    with showing(console) as listener:
+    with show_progress(console) as listener:
         report = mine(options, listener)
     store = Store(arguments.store)
-    segments = tuple(segment for each in report.partitions for segment in store.segments(each))
-    drops = [drop for each in report.partitions for drop in store.walk(each).drops]
-    print_report(console, report, tuple(funnel(drops, segments)), segments)
+    segments = tuple(segment for each in report.partitions for segment in store.load_segments(each))
+    drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
+    print_report(console, report, tuple(build_funnel(drops, segments)), segments)
     return 1 if report.failures or report.bugs or report.unmined else 0
 
 
-def _commits(text: str) -> int | None:
+def _parse_commits(text: str) -> int | None:
     if text == 'all':
         return None
     if not text.isdecimal() or int(text) < 1:

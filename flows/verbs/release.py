@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.model.errors import Unsound
+from coevo.model.errors import UnsoundSnapshot
 from coevo.model.families import RELEASED_FAMILIES
-from coevo.options.arguments import in_unicode
+from coevo.options.arguments import to_unicode
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
-from coevo.storage.place import root_of
-from flows.months import day
+from coevo.storage.place import parse_root
+from flows.months import parse_day
 from flows.verbs.arguments import add_local
 from flows.verbs.arguments import add_store
 
@@ -25,7 +25,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_store(verb)
     verb.add_argument(
         '--snapshot',
-        type=root_of,
+        type=parse_root,
         required=True,
         metavar='DIR|URL',
         help='where it is written: a folder that is not there yet, or s3://…',
@@ -42,7 +42,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     verb.add_argument(
         '--previous',
-        type=root_of,
+        type=parse_root,
         metavar='SNAPSHOT',
         help='an earlier one: what it had and this one lacks is told as withdrawn',
     )
@@ -57,7 +57,7 @@ def _add_origins(verb: argparse.ArgumentParser) -> None:
         '--url',
         action='append',
         default=[],
-        type=in_unicode,
+        type=to_unicode,
         metavar='[REPO=]URL',
         help='where a repository that was mined from a folder can be cloned; may be given often',
     )
@@ -78,7 +78,7 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         '--code-free',
-        type=root_of,
+        type=parse_root,
         metavar='DIR|URL',
         help='also its edition without any code of others, which `coevo hydrate` fills from clones',
     )
@@ -86,38 +86,38 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
 
 def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
-    from coevo.display.console import showing
-    from flows.console import news_table
+    from coevo.display.console import show_progress
+    from flows.console import build_news_table
     from flows.options import ReleaseOptions
-    from flows.options import families_of
-    from flows.publication import edit
-    from flows.publication import publish
-    from flows.repository_urls import urls_of
+    from flows.options import parse_families
+    from flows.publication import publish_release
+    from flows.publication import write_code_free_edition
+    from flows.repository_urls import parse_urls
 
     families = arguments.family.split(',') if arguments.family is not None else ()
     options = ReleaseOptions(
         store=arguments.store,
         snapshot=arguments.snapshot,
         month=arguments.month,
-        reached=day(arguments.reached, end=True),
+        reached=parse_day(arguments.reached, end=True),
         previous=arguments.previous,
         accepted=tuple(sorted(set(arguments.accept_licence))),
         local=arguments.local,
-        urls=urls_of(arguments.url),
-        families=families_of(families, RELEASED_FAMILIES),
+        urls=parse_urls(arguments.url),
+        families=parse_families(families, RELEASED_FAMILIES),
         code_free=arguments.code_free,
     )
     console = open_console()
     try:
-        with showing(console) as listener:
-            report = publish(options, listener)
-        edition = edit(options) if options.code_free is not None else None
-    except Unsound as error:
+        with show_progress(console) as listener:
+            report = publish_release(options, listener)
+        edition = write_code_free_edition(options) if options.code_free is not None else None
+    except UnsoundSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     console.print(report.sentence, highlight=False)
     if edition is not None:
         console.print(edition.sentence, highlight=False)
     if report.news:
-        console.print(news_table(report.news))
+        console.print(build_news_table(report.news))
     return 0

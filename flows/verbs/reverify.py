@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from coevo.options.arguments import add_jobs
-from coevo.options.arguments import positive
+from coevo.options.arguments import parse_positive
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
 from flows.verbs.arguments import add_store
@@ -21,7 +21,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'snapshot', nargs='?', help='draw of what it released (default: all of the store)'
     )
     add_store(verb)
-    verb.add_argument('--sample', type=positive, default=100, metavar='N', help='how many labels')
+    verb.add_argument(
+        '--sample', type=parse_positive, default=100, metavar='N', help='how many labels'
+    )
     verb.add_argument('--seed', type=int, default=0, metavar='S', help='decides which are drawn')
     verb.add_argument('--repository', metavar='OWNER/NAME', help='draw of this one alone')
     add_jobs(verb)
@@ -31,7 +33,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     """0 though labels were lost, which is what was asked; 1 where some could not be run."""
     from coevo.display.console import open_console
-    from coevo.display.console import showing
+    from coevo.display.console import show_progress
     from flows.reverification import ReverifyOptions
     from flows.reverification import reverify
 
@@ -43,10 +45,10 @@ def _run(arguments: argparse.Namespace) -> int:
         repository=arguments.repository,
         jobs=arguments.jobs,
     )
-    with showing(open_console()) as listener:
+    with show_progress(open_console()) as listener:
         report = reverify(options, listener)
     print(
-        f'{report.drawn} of {report.population} labels drawn: {report.held} hold, '
+        f'{report.drawn} of {report.population} labels drawn: {report.confirmed} hold, '
         f'{len(report.lost)} do not, {len(report.unknown)} could not be run; '
         f'{report.runs} runs, {report.cpu_seconds:.0f} CPU seconds'
     )

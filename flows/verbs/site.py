@@ -36,17 +36,17 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DIR',
         help='evaluations of these snapshots (`coevo evaluate --out DIR`), for the leaderboard',
     )
-    site.set_defaults(run=_site)
+    site.set_defaults(run=_write_site)
 
 
-def _site(arguments: argparse.Namespace) -> int:
-    from packagers.site.folder import write
+def _write_site(arguments: argparse.Namespace) -> int:
+    from packagers.site.folder import write_site
 
-    out = write(arguments.snapshots, arguments.out, _say, arguments.results)
+    out = write_site(arguments.snapshots, arguments.out, _print_message, arguments.results)
     folder = shlex.quote(str(out))
     print(f'{out}: written; look at it with: python3 -m http.server --directory {folder} 8000')
     return 0
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(f'coevo: {text}', file=sys.stderr)

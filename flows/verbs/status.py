@@ -34,71 +34,77 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.storage.store import Store
-    from flows.status import status
+    from flows.status import summarise_store
 
     store = Store(arguments.store)
-    found = status(store, arguments.repository)
+    store_status = summarise_store(store, arguments.repository)
     console = open_console()
     if arguments.repository is None:
-        _show_all(console, found)
+        _print_store(console, store_status)
     else:
-        (one,) = found.repositories
-        _show(console, store, one)
+        (repository,) = store_status.repositories
+        _print_repository(console, store, repository)
     return 0
 
 
-def _show_all(console: Console, found: StoreStatus) -> None:
+def _print_store(console: Console, found: StoreStatus) -> None:
     from rich.table import Table
 
     table = Table(title='Repositories', title_justify='left')
     for heading in ('repository', 'walk', 'reached', 'pairs', 'not mined', 'failures', 'next'):
         table.add_column(heading, justify='right' if heading in ('pairs', 'not mined') else 'left')
-    for one in found.repositories:
-        for walk in one.walks or (None,):
+    for repository in found.repositories:
+        for walk in repository.walks or (None,):
             table.add_row(
-                one.repo,
+                repository.repo,
                 str(walk.partition.walk) if walk else '',
                 f'{walk.reached:%Y-%m-%d}' if walk and walk.reached else '',
                 str(walk.pairs) if walk else '',
                 str(walk.unmined) if walk else '',
-                str(len(one.failures) or ''),
-                one.next,
+                str(len(repository.failures) or ''),
+                repository.next_step,
             )
     console.print(table)
-    _say(console, f'months released: {", ".join(found.months) or "none"}')
+    _print_sentence(console, f'months released: {", ".join(found.months) or "none"}')
     for taken_back in found.withdrawals:
-        _say(console, f'withdrawn: {taken_back.kind} {taken_back.id}: {taken_back.reason}')
+        _print_sentence(
+            console, f'withdrawn: {taken_back.kind} {taken_back.id}: {taken_back.reason}'
+        )
 
 
-def _show(console: Console, store: Store, one: RepositoryStatus) -> None:
-    from flows.console import funnel_table
-    from flows.funnel import funnel
-    from flows.funnel import labels
+def _print_repository(console: Console, store: Store, one: RepositoryStatus) -> None:
+    from flows.console import build_funnel_table
+    from flows.funnel import build_funnel
+    from flows.funnel import count_labels
 
-    _say(console, one.repo)
+    _print_sentence(console, one.repo)
     if one.validation is not None:
-        _say(console, one.validation.sentence)
+        _print_sentence(console, one.validation.sentence)
     for walk in one.walks:
         reached = f', known until {walk.reached:%Y-%m-%d %H:%M}' if walk.reached else ''
-        _say(
+        _print_sentence(
             console,
             f'{walk.partition.language}, {walk.partition.walk}: {walk.commits} commits down from '
             f'{walk.head[:12]}{reached}, {walk.pairs} pairs, {walk.unmined} not mined, '
             f'{walk.again} asked for once more, engine {walk.engine_version}',
         )
-        segments = tuple(store.segments(walk.partition))
-        console.print(funnel_table(tuple(funnel(store.walk(walk.partition).drops, segments))))
-        counted = labels(segments)
+        segments = tuple(store.load_segments(walk.partition))
+        console.print(
+            build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))
+        )
+        counted = count_labels(segments)
         if counted:
-            _say(console, 'labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
-    for sentence in _cost_and_trouble(store, one):
-        _say(console, sentence)
+            _print_sentence(
+                console, 'labels: ' + ', '.join(f'{name} {count}' for name, count in counted)
+            )
+    for sentence in _describe_cost_and_failures(store, one):
+        _print_sentence(console, sentence)
 
 
-def _cost_and_trouble(store: Store, one: RepositoryStatus) -> Iterator[str]:
-    from flows.status import spent
+def _describe_cost_and_failures(store: Store, one: RepositoryStatus) -> Iterator[str]:
+    from flows.status import compute_repository_cost
 
-    cost = spent(store, one.repo)
+    cost = compute_repository_cost(store, one.repo)
     if cost.seconds:
         total = sum(cpu for cpu, _ in cost.seconds.values())
         steps = sorted(cost.seconds.items(), key=lambda item: -item[1][0])
@@ -109,8 +115,8 @@ def _cost_and_trouble(store: Store, one: RepositoryStatus) -> Iterator[str]:
     for failure in one.failures:
         run = f', flow run {failure.run}' if failure.run else ''
         yield f'{failure.at} {failure.sentence} ({failure.name}{run})'.strip()
-    yield f'next: {one.next}'
+    yield f'next: {one.next_step}'
 
 
-def _say(console: Console, sentence: str) -> None:
+def _print_sentence(console: Console, sentence: str) -> None:
     console.print(sentence, markup=False, highlight=False, soft_wrap=True)

@@ -43,16 +43,16 @@ def _run(arguments: argparse.Namespace) -> int:
     """The worst of all: a word that is none, then trouble of ours, then what is invalid."""
     if len(arguments.repositories) > 1 and (arguments.name or arguments.ref):
         raise Fatal('--name and --ref are of one repository; validate the others by themselves')
-    found = [_one(arguments, source) for source in arguments.repositories]
-    return next(status for status in (BAD_INPUT, TROUBLE, INVALID, VALID) if status in found)
+    statuses = [_validate_one(arguments, source) for source in arguments.repositories]
+    return next(status for status in (BAD_INPUT, TROUBLE, INVALID, VALID) if status in statuses)
 
 
-def _one(arguments: argparse.Namespace, source: str) -> int:
+def _validate_one(arguments: argparse.Namespace, source: str) -> int:
     """One that cannot be asked does not keep the others from it."""
     from coevo.display.console import open_console
-    from coevo.display.console import showing
+    from coevo.display.console import show_progress
     from flows.validation import ValidateOptions
-    from flows.validation import validate
+    from flows.validation import validate_repository
 
     options = ValidateOptions(
         source=source,
@@ -63,13 +63,13 @@ def _one(arguments: argparse.Namespace, source: str) -> int:
     )
     console = open_console()
     try:
-        with showing(console) as listener:
-            found = validate(options, listener)
+        with show_progress(console) as listener:
+            validation = validate_repository(options, listener)
     except Fatal as error:
         print(f'coevo: {error}', file=sys.stderr)
         return BAD_INPUT
     except Transient as error:
         print(f'coevo: {source}: {error}; run the same command again', file=sys.stderr)
         return TROUBLE
-    print(found.sentence)
-    return VALID if found.valid else INVALID
+    print(validation.sentence)
+    return VALID if validation.valid else INVALID

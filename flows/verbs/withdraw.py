@@ -37,21 +37,23 @@ def _run(arguments: argparse.Namespace) -> int:
     from coevo.storage.store import Store
     from coevo.storage.withdrawals import Withdrawal
 
-    kind, id_ = _named(arguments)
+    kind, id_ = _parse_target(arguments)
     reason = ' '.join(arguments.reason.split())
     if not reason:
         raise Fatal('--reason is empty; say in a few words why, for those who miss it')
     store = Store(arguments.store)
-    _check(store, kind, id_)
-    kept = withdrawals.keep(store.place, Withdrawal(kind=kind, id=id_, reason=reason))
+    _check_exists(store, kind, id_)
+    withdrawal = withdrawals.add_withdrawal(
+        store.storage, Withdrawal(kind=kind, id=id_, reason=reason)
+    )
     print(
-        f'{kind} {id_} is left out of releases from the next month on ({kept.reason}); '
-        f'{store.place.shown(f"{withdrawals.FOLDER}/{kept.number}.json")} says so'
+        f'{kind} {id_} is left out of releases from the next month on ({withdrawal.reason}); '
+        f'{store.storage.describe(f"{withdrawals.FOLDER}/{withdrawal.number}.json")} says so'
     )
     return 0
 
 
-def _named(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
+def _parse_target(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
     from coevo.storage.withdrawals import WithdrawnKind
 
     for kind in WithdrawnKind:
@@ -61,20 +63,20 @@ def _named(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
     raise AssertionError('one of them is required')
 
 
-def _check(store: Store, kind: WithdrawnKind, id_: str) -> None:
+def _check_exists(store: Store, kind: WithdrawnKind, id_: str) -> None:
     """Fatal for what the store does not have: a slip of the pen would withdraw nothing."""
     from coevo.storage.withdrawals import WithdrawnKind
-    from packagers.drafts import task_id
+    from packagers.drafts import compute_task_id
 
     if kind is WithdrawnKind.REPOSITORY:
-        store.of_repository(id_)
+        store.list_repository_partitions(id_)
         return
-    for partition in store.partitions():
+    for partition in store.list_partitions():
         if kind is WithdrawnKind.PAIR:
-            found = id_ in {pair_id for _, pair_id in store.walk(partition).pairs}
+            exists = id_ in {pair_id for _, pair_id in store.load_walk(partition).pairs}
         else:
-            rows = (row for segment in store.segments(partition) for row in segment.methods)
-            found = any(row.track is not None and task_id(row) == id_ for row in rows)
-        if found:
+            rows = (row for segment in store.load_segments(partition) for row in segment.methods)
+            exists = any(row.track is not None and compute_task_id(row) == id_ for row in rows)
+        if exists:
             return
     raise Fatal(f'{store.root} has no {kind} {id_!r}: look it up in a snapshot with `coevo query`')

@@ -18,13 +18,13 @@ from git import Repo
 from coevo.display import credentials
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
-from coevo.storage.clone_folders import changing
-from coevo.storage.clone_folders import clone_folder
-from coevo.storage.clone_folders import using
+from coevo.storage.clone_folders import locate_clone
+from coevo.storage.clone_folders import lock_for_change
+from coevo.storage.clone_folders import lock_for_use
 from miners.cloning import tombstones
 from miners.cloning.evictions import make_room
-from miners.cloning.mirrors import default_ref
-from miners.cloning.mirrors import mirror
+from miners.cloning.mirrors import create_or_update_mirror
+from miners.cloning.mirrors import find_default_ref
 from miners.cloning.remotes import NO_LIMITS
 from miners.cloning.remotes import Address
 from miners.cloning.remotes import FetchLimits
@@ -59,11 +59,11 @@ class Clone:
     url: str | None
     default_ref: str
     warnings: tuple[str, ...] = ()
-    asked: datetime | None = None
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _CloneSource:
     """Where a repository lies, its name unless the user gives one, and its public address."""
 
     address: Address
@@ -71,7 +71,7 @@ class _Source:
     url: str | None
 
 
-def obtain(
+def obtain_clone(
     source: str,
     *,
     store: Path,
@@ -85,14 +85,14 @@ def obtain(
     `expected_bytes` is what its host says of its size. Unclonable (which is Fatal) for what is gone,
     empty, cut or too large; Transient for the network.
     """
-    with obtained(
+    with pin_clone(
         source, store=store, name=name, limits=limits, expected_bytes=expected_bytes
     ) as clone:
         return clone
 
 
 @contextmanager
-def obtained(
+def pin_clone(
     source: str,
     *,
     store: Path,
@@ -101,87 +101,89 @@ def obtained(
     expected_bytes: int = 0,
 ) -> Iterator[Clone]:
     """The same, with the clone staying where it is meanwhile, whoever needs room."""
-    found = _find(source)
-    repo = name or found.repo
+    clone_source = _locate_source(source)
+    repo = name or clone_source.repo
     if not _NAME.fullmatch(repo):
         raise Fatal(f'{repo!r} is not a name for a repository; give --name OWNER/NAME')
-    git_dir = clone_folder(store, repo)
+    git_dir = locate_clone(store, repo)
     git_dir.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        with changing(git_dir) as lock:
-            remote = Remote(address=found.address, limits=limits, lock=lock)
+        with lock_for_change(git_dir) as lock:
+            remote = Remote(address=clone_source.address, limits=limits, lock=lock)
             if not git_dir.is_dir():
                 remote.check_size(expected_bytes)
                 make_room(git_dir.parent, limits, needed=expected_bytes)
-            asked = None if found.address.local else datetime.now(tz=UTC).replace(microsecond=0)
-            warnings = mirror(remote, git_dir)
-            stack.enter_context(using(git_dir))
+            asked_at = (
+                None if clone_source.address.local else datetime.now(tz=UTC).replace(microsecond=0)
+            )
+            warnings = create_or_update_mirror(remote, git_dir)
+            stack.enter_context(lock_for_use(git_dir))
         make_room(git_dir.parent, limits)
         yield Clone(
             repo=repo,
             git_dir=git_dir,
-            url=found.url,
-            default_ref=default_ref(git_dir),
+            url=clone_source.url,
+            default_ref=find_default_ref(git_dir),
             warnings=warnings,
-            asked=asked,
+            asked_at=asked_at,
         )
 
 
 @contextmanager
-def at_hand(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
+def pin_existing_clone(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
     """A clone that was obtained before, staying where it is.
 
     It is fetched, and that a crawl, if it was evicted, or made on another machine from this URL.
     """
-    git_dir = clone_folder(store, repo)
+    git_dir = locate_clone(store, repo)
     with ExitStack() as stack:
         if git_dir.is_dir():
-            stack.enter_context(using(git_dir))
-        location = tombstones.location_of(git_dir) or url
+            stack.enter_context(lock_for_use(git_dir))
+        location = tombstones.load_location(git_dir) or url
         if not git_dir.is_dir() and location is not None:
-            stack.enter_context(obtained(location, store=store, name=repo))
+            stack.enter_context(pin_clone(location, store=store, name=repo))
             record_crawl(Repository(git_dir))
         yield git_dir
 
 
-def _find(source: str) -> _Source:
+def _locate_source(source: str) -> _CloneSource:
     if not source.strip() or source.startswith('-') or '::' in source or _CONTROL.search(source):
         raise Fatal(f'{source!r} is no source to clone; name a path, a URL or owner/name')
     if source.lower().startswith('file:'):
-        return _local(_path_of(source))
+        return _make_local_source(_parse_file_url(source))
     if _URL.fullmatch(source) or _SSH.fullmatch(source):
-        return _remote(source)
+        return _make_remote_source(source)
     if source and Path(source).exists():
-        return _local(Path(source))
+        return _make_local_source(Path(source))
     if _NAME.fullmatch(source):
-        return _remote(f'{GITHUB}/{source}')
+        return _make_remote_source(f'{GITHUB}/{source}')
     raise Fatal(f'{source!r} is neither a Git repository here, nor a URL, nor owner/name')
 
 
-def _path_of(url: str) -> Path:
+def _parse_file_url(url: str) -> Path:
     """The path of a URL of a file of this machine; Fatal where it names none, which would be the folder at hand."""
-    found = _FILE_URL.fullmatch(url)
-    if found is None:
+    match = _FILE_URL.fullmatch(url)
+    if match is None:
         raise Fatal(f'{url!r} names no path; write file:///PATH/TO/CLONE, or the path alone')
-    return Path(found['path'])  # own name: the user's
+    return Path(match['path'])  # own name: the user's
 
 
-def _remote(url: str) -> _Source:
+def _make_remote_source(url: str) -> _CloneSource:
     address = Address(location=url, local=False)
-    on_github = _github_name(address.shown)
-    base = re.split(r'[/:]', address.shown.rstrip('/'))[-1]
-    return _Source(
+    on_github = _parse_github_name(address.redacted_location)
+    base = re.split(r'[/:]', address.redacted_location.rstrip('/'))[-1]
+    return _CloneSource(
         address=address,
-        repo=on_github or _local_name(base),
-        url=f'{GITHUB}/{on_github}' if on_github else address.shown,
+        repo=on_github or _make_local_name(base),
+        url=f'{GITHUB}/{on_github}' if on_github else address.redacted_location,
     )
 
 
-def _local(path: Path) -> _Source:
+def _make_local_source(path: Path) -> _CloneSource:
     """A work tree, its .git, or a bare repository."""
     try:
         with Repo(path.absolute()) as repository:
-            common, origin = Path(repository.common_dir), _origin(repository)
+            common, origin = Path(repository.common_dir), _load_origin(repository)
     except (InvalidGitRepositoryError, OSError) as error:
         message = f'{path} is not a Git repository; name a clone, a URL or owner/name'
         raise Fatal(message) from error
@@ -191,16 +193,17 @@ def _local(path: Path) -> _Source:
             f'{path} is a shallow clone, which hides when a test was first public; '
             'run `git fetch --unshallow` in it first',
         )
-    on_github = _github_name(credentials.without(origin))
+    on_github = _parse_github_name(credentials.strip_credentials(origin))
     folder = path.resolve()
-    return _Source(
+    return _CloneSource(
         address=Address(location=str(folder), local=True, objects=common.resolve() / 'objects'),
-        repo=on_github or _local_name((folder.parent if folder.name == '.git' else folder).name),
+        repo=on_github
+        or _make_local_name((folder.parent if folder.name == '.git' else folder).name),
         url=f'{GITHUB}/{on_github}' if on_github else None,
     )
 
 
-def _origin(repository: Repo) -> str:
+def _load_origin(repository: Repo) -> str:
     """The URL of the remote `origin` as its configuration file has it; empty if there is none."""
     try:
         section = repository.config_reader('repository')
@@ -209,11 +212,11 @@ def _origin(repository: Repo) -> str:
         raise Fatal(f'{repository.git_dir} has a configuration that cannot be read') from error
 
 
-def _github_name(url: str) -> str | None:
-    found = _ON_GITHUB.fullmatch(url)
-    return found['name'] if found else None
+def _parse_github_name(url: str) -> str | None:
+    match = _ON_GITHUB.fullmatch(url)
+    return match['name'] if match else None
 
 
-def _local_name(base: str) -> str:
+def _make_local_name(base: str) -> str:
     plain = re.sub(r'[^A-Za-z0-9_.-]+', '-', base.removesuffix('.git')).strip('-.')
     return f'local/{plain or "repository"}'

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from coevo.git.network import FETCH
 from coevo.git.repository import ENVIRONMENT
-from coevo.storage.durable import write
+from coevo.storage.durable import write_durably
 from miners.cloning.mirror_git import DamagedMirror
+from miners.cloning.mirror_git import find_missing
 from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import missing
-from miners.cloning.mirror_git import refs_of
-from miners.cloning.mirror_git import run
+from miners.cloning.mirror_git import list_refs
+from miners.cloning.mirror_git import run_git
 from miners.cloning.remotes import KEPT
 from miners.cloning.remotes import OURS
 from miners.discovery.crawls import CRAWL
@@ -22,48 +22,48 @@ from miners.discovery.crawls import CRAWL
 _FILE = 'coevo-unreadable.json'
 
 
-def suspect(git_dir: Path, revs: Iterable[str]) -> bool:
+def mark_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
     """Have a mirror made anew by the next run, since these commits could not be read.
 
     Whether it will be: commits for which it was made anew before are as bad at their source.
     """
-    noted = _noted(git_dir)
+    noted = _load_notes(git_dir)
     suspects = {*revs} - {*noted['settled']}
     if suspects:
-        _note(git_dir, {**noted, 'suspects': sorted(suspects | {*noted['suspects']})})
+        _write_notes(git_dir, {**noted, 'suspects': sorted(suspects | {*noted['suspects']})})
     return bool(suspects)
 
 
 def is_damaged(git_dir: Path) -> bool:
     """Whether something is known to be missing; whole histories are not searched for that."""
-    if _noted(git_dir)['suspects']:
+    if _load_notes(git_dir)['suspects']:
         return True
     try:
-        return bool(missing(git_dir, {*refs_of(git_dir).values()}))
+        return bool(find_missing(git_dir, {*list_refs(git_dir).values()}))
     except DamagedMirror:
         return True
 
 
-def salvage(damaged: Path, new: Path) -> tuple[str, ...]:
+def salvage_objects(damaged: Path, new: Path) -> tuple[str, ...]:
     """Bring what only a damaged mirror has into a new one; sentences about what cannot be read."""
-    there = refs_of(new)
+    there = list_refs(new)
     try:
-        had = refs_of(damaged)
+        had = list_refs(damaged)
     except DamagedMirror:
         return (f'the clone {damaged.name} was damaged and is made anew, without what it kept',)
     wanted = {}
     for ref, oid in had.items():
         if ref.startswith(OURS) and ref not in there:
             wanted[ref] = oid
-        elif there.get(ref) != oid and missing(new, {oid}):
+        elif there.get(ref) != oid and find_missing(new, {oid}):
             wanted[f'{KEPT}{oid}'] = oid
-    lost = [ref for ref, oid in sorted(wanted.items()) if not _bring(damaged, new, ref, oid)]
+    lost = [ref for ref, oid in sorted(wanted.items()) if not _fetch_object(damaged, new, ref, oid)]
     git(new, 'pack-refs', '--all')
     if (damaged / CRAWL).exists():
         shutil.copyfile(damaged / CRAWL, new / CRAWL)
-    noted = _noted(damaged)
+    noted = _load_notes(damaged)
     settled = sorted({*noted['settled'], *noted['suspects']})
-    _note(new, {'suspects': [], 'settled': settled})
+    _write_notes(new, {'suspects': [], 'settled': settled})
     return tuple(
         f'the clone {damaged.name} was damaged and is made anew, but {wanted[ref]}, which its '
         'source no longer has, could not be saved'
@@ -71,19 +71,19 @@ def salvage(damaged: Path, new: Path) -> tuple[str, ...]:
     )
 
 
-def _bring(damaged: Path, new: Path, ref: str, oid: str) -> bool:
+def _fetch_object(damaged: Path, new: Path, ref: str, oid: str) -> bool:
     environment = {**ENVIRONMENT, 'GIT_ALLOW_PROTOCOL': 'file'}
     fetch = (*FETCH, str(damaged), f'+{oid}:{ref}')
-    return not run(new, *fetch, environment=environment).returncode
+    return not run_git(new, *fetch, environment=environment).returncode
 
 
-def _noted(git_dir: Path) -> dict[str, list[str]]:
+def _load_notes(git_dir: Path) -> dict[str, list[str]]:
     file = git_dir / _FILE
     if not file.exists():
         return {'suspects': [], 'settled': []}
-    found: dict[str, list[str]] = json.loads(file.read_bytes())
-    return found
+    notes: dict[str, list[str]] = json.loads(file.read_bytes())
+    return notes
 
 
-def _note(git_dir: Path, noted: dict[str, list[str]]) -> None:
-    write(git_dir / _FILE, [json.dumps(noted).encode()])
+def _write_notes(git_dir: Path, noted: dict[str, list[str]]) -> None:
+    write_durably(git_dir / _FILE, [json.dumps(noted).encode()])

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.clone_folders import deserted
-from coevo.storage.clone_folders import last_use
+from coevo.storage.clone_folders import load_last_use
+from coevo.storage.clone_folders import lock_if_deserted
 from miners.cloning import tombstones
-from miners.cloning.mirror_git import bytes_of
-from miners.cloning.mirror_git import origin
-from miners.cloning.mirror_git import refs_of
+from miners.cloning.mirror_git import count_bytes
+from miners.cloning.mirror_git import list_refs
+from miners.cloning.mirror_git import load_origin
 from miners.cloning.remotes import RELEASED
 from miners.cloning.remotes import Address
 from miners.cloning.remotes import FetchLimits
@@ -30,14 +30,14 @@ def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[st
     """Evict clones of a folder until they and what is needed fit `store_bytes`; their names."""
     if limits.store_bytes is None or not clones.is_dir():
         return ()
-    left = limits.store_bytes - needed - bytes_of(clones)
+    left = limits.store_bytes - needed - count_bytes(clones)
     evicted = []
-    for git_dir in _by_use(clones):
+    for git_dir in _list_by_last_use(clones):
         if left >= 0:
             break
         if _evict(git_dir, limits):
             evicted.append(git_dir.stem)
-            left = limits.store_bytes - needed - bytes_of(clones)
+            left = limits.store_bytes - needed - count_bytes(clones)
     if left < 0:
         _log.warning(
             f'the clones in {clones} are {-left:,} bytes above their limit, and none of the others '
@@ -46,21 +46,21 @@ def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[st
     return tuple(evicted)
 
 
-def _by_use(clones: Path) -> list[Path]:
+def _list_by_last_use(clones: Path) -> list[Path]:
     """Where clones are, or are being made, the least recently used first."""
     whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
     begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}
-    return sorted(whole | begun, key=lambda path: (last_use(path), path.name))
+    return sorted(whole | begun, key=lambda path: (load_last_use(path), path.name))
 
 
 def _evict(git_dir: Path, limits: FetchLimits) -> bool:
     """Remove a clone if it can be had again; whether it could."""
-    with deserted(git_dir) as alone:
+    with lock_if_deserted(git_dir) as alone:
         if not alone:
             return False
         if git_dir.is_dir():
             try:
-                if not _leave(git_dir, limits):
+                if not _leave_tombstone(git_dir, limits):
                     return False
             except (Fatal, Transient):  # gone, out of reach, or damaged: what is here is the last
                 return False
@@ -71,10 +71,10 @@ def _evict(git_dir: Path, limits: FetchLimits) -> bool:
         return True
 
 
-def _leave(git_dir: Path, limits: FetchLimits) -> bool:
-    location = origin(git_dir)
-    if location.startswith('/') or any(ref.startswith(RELEASED) for ref in refs_of(git_dir)):
+def _leave_tombstone(git_dir: Path, limits: FetchLimits) -> bool:
+    location = load_origin(git_dir)
+    if location.startswith('/') or any(ref.startswith(RELEASED) for ref in list_refs(git_dir)):
         return False
     remote = Remote(address=Address(location=location, local=False), limits=limits)
-    tombstones.write(git_dir, remote.ask())
+    tombstones.write_tombstone(git_dir, remote.list_refs())
     return True

@@ -11,20 +11,20 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.git.holes import holes
-from coevo.git.holes import note
+from coevo.git.holes import load_holes
+from coevo.git.holes import save_holes
 from coevo.git.repository import ENVIRONMENT
-from miners.cloning.mirror_git import missing
-from miners.cloning.mirror_git import run
+from miners.cloning.mirror_git import find_missing
+from miners.cloning.mirror_git import run_git
 
 _ABSENT = '?'
 
 
-class CannotCopy(Exception):
+class CopyError(Exception):
     """Git's complaint about a source whose objects were to be packed."""
 
 
-def copy(
+def copy_objects(
     objects: Path,
     git_dir: Path,
     refs: Sequence[tuple[str, str]],
@@ -37,45 +37,45 @@ def copy(
     objects  the source's folder of objects
     """
 
-    def git(*arguments: str, stdin: str) -> str:
-        done = run(
+    def run_checked(*arguments: str, stdin: str) -> str:
+        done = run_git(
             git_dir,
             *arguments,
-            environment=_beside(objects),
+            environment=_make_environment(objects),
             stdin=stdin,
             lock=lock,
             file_bytes=file_bytes,
         )
         if done.returncode:
-            raise CannotCopy(done.stderr or 'no reason given')
+            raise CopyError(done.stderr or 'no reason given')
         return done.stdout
 
     tips = ''.join(f'{oid}\n' for _, oid in refs)
-    listing = git('rev-list', '--objects', '--missing=print', '--stdin', stdin=tips)
+    listing = run_checked('rev-list', '--objects', '--missing=print', '--stdin', stdin=tips)
     lines = listing.split('\n')[:-1]
     there = [line for line in lines if not line.startswith(_ABSENT)]
     pack = str(git_dir / 'objects' / 'pack' / 'pack')
     packing = ('pack-objects', '--quiet', '--delta-base-offset', pack)
-    git(*packing, stdin=''.join(f'{line}\n' for line in there))
+    run_checked(*packing, stdin=''.join(f'{line}\n' for line in there))
     absent = {line.removeprefix(_ABSENT) for line in lines if line.startswith(_ABSENT)}
     filled = {line.partition(' ')[0] for line in there}
-    note(git_dir, absent | (holes(git_dir) - filled))
+    save_holes(git_dir, absent | (load_holes(git_dir) - filled))
     updates = ''.join(f'update {ref} {oid}\n' for ref, oid in refs)
-    git('update-ref', '--no-deref', '--stdin', stdin=updates)
+    run_checked('update-ref', '--no-deref', '--stdin', stdin=updates)
 
 
-def are_filled(objects: Path, git_dir: Path) -> bool:
+def can_fill_holes(objects: Path, git_dir: Path) -> bool:
     """Whether a source has by now something that it lacked."""
-    lacked = holes(git_dir)
-    return bool(lacked) and missing(git_dir, lacked, _beside(objects)) < lacked
+    lacked = load_holes(git_dir)
+    return bool(lacked) and find_missing(git_dir, lacked, _make_environment(objects)) < lacked
 
 
-def _beside(objects: Path) -> dict[str, str]:
+def _make_environment(objects: Path) -> dict[str, str]:
     """An environment in which Git reads these objects, too."""
-    return {**ENVIRONMENT, 'GIT_ALTERNATE_OBJECT_DIRECTORIES': _quoted(objects)}
+    return {**ENVIRONMENT, 'GIT_ALTERNATE_OBJECT_DIRECTORIES': _quote_path(objects)}
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     """As Git reads a list of folders, which colons part."""
     escaped = os.fspath(path).replace('\\', '\\\\').replace('"', '\\"')
     return f'"{escaped}"'

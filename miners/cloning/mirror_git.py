@@ -46,13 +46,13 @@ def git(
     lock: int | None = None,
 ) -> str:
     """Run a command on the mirror alone; DamagedMirror if it fails."""
-    done = run(git_dir, *arguments, environment=environment, stdin=stdin, lock=lock)
+    done = run_git(git_dir, *arguments, environment=environment, stdin=stdin, lock=lock)
     if done.returncode:
-        raise _trouble(git_dir, arguments[0], done.stderr)
+        raise _make_error(git_dir, arguments[0], done.stderr)
     return done.stdout
 
 
-def stream(
+def stream_git(
     git_dir: Path, *arguments: str, stdin: IO[bytes], stdout: IO[bytes] | None = None
 ) -> None:
     """The same from one file into another."""
@@ -65,10 +65,10 @@ def stream(
         check=False,
     )
     if done.returncode:
-        raise _trouble(git_dir, arguments[0], done.stderr.decode('utf-8', 'replace'))
+        raise _make_error(git_dir, arguments[0], done.stderr.decode('utf-8', 'replace'))
 
 
-def _trouble(git_dir: Path, command: str, complaint: str) -> RuntimeError:
+def _make_error(git_dir: Path, command: str, complaint: str) -> RuntimeError:
     if NO_SPACE.search(complaint):
         return Transient(
             f'{git_dir} cannot be written (git {command}: {complaint.strip()}); make room there'
@@ -76,7 +76,7 @@ def _trouble(git_dir: Path, command: str, complaint: str) -> RuntimeError:
     return DamagedMirror(f'{git_dir} is damaged ({complaint.strip()}); delete it and run again')
 
 
-def run(
+def run_git(
     git_dir: Path | None,
     *arguments: str,
     environment: Mapping[str, str],
@@ -112,12 +112,12 @@ def run(
     return subprocess.CompletedProcess(process.args, process.returncode, output, complaint)
 
 
-def origin(git_dir: Path) -> str:
+def load_origin(git_dir: Path) -> str:
     """Where a mirror comes from."""
     return git(git_dir, 'config', ORIGIN).strip()
 
 
-def refs_of(git_dir: Path) -> dict[str, str]:
+def list_refs(git_dir: Path) -> dict[str, str]:
     """All refs and what they point at."""
     listing = git(git_dir, 'for-each-ref', '--format=%(refname) %(objectname)')
     # Not `splitlines`: names of refs may hold what Unicode calls the end of a line.
@@ -125,23 +125,23 @@ def refs_of(git_dir: Path) -> dict[str, str]:
     return {ref: oid for ref, _, oid in lines}
 
 
-def missing(
+def find_missing(
     git_dir: Path, oids: AbstractSet[str], environment: Mapping[str, str] = ENVIRONMENT
 ) -> set[str]:
     """Which of these objects are not there."""
-    asked = ''.join(f'{oid}\n' for oid in sorted(oids))
+    oid_lines = ''.join(f'{oid}\n' for oid in sorted(oids))
     asking = ('cat-file', '--batch-check=%(objectname)')
-    answer = git(git_dir, *asking, environment=environment, stdin=asked)
+    answer = git(git_dir, *asking, environment=environment, stdin=oid_lines)
     return {line.split()[0] for line in answer.splitlines() if line.endswith(' missing')}
 
 
-def sweep(git_dir: Path) -> None:
+def remove_stale_files(git_dir: Path) -> None:
     """Remove what a killed fetch left: nobody else is at work here."""
     stale = [*git_dir.glob('*.lock'), *(git_dir / 'refs').rglob('*.lock')]
     for path in (*stale, *(git_dir / 'objects' / 'pack').glob('tmp_*')):
         path.unlink(missing_ok=True)
 
 
-def bytes_of(folder: Path) -> int:
+def count_bytes(folder: Path) -> int:
     """What its files hold."""
     return sum(path.lstat().st_size for path in folder.rglob('*') if not path.is_dir())

@@ -13,13 +13,13 @@ from pathlib import Path
 from coevo.display import credentials
 from coevo.git.network import FETCH
 from coevo.git.network import SILENCE_SECONDS
-from coevo.git.network import fetching
+from coevo.git.network import make_fetch_environment
 from coevo.model.errors import Transient
 from miners.cloning import holes
 from miners.cloning.mirror_git import NO_SPACE
-from miners.cloning.mirror_git import bytes_of
-from miners.cloning.mirror_git import run
-from miners.cloning.mirror_git import sweep
+from miners.cloning.mirror_git import count_bytes
+from miners.cloning.mirror_git import remove_stale_files
+from miners.cloning.mirror_git import run_git
 from miners.discovery.repository_drops import RepositoryReason
 from miners.discovery.repository_drops import Unclonable
 
@@ -81,9 +81,9 @@ class Address:
     objects: Path | None = None  # of a local one: the folder where they lie
 
     @property
-    def shown(self) -> str:
+    def redacted_location(self) -> str:
         """Without what logs in: a user, a password, a token."""
-        return self.location if self.local else credentials.without(self.location)
+        return self.location if self.local else credentials.strip_credentials(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ NO_LIMITS = FetchLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advertised:
+class AdvertisedRefs:
     """The refs of a source by name (HEAD among them if it is detached), and its default branch."""
 
     refs: Mapping[str, str]
@@ -119,10 +119,10 @@ class Remote:
     limits: FetchLimits
     lock: int | None = None
 
-    def ask(self) -> Advertised:
+    def list_refs(self) -> AdvertisedRefs:
         """What the source has; Unclonable if that is nothing."""
         refs, branch, head = {}, None, None
-        listing = self._reach(None, 'ls-remote', '--symref', self.address.location)
+        listing = self._run_git(None, 'ls-remote', '--symref', self.address.location)
         for line in listing.split('\n')[:-1]:
             value, _, name = line.partition('\t')
             if name == 'HEAD' and value.startswith('ref: '):
@@ -136,62 +136,66 @@ class Remote:
         if not refs:
             raise Unclonable(
                 RepositoryReason.EMPTY,
-                f'{self.address.shown} is empty: it has no commit to walk from',
+                f'{self.address.redacted_location} is empty: it has no commit to walk from',
             )
-        return Advertised(refs=refs, branch=branch)
+        return AdvertisedRefs(refs=refs, branch=branch)
 
-    def fetch(
+    def fetch_refs(
         self, git_dir: Path, wanted: Mapping[str, str], branch: str | None, *, careful: bool
     ) -> None:
         """Bring refs to these ids, the default branch first; each batch is there to stay.
 
         careful  whether it broke off before: in smaller batches, tags before the default branch
         """
-        refs = sorted(wanted, key=partial(_rank, branch))
-        batches = [refs] if self.address.local and refs else _batches(refs, branch, careful)
+        refs = sorted(wanted, key=partial(_rank_ref, branch))
+        batches = (
+            [refs] if self.address.local and refs else _split_into_batches(refs, branch, careful)
+        )
         for batch in batches:
-            self.bring(git_dir, ''.join(f'+{wanted[ref]}:{ref}\n' for ref in batch))
+            self.fetch_refspecs(git_dir, ''.join(f'+{wanted[ref]}:{ref}\n' for ref in batch))
 
-    def bring(self, git_dir: Path, refspecs: str) -> None:
+    def fetch_refspecs(self, git_dir: Path, refspecs: str) -> None:
         """Fetch what refspecs (a line each) name; nothing half-fetched is left."""
-        left = self._bytes_left(git_dir)
+        left = self._count_bytes_left(git_dir)
         try:
-            self._bring(git_dir, refspecs, left)
+            self._fetch_or_copy(git_dir, refspecs, left)
         except (Transient, Unclonable):
             # Git does not say that what it wrote has reached the limit.
-            if left is not None and _largest(git_dir / 'objects' / 'pack') >= left:
-                raise self._too_large() from None
+            if left is not None and _find_largest_size(git_dir / 'objects' / 'pack') >= left:
+                raise self._make_size_error() from None
             raise
         finally:
-            sweep(git_dir)
+            remove_stale_files(git_dir)
         if (git_dir / 'shallow').exists():
             reason, sentence = _SENTENCES['shallow']
-            raise Unclonable(reason, f'{self.address.shown} {sentence}')
+            raise Unclonable(reason, f'{self.address.redacted_location} {sentence}')
 
-    def fill(self, git_dir: Path, refs: Mapping[str, str]) -> None:
+    def fill_holes(self, git_dir: Path, refs: Mapping[str, str]) -> None:
         """Bring what a mirror lacks since its local source lacked it once, if that has it by now."""
-        if self.address.objects is not None and holes.are_filled(self.address.objects, git_dir):
-            self._copy(git_dir, sorted(refs.items()), self._bytes_left(git_dir))
+        if self.address.objects is not None and holes.can_fill_holes(self.address.objects, git_dir):
+            self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
 
-    def _bring(self, git_dir: Path, refspecs: str, left: int | None) -> None:
+    def _fetch_or_copy(self, git_dir: Path, refspecs: str, left: int | None) -> None:
         fetch = (*FETCH, '--force', '--stdin', self.address.location)
         try:
-            self._reach(git_dir, *fetch, stdin=refspecs, file_bytes=left)
+            self._run_git(git_dir, *fetch, stdin=refspecs, file_bytes=left)
         except Unclonable as trouble:
             if self.address.objects is None or trouble.reason is not RepositoryReason.UNREADABLE:
                 raise
             lines = (line.removeprefix('+').partition(':') for line in refspecs.splitlines())
-            self._copy(git_dir, [(ref, oid) for oid, _, ref in lines], left)
+            self._copy_objects(git_dir, [(ref, oid) for oid, _, ref in lines], left)
 
-    def _copy(self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None) -> None:
+    def _copy_objects(
+        self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None
+    ) -> None:
         """From a local source that lacks objects, all that it has."""
         assert self.address.objects is not None, 'only what lies on this machine is copied'
         try:
-            holes.copy(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
-        except holes.CannotCopy as error:
-            raise self._trouble(str(error)) from error
+            holes.copy_objects(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
+        except holes.CopyError as error:
+            raise self._make_error(str(error)) from error
 
-    def _reach(
+    def _run_git(
         self,
         git_dir: Path | None,
         *arguments: str,
@@ -199,8 +203,10 @@ class Remote:
         file_bytes: int | None = None,
     ) -> str:
         """Run a command that talks to the source."""
-        environment = fetching(local=self.address.local, silence_seconds=self.limits.silence)
-        done = run(
+        environment = make_fetch_environment(
+            local=self.address.local, silence_seconds=self.limits.silence
+        )
+        done = run_git(
             git_dir,
             *arguments,
             environment=environment,
@@ -209,34 +215,34 @@ class Remote:
             file_bytes=file_bytes,
         )
         if done.returncode:
-            raise self._trouble(done.stderr)
+            raise self._make_error(done.stderr)
         return done.stdout
 
-    def _bytes_left(self, git_dir: Path) -> int | None:
+    def _count_bytes_left(self, git_dir: Path) -> int | None:
         limit = self.limits.clone_bytes
         if limit is None:
             return None
-        left = limit - bytes_of(git_dir)
+        left = limit - count_bytes(git_dir)
         if left <= 0:
-            raise self._too_large()
+            raise self._make_size_error()
         return left
 
     def check_size(self, expected_bytes: int) -> None:
         """Unclonable if what the host says of a source's size is above the limit already."""
         limit = self.limits.clone_bytes
         if limit is not None and expected_bytes > limit:
-            raise self._too_large()
+            raise self._make_size_error()
 
-    def _too_large(self) -> Unclonable:
+    def _make_size_error(self) -> Unclonable:
         return Unclonable(
             RepositoryReason.CLONE_TOO_LARGE,
-            f'{self.address.shown} takes more than the {self.limits.clone_bytes:,} bytes that a '
+            f'{self.address.redacted_location} takes more than the {self.limits.clone_bytes:,} bytes that a '
             'clone may have; raise that limit, or leave the repository out',
         )
 
-    def _trouble(self, complaint: str) -> RuntimeError:
-        shown = self.address.shown
-        complaint = credentials.hidden(complaint.replace(self.address.location, shown))
+    def _make_error(self, complaint: str) -> RuntimeError:
+        shown = self.address.redacted_location
+        complaint = credentials.hide_credentials(complaint.replace(self.address.location, shown))
         lines = [line for line in complaint.splitlines() if line.startswith('fatal: ')]
         reason = (lines or complaint.splitlines() or ['no reason given'])[0].removeprefix('fatal: ')
         if NO_SPACE.search(complaint):
@@ -252,11 +258,11 @@ class Remote:
         return Transient(f'{shown} could not be fetched: {reason}')
 
 
-def _largest(folder: Path) -> int:
+def _find_largest_size(folder: Path) -> int:
     return max((path.stat().st_size for path in folder.glob('tmp_*')), default=0)
 
 
-def _rank(branch: str | None, ref: str) -> tuple[int, int, str]:
+def _rank_ref(branch: str | None, ref: str) -> tuple[int, int, str]:
     """The default branch, since it brings most, then branches, tags and the rest.
 
     By length before by name: pull requests come in the order of their numbers.
@@ -265,9 +271,11 @@ def _rank(branch: str | None, ref: str) -> tuple[int, int, str]:
     return 0 if ref == branch else kinds.get(ref.split('/')[1], 3), len(ref), ref
 
 
-def _batches(refs: Sequence[str], branch: str | None, careful: bool) -> Iterator[Sequence[str]]:
+def _split_into_batches(
+    refs: Sequence[str], branch: str | None, careful: bool
+) -> Iterator[Sequence[str]]:
     first = [ref for ref in refs[:1] if ref == branch]
-    slices = list(_slices(refs)) if first and careful else []
+    slices = list(_split_tags(refs)) if first and careful else []
     yield from slices
     if first:
         yield first
@@ -278,7 +286,7 @@ def _batches(refs: Sequence[str], branch: str | None, careful: bool) -> Iterator
         yield rest[start : start + size]
 
 
-def _slices(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+def _split_tags(refs: Sequence[str]) -> Iterator[Sequence[str]]:
     """Tags in the order of their versions, which take a history in pieces, oldest first."""
     tags = [ref for ref in refs if ref.startswith('refs/tags/')]
     tags.sort(key=lambda ref: [(part.isdigit(), part.zfill(9)) for part in _DIGITS.split(ref)])

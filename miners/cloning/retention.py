@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.storage.clone_folders import changing
+from coevo.storage.clone_folders import lock_for_change
 from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import refs_of
-from miners.cloning.mirror_git import sweep
+from miners.cloning.mirror_git import list_refs
+from miners.cloning.mirror_git import remove_stale_files
 from miners.cloning.remotes import RELEASED
 
 
-def keep(git_dir: Path, revs: Iterable[str]) -> None:
+def keep_commits(git_dir: Path, revs: Iterable[str]) -> None:
     """Put commits under refs of our own; DamagedMirror if one is missing."""
-    with changing(git_dir):
-        sweep(git_dir)
-        new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in refs_of(git_dir))}
+    with lock_for_change(git_dir):
+        remove_stale_files(git_dir)
+        new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in list_refs(git_dir))}
         commands = [f'update {RELEASED}{rev} {rev}\n' for rev in sorted(new)]
         if commands:
             git(git_dir, 'update-ref', '--stdin', stdin=''.join(commands))

@@ -18,14 +18,14 @@ from pathlib import Path
 from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Transient
 from coevo.storage import durable
+from miners.cloning.mirror_git import find_missing
 from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import missing
-from miners.cloning.mirror_git import origin
-from miners.cloning.mirror_git import refs_of
-from miners.cloning.mirror_git import run
-from miners.cloning.mirror_git import stream
+from miners.cloning.mirror_git import list_refs
+from miners.cloning.mirror_git import load_origin
+from miners.cloning.mirror_git import run_git
+from miners.cloning.mirror_git import stream_git
 from miners.cloning.remotes import KEPT
-from miners.cloning.remotes import Advertised
+from miners.cloning.remotes import AdvertisedRefs
 from miners.cloning.remotes import Remote
 from miners.discovery.crawls import CRAWL
 
@@ -33,15 +33,15 @@ _SOURCE, _PACK = 'source.json', 'kept.pack'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _Tombstone:
     location: str
-    kept: tuple[str, ...]
+    kept_oids: tuple[str, ...]
 
 
-def write(git_dir: Path, advertised: Advertised) -> None:
+def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
     """Write down what cannot be had again of a clone that is about to go."""
     offered = {*advertised.refs.values()}
-    kept = sorted({*refs_of(git_dir).values()} - offered)
+    kept_oids = sorted({*list_refs(git_dir).values()} - offered)
     lasting = {
         oid
         for ref, oid in advertised.refs.items()
@@ -49,54 +49,56 @@ def write(git_dir: Path, advertised: Advertised) -> None:
     }
     scratch = git_dir.with_name(f'.{git_dir.name}.remains')
     scratch.mkdir()
-    if kept:
-        excluded = lasting - missing(git_dir, lasting)
-        _pack(git_dir, scratch / _PACK, [*kept, *(f'^{oid}' for oid in sorted(excluded))])
+    if kept_oids:
+        excluded = lasting - find_missing(git_dir, lasting)
+        _pack_commits(
+            git_dir, scratch / _PACK, [*kept_oids, *(f'^{oid}' for oid in sorted(excluded))]
+        )
     if (git_dir / CRAWL).exists():
-        durable.write(scratch / CRAWL, [(git_dir / CRAWL).read_bytes()])
-    source = json.dumps({'location': origin(git_dir), 'kept': kept})
-    durable.write(scratch / _SOURCE, [source.encode()])
-    scratch.rename(_folder(git_dir))
-    durable.sync(git_dir.parent)
+        durable.write_durably(scratch / CRAWL, [(git_dir / CRAWL).read_bytes()])
+    source = json.dumps({'location': load_origin(git_dir), 'kept': kept_oids})
+    durable.write_durably(scratch / _SOURCE, [source.encode()])
+    scratch.rename(_get_folder(git_dir))
+    durable.sync_to_disk(git_dir.parent)
 
 
-def restore(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
+def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
     """Put what stayed of an evicted clone into its new one; sentences about what misses its past."""
-    source = _read(git_dir)
+    source = _load_tombstone(git_dir)
     if source is None:
         return ()
-    if (_folder(git_dir) / CRAWL).exists():
-        shutil.copyfile(_folder(git_dir) / CRAWL, scratch / CRAWL)
-    if source.kept:
-        with (_folder(git_dir) / _PACK).open('rb') as pack:
-            stream(scratch, 'index-pack', '--stdin', stdin=pack)
-    lost = [oid for oid in source.kept if not _restore(remote, scratch, oid)]
+    if (_get_folder(git_dir) / CRAWL).exists():
+        shutil.copyfile(_get_folder(git_dir) / CRAWL, scratch / CRAWL)
+    if source.kept_oids:
+        with (_get_folder(git_dir) / _PACK).open('rb') as pack:
+            stream_git(scratch, 'index-pack', '--stdin', stdin=pack)
+    lost = [oid for oid in source.kept_oids if not _restore_commit(remote, scratch, oid)]
     git(scratch, 'pack-refs', '--all')
     return tuple(
-        f'{remote.address.shown} has lost what {oid} rests on, which an evicted clone had kept'
+        f'{remote.address.redacted_location} has lost what {oid} rests on, which an evicted clone had kept'
         for oid in lost
     )
 
 
-def location_of(git_dir: Path) -> str | None:
+def load_location(git_dir: Path) -> str | None:
     """Where an evicted clone can be had again; None if none was evicted."""
-    source = _read(git_dir)
+    source = _load_tombstone(git_dir)
     return source.location if source else None
 
 
-def discard(git_dir: Path) -> None:
+def discard_tombstone(git_dir: Path) -> None:
     """A clone that is there has no tombstone."""
-    shutil.rmtree(_folder(git_dir), ignore_errors=True)
+    shutil.rmtree(_get_folder(git_dir), ignore_errors=True)
 
 
-def _restore(remote: Remote, git_dir: Path, oid: str) -> bool:
+def _restore_commit(remote: Remote, git_dir: Path, oid: str) -> bool:
     """Keep a commit again if its whole past is there, or still to be had by its id."""
     past = ('rev-list', '--objects', '--quiet', oid, '--not', '--all')
-    if run(git_dir, *past, environment=ENVIRONMENT).returncode == 0:
+    if run_git(git_dir, *past, environment=ENVIRONMENT).returncode == 0:
         git(git_dir, 'update-ref', f'{KEPT}{oid}', oid)
         return True
     try:
-        remote.bring(git_dir, f'+{oid}:{KEPT}{oid}\n')
+        remote.fetch_refspecs(git_dir, f'+{oid}:{KEPT}{oid}\n')
     except Transient as trouble:
         if 'not our ref' not in str(trouble):
             raise
@@ -104,21 +106,23 @@ def _restore(remote: Remote, git_dir: Path, oid: str) -> bool:
     return True
 
 
-def _pack(git_dir: Path, path: Path, revs: Collection[str]) -> None:
-    with tempfile.TemporaryFile() as asked, path.open('wb') as pack:
-        asked.write(''.join(f'{rev}\n' for rev in revs).encode())
-        asked.seek(0)
-        stream(git_dir, 'pack-objects', '--revs', '--stdout', '-q', stdin=asked, stdout=pack)
-    durable.sync(path)
+def _pack_commits(git_dir: Path, path: Path, revs: Collection[str]) -> None:
+    with tempfile.TemporaryFile() as revs_file, path.open('wb') as pack:
+        revs_file.write(''.join(f'{rev}\n' for rev in revs).encode())
+        revs_file.seek(0)
+        stream_git(
+            git_dir, 'pack-objects', '--revs', '--stdout', '-q', stdin=revs_file, stdout=pack
+        )
+    durable.sync_to_disk(path)
 
 
-def _read(git_dir: Path) -> _Source | None:
-    file = _folder(git_dir) / _SOURCE
+def _load_tombstone(git_dir: Path) -> _Tombstone | None:
+    file = _get_folder(git_dir) / _SOURCE
     if not file.exists():
         return None
-    found = json.loads(file.read_bytes())
-    return _Source(location=found['location'], kept=tuple(found['kept']))
+    content = json.loads(file.read_bytes())
+    return _Tombstone(location=content['location'], kept_oids=tuple(content['kept']))
 
 
-def _folder(git_dir: Path) -> Path:
+def _get_folder(git_dir: Path) -> Path:
     return git_dir.with_suffix('.remains')

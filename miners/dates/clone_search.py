@@ -15,18 +15,18 @@ from datetime import datetime
 
 from coevo.git.repository import Repository
 from coevo.languages.prints import BodyPrint
-from coevo.languages.table import parser_version
-from coevo.languages.table import reading
-from coevo.model.records import short_hash
-from coevo.storage.dates import Basis
-from coevo.storage.dates import NoDate
+from coevo.languages.table import get_reading
+from coevo.languages.table import name_parser_version
+from coevo.model.records import compute_short_hash
+from coevo.storage.dates import NoDateReason
+from coevo.storage.dates import SearchBasis
 from coevo.storage.dates import SearchState
 from coevo.storage.dates import SeenBodies
 from coevo.storage.dates import SeenBody
 from miners.dates.history import date_commits
-from miners.dates.history import reach
-from miners.dates.history import read_changes
-from miners.dates.history import read_graph
+from miners.dates.history import find_reachable
+from miners.dates.history import load_changes
+from miners.dates.history import load_graph
 from miners.dates.scanning import BlobTexts
 from miners.dates.scanning import TreeBlobs
 from miners.dates.search import BodySearch
@@ -46,11 +46,11 @@ class SearchedClone:
     refs: tuple[tuple[str, str], ...]
 
     @property
-    def basis(self) -> Basis:
+    def basis(self) -> SearchBasis:
         if (self.repository.git_dir / 'shallow').exists():
-            return Basis.SHALLOW
+            return SearchBasis.SHALLOW
         pulls = any(name.startswith(_PULLS) for name, _ in self.refs)
-        return Basis.WITH_PULLS if pulls else Basis.BRANCHES_ONLY
+        return SearchBasis.WITH_PULLS if pulls else SearchBasis.BRANCHES_ONLY
 
     @property
     def tips(self) -> tuple[str, ...]:
@@ -78,23 +78,25 @@ def search_clone(
     """
     listener = listener or SearchListener()
     start = known or SeenBodies(
-        version=parser_version(language),
+        version=name_parser_version(language),
         basis=clone.basis,
         crawled_at=clone.crawled_at,
         tips=(),
         seen=(),
         absent=(),
     )
-    if clone.basis is Basis.SHALLOW:
-        unknown = (SeenBody(body=b, rev='', moment=None, no_date=NoDate.LACKING) for b in prints)
-        return _ended(start, clone, {each.body: each for each in unknown}, prints)
+    if clone.basis is SearchBasis.SHALLOW:
+        unknown = (
+            SeenBody(body=b, rev='', moment=None, no_date=NoDateReason.LACKING) for b in prints
+        )
+        return _finish_search(start, clone, {each.body: each for each in unknown}, prints)
     is_same_clone = start.tips == clone.tips and start.crawled_at == clone.crawled_at
-    if start.state is None and is_same_clone and prints.keys() <= start.searched:
-        return _ended(start, clone, {each.body: each for each in start.seen}, prints)
+    if start.state is None and is_same_clone and prints.keys() <= start.searched_bodies:
+        return _finish_search(start, clone, {each.body: each for each in start.seen}, prints)
     return _CloneSearch(clone, language, prints, start, listener).run()
 
 
-def _ended(
+def _finish_search(
     start: SeenBodies,
     clone: SearchedClone,
     seen: Mapping[str, SeenBody],
@@ -121,16 +123,16 @@ class _CloneSearch:
         listener: SearchListener,
     ) -> None:
         self._clone, self._prints, self._start, self._listener = clone, prints, start, listener
-        self._suffixes = reading(language).SUFFIXES
-        self._texts = BlobTexts(clone.repository, reading(language))
+        self._suffixes = get_reading(language).SUFFIXES
+        self._texts = BlobTexts(clone.repository, get_reading(language))
         self._trees = TreeBlobs(clone.repository, self._suffixes)
-        self._graph = read_graph(clone.repository, clone.tips)
+        self._graph = load_graph(clone.repository, clone.tips)
         self._dates = date_commits(self._graph)
         self._seen = {each.body: each for each in start.seen if each.body in prints}
         self._absent = set(start.absent) & prints.keys()
         # Of commits that no ref leads to any more; what they told is true still.
         self._former: dict[str, SeenBody] = {}
-        self._question = short_hash(
+        self._question = compute_short_hash(
             *clone.tips,
             clone.crawled_at.isoformat(),
             *sorted(clone.repository.holes),
@@ -140,7 +142,7 @@ class _CloneSearch:
     def run(self) -> SeenBodies:
         start = self._start
         if start.state is None:
-            before = reach(self._graph, start.tips)
+            before = find_reachable(self._graph, start.tips)
             self._forget_outdated(before)
             self._search_new_commits(before)
             done = 0
@@ -150,9 +152,9 @@ class _CloneSearch:
             if not done:
                 self._seen.clear()
                 self._absent.clear()
-        self._search_whole(done)
+        self._search_whole_history(done)
         self._seen = {**self._former, **self._seen}
-        return _ended(start, self._clone, self._seen, self._prints)
+        return _finish_search(start, self._clone, self._seen, self._prints)
 
     def _forget_outdated(self, before: frozenset[str]) -> None:
         """Forget what must be searched in the whole history again."""
@@ -170,7 +172,7 @@ class _CloneSearch:
         is_later_crawl = self._start.crawled_at != self._clone.crawled_at
         for body, each in list(self._seen.items()):
             is_older = since is not None and (each.moment is None or each.moment > since)
-            if each.no_date is NoDate.UNDATED and is_later_crawl:
+            if each.no_date is NoDateReason.UNDATED and is_later_crawl:
                 del self._seen[body]
             elif is_older:
                 self._former[body] = self._seen.pop(body)
@@ -182,20 +184,20 @@ class _CloneSearch:
         if not known or not new:
             return
         latest = max((each.moment for each in self._seen.values() if each.moment), default=None)
-        history = self._history(new)
+        history = self._load_history(new)
         moments = [
             (moment, changes)
-            for moment, changes in history.moments()
+            for moment, changes in history.group_by_moment()
             if self._absent or moment is None or (latest is not None and moment <= latest)
         ]
         search = BodySearch(self._texts, self._trees, history, known)
-        search.lack(before, frozenset(self._absent))
-        for _, found in search.run(moments):
-            for each in found:
+        search.note_absent(before, frozenset(self._absent))
+        for _, seen_bodies in search.run(moments):
+            for each in seen_bodies:
                 self._absent.discard(each.body)
-                self._seen[each.body] = _earlier(self._seen.get(each.body), each)
+                self._seen[each.body] = _choose_earlier(self._seen.get(each.body), each)
 
-    def _search_whole(self, done: int) -> None:
+    def _search_whole_history(self, done: int) -> None:
         """Look for all other bodies in the whole history."""
         wanted = {
             body: print_
@@ -204,19 +206,19 @@ class _CloneSearch:
         }
         if not wanted:
             return
-        history = self._history(list(self._graph))
-        moments = history.moments()
+        history = self._load_history(list(self._graph))
+        moments = history.group_by_moment()
         kept_at = time.process_time()
         search = BodySearch(self._texts, self._trees, history, wanted)
-        for number, found in search.run(moments, done):
-            for each in found:
-                self._seen[each.body] = _earlier(self._former.get(each.body), each)
+        for number, seen_bodies in search.run(moments, done):
+            for each in seen_bodies:
+                self._seen[each.body] = _choose_earlier(self._former.get(each.body), each)
             self._listener.step(number, len(moments))
             if time.process_time() - kept_at >= _SECONDS_AT_RISK:
-                self._keep(number)
+                self._keep_state(number)
                 kept_at = time.process_time()
 
-    def _keep(self, done: int) -> None:
+    def _keep_state(self, done: int) -> None:
         if self._former:
             return  # what a vanished commit told stands in the last search alone: a kill goes back to that
         self._listener.keep(
@@ -228,8 +230,8 @@ class _CloneSearch:
             )
         )
 
-    def _history(self, revs: list[str]) -> History:
-        changes = read_changes(self._clone.repository, self._graph, revs, self._suffixes)
+    def _load_history(self, revs: list[str]) -> History:
+        changes = load_changes(self._clone.repository, self._graph, revs, self._suffixes)
         return History(
             graph=self._graph,
             dates=self._dates,
@@ -238,7 +240,7 @@ class _CloneSearch:
         )
 
 
-def _earlier(known: SeenBody | None, new: SeenBody) -> SeenBody:
+def _choose_earlier(known: SeenBody | None, new: SeenBody) -> SeenBody:
     """The earlier of two commits; of two of one moment, one that gives no date."""
     if known is None:
         return new

@@ -9,7 +9,7 @@ from itertools import chain
 
 from coevo.languages.prints import BodyPrint
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import parser_version
+from coevo.languages.table import name_parser_version
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.method_rows import MethodRow
@@ -20,7 +20,7 @@ from coevo.storage.store import Store
 from miners.dates.clone_search import SearchedClone
 from miners.dates.clone_search import SearchListener
 from miners.dates.clone_search import search_clone
-from miners.dates.wanted import read_wanted_bodies
+from miners.dates.wanted import load_wanted_bodies
 from miners.dates.wanted import unpack_prints
 
 
@@ -31,12 +31,14 @@ def date_repository(
 
     Nothing is read for what is known: a second call costs no more than a look at the store.
     """
-    for language in sorted({part.language for part in store.partitions() if part.repo == repo}):
-        note_wanted(store, repo, language, clone)
-    search_for_store(store, repo, clone, wanted_prints(store), listener)
+    for language in sorted(
+        {part.language for part in store.list_partitions() if part.repo == repo}
+    ):
+        update_wanted_bodies(store, repo, language, clone)
+    search_for_store(store, repo, clone, load_wanted_prints(store), listener)
 
 
-def note_wanted(
+def update_wanted_bodies(
     store: Store,
     repo: str,
     language: str,
@@ -44,19 +46,19 @@ def note_wanted(
     more: Iterable[MethodRow | StandingRow] = (),
 ) -> None:
     """Bring what the rows of one repository want up to date: those in the store, and some more."""
-    version = parser_version(language)
-    known = dates.read_wanted(store.place, repo, language, version)
-    rows = chain(stored_rows(store, repo, language), more)
-    wanted = read_wanted_bodies(clone.repository, language, rows, known)
+    version = name_parser_version(language)
+    known = dates.load_wanted_bodies(store.storage, repo, language, version)
+    rows = chain(list_stored_rows(store, repo, language), more)
+    wanted = load_wanted_bodies(clone.repository, language, rows, known)
     if wanted != known:
-        dates.write_wanted(store.place, repo, language, wanted)
+        dates.write_wanted_bodies(store.storage, repo, language, wanted)
 
 
-def stored_rows(store: Store, repo: str, language: str) -> Iterator[MethodRow | StandingRow]:
+def list_stored_rows(store: Store, repo: str, language: str) -> Iterator[MethodRow | StandingRow]:
     """The rows of a repository that have dates, of all walks."""
-    for partition in store.partitions():
+    for partition in store.list_partitions():
         if (partition.repo, partition.language) == (repo, language):
-            for segment in store.segments(partition):
+            for segment in store.load_segments(partition):
                 yield from segment.methods
                 yield from (row for row in segment.standing if row.adequacy is not None)
 
@@ -68,13 +70,13 @@ def search_for_store(
     wanted: Mapping[str, Mapping[str, BodyPrint]],
     listener: Listener = SILENT,
 ) -> None:
-    """Search a clone for all that the repositories of a store want (`wanted_prints`)."""
+    """Search a clone for all that the repositories of a store want (`load_wanted_prints`)."""
     for language, prints in wanted.items():
-        _search(store, repo, language, clone, prints, listener)
-    dates.end(store.place, repo)
+        _search_language(store, repo, language, clone, prints, listener)
+    dates.mark_searched(store.storage, repo)
 
 
-def _search(
+def _search_language(
     store: Store,
     repo: str,
     language: str,
@@ -82,22 +84,24 @@ def _search(
     prints: Mapping[str, BodyPrint],
     listener: Listener,
 ) -> None:
-    def keep(seen: SeenBodies) -> None:
-        dates.write_seen(store.place, repo, language, seen)
+    def keep_seen(seen: SeenBodies) -> None:
+        dates.write_seen_bodies(store.storage, repo, language, seen)
 
-    def step(done: int, total: int) -> None:
+    def report_step(done: int, total: int) -> None:
         listener.step(f'history ({language})', done, total)
 
-    known = dates.read_seen(store.place, repo, language, parser_version(language))
-    seen = search_clone(clone, language, prints, known, SearchListener(keep=keep, step=step))
+    known = dates.load_seen_bodies(store.storage, repo, language, name_parser_version(language))
+    seen = search_clone(
+        clone, language, prints, known, SearchListener(keep=keep_seen, step=report_step)
+    )
     if seen != known:
-        keep(seen)
+        keep_seen(seen)
 
 
-def wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
+def load_wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
     """By language, the prints of all bodies that a store's repositories want."""
-    found: dict[str, dict[str, BodyPrint]] = {}
-    versions = {language: parser_version(language) for language in LANGUAGES}
-    for language, wanted in dates.read_all_wanted(store.place, versions):
-        found.setdefault(language, {}).update(unpack_prints(wanted.bodies))
-    return found
+    prints_by_language: dict[str, dict[str, BodyPrint]] = {}
+    versions = {language: name_parser_version(language) for language in LANGUAGES}
+    for language, wanted in dates.load_all_wanted_bodies(store.storage, versions):
+        prints_by_language.setdefault(language, {}).update(unpack_prints(wanted.bodies))
+    return prints_by_language

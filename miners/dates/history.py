@@ -28,32 +28,32 @@ Graph = Mapping[str, Commit]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ParentDifference:
     """Files that differ from a parent: the blobs there and here, None where there is no file."""
 
     files: tuple[tuple[str | None, str | None], ...]
 
     @property
-    def added(self) -> tuple[str, ...]:
+    def added_blobs(self) -> tuple[str, ...]:
         return tuple(new for _, new in self.files if new is not None)
 
     @property
-    def removed(self) -> tuple[str, ...]:
+    def removed_blobs(self) -> tuple[str, ...]:
         return tuple(old for old, _ in self.files if old is not None)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CommitChange:
     """A commit whose files differ from those of each parent; one difference for each of them."""
 
     rev: str
     parents: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[ParentDifference, ...]
 
     @property
-    def added(self) -> tuple[str, ...]:
+    def added_blobs(self) -> tuple[str, ...]:
         """The blobs that are new whichever parent they are held against, in the order of paths."""
-        first, *others = (dict.fromkeys(difference.added) for difference in self.differences)
+        first, *others = (dict.fromkeys(difference.added_blobs) for difference in self.differences)
         return tuple(oid for oid in first if all(oid in other for other in others))
 
     @property
@@ -63,14 +63,14 @@ class Change:
         return frozenset(oid for oid in chain.from_iterable(ends) if oid is not None)
 
 
-def read_graph(repository: Repository, tips: Collection[str]) -> dict[str, Commit]:
+def load_graph(repository: Repository, tips: Collection[str]) -> dict[str, Commit]:
     """Return all commits that can be reached from some; tips that the clone lacks are left out.
 
     CorruptObject if one of them cannot be read.
     """
-    asked = ''.join(f'{oid}\n' for oid in sorted(tips))
+    tip_lines = ''.join(f'{oid}\n' for oid in sorted(tips))
     options = ('--topo-order', '--ignore-missing', '--stdin')
-    revs = repository.git('rev-list', *options, stdin=asked.encode()).decode().split()
+    revs = repository.run_command('rev-list', *options, stdin=tip_lines.encode()).decode().split()
     commits = {}
     for rev, content in stream_objects(repository.git_dir, revs):
         try:
@@ -80,9 +80,9 @@ def read_graph(repository: Repository, tips: Collection[str]) -> dict[str, Commi
     return commits
 
 
-def read_changes(
+def load_changes(
     repository: Repository, graph: Graph, revs: Collection[str], suffixes: Sequence[str]
-) -> tuple[Change, ...]:
+) -> tuple[CommitChange, ...]:
     """Return the commits among `revs` that differ from all their parents in files of a language.
 
     A commit brings a body in by such a difference alone.
@@ -92,10 +92,12 @@ def read_changes(
     patterns = (f'*{suffix}' for suffix in suffixes)
     listing = ''.join(f'{rev}\n' for rev in revs).encode()
     changes = []
-    for rev, differences in _group(repository.git(*_ADDED_FILES, *patterns, stdin=listing)):
+    for rev, differences in _group_by_commit(
+        repository.run_command(*_ADDED_FILES, *patterns, stdin=listing)
+    ):
         parents = graph[rev].parents
         if len(differences) == max(1, len(parents)):
-            changes.append(Change(rev, parents, tuple(differences)))
+            changes.append(CommitChange(rev, parents, tuple(differences)))
     return tuple(changes)
 
 
@@ -108,12 +110,16 @@ def date_commits(graph: Graph) -> dict[str, datetime]:
     committed: dict[str, datetime] = {}
     dates: dict[str, datetime] = {}
     for rev, commit in graph.items():
-        known = [d for d in (_date(commit.committer_date), committed.get(rev)) if d is not None]
+        known = [
+            d
+            for d in (_drop_early_date(commit.committer_date), committed.get(rev))
+            if d is not None
+        ]
         if known:
             committed[rev] = min(known)
             for parent in commit.parents:
                 committed[parent] = min(committed[rev], committed.get(parent, committed[rev]))
-        author = _date(commit.author_date)
+        author = _drop_early_date(commit.author_date)
         known += [author] if author is not None else []
         if known:
             dates[rev] = min(known)
@@ -122,11 +128,11 @@ def date_commits(graph: Graph) -> dict[str, datetime]:
 
 def is_undated(commit: Commit, crawled_at: datetime) -> bool:
     """Whether a date of a commit cannot be read, or lies after the crawl that brought it."""
-    dates = (_date(commit.author_date), _date(commit.committer_date))
+    dates = (_drop_early_date(commit.author_date), _drop_early_date(commit.committer_date))
     return any(date is None or date > crawled_at for date in dates)
 
 
-def reach(graph: Graph, tips: Collection[str]) -> frozenset[str]:
+def find_reachable(graph: Graph, tips: Collection[str]) -> frozenset[str]:
     """Return the commits of a graph that can be reached from some of it."""
     known = set(tips) & graph.keys()
     for rev, commit in graph.items():
@@ -135,15 +141,15 @@ def reach(graph: Graph, tips: Collection[str]) -> frozenset[str]:
     return frozenset(known & graph.keys())
 
 
-def _date(date: datetime | None) -> datetime | None:
+def _drop_early_date(date: datetime | None) -> datetime | None:
     """Return a date, None for one before the epoch: Git writes none of those."""
     return date if date is not None and date >= EPOCH else None
 
 
-def _group(raw: bytes) -> Iterator[tuple[str, list[Difference]]]:
+def _group_by_commit(raw: bytes) -> Iterator[tuple[str, list[ParentDifference]]]:
     """Differences by commit; Git repeats a commit's id for each parent that it differs from."""
-    current, differences = '', list[Difference]()
-    for rev, difference in _differences(raw):
+    current, differences = '', list[ParentDifference]()
+    for rev, difference in _parse_differences(raw):
         if rev != current and current:
             yield current, differences
             differences = []
@@ -153,17 +159,17 @@ def _group(raw: bytes) -> Iterator[tuple[str, list[Difference]]]:
         yield current, differences
 
 
-def _differences(raw: bytes) -> Iterator[tuple[str, Difference]]:
+def _parse_differences(raw: bytes) -> Iterator[tuple[str, ParentDifference]]:
     fields = iter(raw.split(b'\0')[:-1])
     rev, files = '', list[tuple[str | None, str | None]]()
     for field in fields:
         if not field.startswith(b':'):
             if rev:
-                yield rev, Difference(tuple(files))
+                yield rev, ParentDifference(tuple(files))
             rev, files = field.decode(), []
             continue
         _, _, old, new, _ = field.decode().split()
         next(fields)  # the path
         files.append((old if old.strip('0') else None, new if new.strip('0') else None))
     if rev:
-        yield rev, Difference(tuple(files))
+        yield rev, ParentDifference(tuple(files))

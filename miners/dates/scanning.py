@@ -16,9 +16,9 @@ from coevo.git.objects import SUBMODULE
 from coevo.git.process import stream_objects
 from coevo.git.repository import Repository
 from coevo.languages.prints import BodyPrint
-from coevo.languages.prints import words_of
-from coevo.languages.reading import Reading
-from miners.dates.bodies import Bodies
+from coevo.languages.prints import split_words
+from coevo.languages.reading import LanguageReading
+from miners.dates.bodies import FileBodies
 from miners.dates.bodies import parse_bodies
 
 _NOTHING = frozenset[str]()
@@ -30,13 +30,13 @@ _RARELY = 4  # times
 class BlobTexts:
     """The blobs of a clone, and what parsing told of the latest ones."""
 
-    def __init__(self, repository: Repository, reading: Reading) -> None:
+    def __init__(self, repository: Repository, reading: LanguageReading) -> None:
         self.repository, self.reading = repository, reading
         self.lacked = repository.holes
         self._latest: tuple[str, bytes] = ('', b'')
-        self._known = lru_cache(maxsize=512)(self._parse)
+        self._known = lru_cache(maxsize=512)(self._parse_blob)
 
-    def stream(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    def stream_blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Read many blobs in order; CorruptObject at the first that cannot be read."""
         for oid, source in stream_objects(self.repository.git_dir, oids):
             self._latest = oid, source
@@ -49,14 +49,14 @@ class BlobTexts:
             return source
         return b'' if oid in self.lacked else self.repository.blob(oid)
 
-    def bodies(self, oid: str) -> Bodies:
+    def get_bodies(self, oid: str) -> FileBodies:
         return self._known(oid)
 
-    def _parse(self, oid: str) -> Bodies:
+    def _parse_blob(self, oid: str) -> FileBodies:
         return parse_bodies(self.reading, self.read(oid))
 
 
-class Scanner:
+class BodyScanner:
     """Finds bodies that are open in texts; a body that is closed is looked for no more."""
 
     def __init__(self, texts: BlobTexts, prints: Mapping[str, BodyPrint]) -> None:
@@ -68,12 +68,12 @@ class Scanner:
         self._words = _LineWords()
         self._asked = Counter[str]()
         self._beginnings: dict[str, tuple[re.Pattern[bytes], ...]] = {}
-        self._keys = _keys(prints)
+        self._keys = _choose_keys(prints)
         self._by_key: dict[bytes | None, set[str]] = defaultdict(set)
         for body, key in self._keys.items():
             self._by_key[key].add(body)
 
-    def close(self, body: str) -> None:
+    def close_body(self, body: str) -> None:
         del self.open[body]
         del self.holders[body]
         self._beginnings.pop(body, None)
@@ -82,27 +82,27 @@ class Scanner:
         if not same:
             del self._by_key[self._keys[body]]
 
-    def held(self, oid: str) -> AbstractSet[str]:
+    def find_bodies(self, oid: str) -> AbstractSet[str]:
         """The open bodies that stand in a blob."""
         if oid not in self.scanned:
-            self.scan(oid, self.texts.read(oid))
+            self.find_bodies_in_blob(oid, self.texts.read(oid))
         return self._held.get(oid, _NOTHING) & self.open.keys()
 
-    def scan(self, oid: str, source: bytes) -> None:
+    def find_bodies_in_blob(self, oid: str, source: bytes) -> None:
         """Look through a blob, unless that was done before."""
         if oid in self.scanned:
             return
         self.scanned.add(oid)
         if self._may_hold(source):
-            found = self.texts.bodies(oid).all & self.open.keys()
-            if found:
-                self._held[oid] = found
-            for body in found:
+            bodies = self.texts.get_bodies(oid).all & self.open.keys()
+            if bodies:
+                self._held[oid] = bodies
+            for body in bodies:
                 self.holders[body].add(oid)
 
     def _may_hold(self, source: bytes) -> bool:
         """Whether a text may hold a body that is open."""
-        words = self._words.of(source)
+        words = self._words.list_words(source)
         candidates = [
             self.open[body]
             for key in (None, *(self._by_key.keys() & words))
@@ -121,8 +121,8 @@ class Scanner:
         if self._asked[body] <= _RARELY:
             return True
         if body not in self._beginnings:
-            self._beginnings[body] = self.texts.reading.LEXIS.beginnings(self.open[body])
-        return self.texts.reading.LEXIS.begins_in(source, self._beginnings[body])
+            self._beginnings[body] = self.texts.reading.LEXIS.compile_beginnings(self.open[body])
+        return self.texts.reading.LEXIS.may_begin_in(source, self._beginnings[body])
 
 
 class _LineWords:
@@ -131,20 +131,20 @@ class _LineWords:
     def __init__(self) -> None:
         self._by_line: dict[bytes, tuple[bytes, ...]] = {}
 
-    def of(self, source: bytes) -> set[bytes]:
+    def list_words(self, source: bytes) -> set[bytes]:
         if len(self._by_line) > _MOST_LINES:
             self._by_line.clear()
         known = self._by_line
-        found = set[bytes]()
+        text_words = set[bytes]()
         for line in set(source.split(b'\n')):
             words = known.get(line)
             if words is None:
-                words = known[line] = words_of(line)
-            found.update(words)
-        return found
+                words = known[line] = split_words(line)
+            text_words.update(words)
+        return text_words
 
 
-def _keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
+def _choose_keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
     """By body, the word that fewest texts should have: a long one that few other bodies have."""
     frequency = Counter(word for each in prints.values() for word in each.words)
     return {
@@ -160,19 +160,19 @@ class TreeBlobs:
 
     def __init__(self, repository: Repository, suffixes: tuple[str, ...]) -> None:
         self._repository, self._suffixes = repository, suffixes
-        self._folder = lru_cache(maxsize=1 << 14)(self._read_folder)
+        self._folder = lru_cache(maxsize=1 << 14)(self._load_folder)
 
-    def of(self, rev: str) -> frozenset[str]:
+    def list_blobs(self, rev: str) -> frozenset[str]:
         """The blobs in the tree of a commit."""
-        found = list[frozenset[str]]()
+        blob_sets = list[frozenset[str]]()
         todo = [self._repository.header(rev).tree]
         while todo:
             blobs, folders = self._folder(todo.pop())
-            found.append(blobs)
+            blob_sets.append(blobs)
             todo += folders
-        return frozenset().union(*found)
+        return frozenset().union(*blob_sets)
 
-    def _read_folder(self, oid: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    def _load_folder(self, oid: str) -> tuple[frozenset[str], tuple[str, ...]]:
         entries = self._repository.folder(oid)
         files = (entry for entry in entries if entry[0] not in (FOLDER, SUBMODULE))
         blobs = frozenset(child for _, name, child in files if name.endswith(self._suffixes))

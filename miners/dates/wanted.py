@@ -11,25 +11,25 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.prints import BodyPrint
-from coevo.languages.prints import body_prints
-from coevo.languages.table import parser_version
-from coevo.languages.table import reading
-from coevo.languages.table import reading_at
+from coevo.languages.prints import make_body_prints
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_reading_of_file
+from coevo.languages.table import name_parser_version
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.standing_rows import StandingRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.storage.dates import RowBodies
 from coevo.storage.dates import WantedBodies
 from coevo.storage.dates import WantedBody
-from coevo.storage.dates import row_key
+from coevo.storage.dates import compute_row_key
 from miners.dates.bodies import find_tests
 
 _TEXT = 'latin-1'  # a byte, a character
 
 
-def read_wanted_bodies(
+def load_wanted_bodies(
     repository: Repository,
     language: str,
     rows: Iterable[MethodRow | StandingRow],
@@ -41,13 +41,13 @@ def read_wanted_bodies(
     prints = {each.body: each for each in known.bodies} if known else {}
     wanted: dict[str, RowBodies] = {}
     for row in rows:
-        key = row_key(row)
+        key = compute_row_key(row)
         if key not in wanted:
             wanted[key] = row_bodies.get(key) or reader.read(key, row)
     bodies = {body for row in wanted.values() for body in (*row.test, *row.code)}
     prints |= reader.prints
     return WantedBodies(
-        version=parser_version(language),
+        version=name_parser_version(language),
         rows=tuple(wanted[key] for key in sorted(wanted)),
         bodies=tuple(prints[body] for body in sorted(bodies)),
     )
@@ -57,10 +57,10 @@ def unpack_prints(wanted: Iterable[WantedBody]) -> Mapping[str, BodyPrint]:
     """Return prints by body, as a search takes them."""
     return {
         each.body: BodyPrint(
-            words=frozenset(_tokens(each.words)),
-            spelled=frozenset(_tokens(each.spelled)),
-            segments=tuple(_tokens(segment) for segment in each.segments),
-            result=_tokens(each.result),
+            words=frozenset(_unpack_tokens(each.words)),
+            spelled=frozenset(_unpack_tokens(each.spelled)),
+            segments=tuple(_unpack_tokens(segment) for segment in each.segments),
+            result=_unpack_tokens(each.result),
         )
         for each in wanted
     }
@@ -71,58 +71,58 @@ class _RowReader:
 
     def __init__(self, repository: Repository, language: str) -> None:
         self.prints: dict[str, WantedBody] = {}
-        self._repository, self._reading = repository, reading(language)
-        self._file = lru_cache(maxsize=64)(self._parse)
+        self._repository, self._reading = repository, get_reading(language)
+        self._file = lru_cache(maxsize=64)(self._parse_file)
 
     def read(self, key: str, row: MethodRow | StandingRow) -> RowBodies:
         if isinstance(row, MethodRow):
-            tests, code = self._method_test(row), self._method_code(row)
+            tests, code = self._find_method_test(row), self._list_method_code(row)
         else:
-            tests, code = self._standing_tests(row), self._focus(row)
-        test_hashes = [body for member in tests for body in self._note(member)]
+            tests, code = self._list_file_tests(row), self._list_focus_members(row)
+        test_hashes = [body for member in tests for body in self._note_prints(member)]
         # Of a source method the whole is looked for, not the block: a block says less of who it is.
-        code_hashes = [self._note(member)[0] for member in code]
+        code_hashes = [self._note_prints(member)[0] for member in code]
         return RowBodies(key=key, test=tuple(test_hashes), code=tuple(code_hashes))
 
-    def _note(self, member: Member) -> list[str]:
+    def _note_prints(self, member: Member) -> list[str]:
         """The hashes of a member, the whole first."""
-        prints = dict(body_prints(self._reading.LEXIS, member))
-        for body, found in prints.items():
+        prints = dict(make_body_prints(self._reading.LEXIS, member))
+        for body, body_print in prints.items():
             self.prints[body] = WantedBody(
                 body=body,
-                words=_packed(sorted(found.words)),
-                spelled=_packed(sorted(found.spelled)),
-                segments=tuple(map(_packed, found.segments)),
-                result=_packed(found.result),
+                words=_pack_tokens(sorted(body_print.words)),
+                spelled=_pack_tokens(sorted(body_print.spelled)),
+                segments=tuple(map(_pack_tokens, body_print.segments)),
+                result=_pack_tokens(body_print.result),
             )
         return list(prints)
 
-    def _method_test(self, row: MethodRow) -> Iterator[Member]:
+    def _find_method_test(self, row: MethodRow) -> Iterator[Member]:
         """The test method of a row.
 
         It is looked for as it is declared, and as what stands between its braces: one that got other
         modifiers or annotations, or was no test before, gives the same answer.
         """
-        rev = row.old_rev if row.change is Change.DELETED else row.new_rev
-        for member in self._members(rev, row.test_file):
+        rev = row.old_rev if row.change is MethodChange.DELETED else row.new_rev
+        for member in self._list_members(rev, row.test_file):
             here = member.owner, member.name, member.parameters
             if here == (row.test_class, row.test_method, row.parameters):
                 yield member
 
-    def _method_code(self, row: MethodRow) -> Iterator[Member]:
+    def _list_method_code(self, row: MethodRow) -> Iterator[Member]:
         for dependency in row.dependencies:
-            yield from self._dependency(row.new_rev, dependency)
+            yield from self._find_dependency(row.new_rev, dependency)
 
-    def _dependency(self, rev: str, dependency: Dependency) -> Iterator[Member]:
+    def _find_dependency(self, rev: str, dependency: Dependency) -> Iterator[Member]:
         """The method or constructor at a dependency's lines; none for the rest of a type, nor for a
         resource."""
         if dependency.revised is Revised.REMOVED or dependency.is_resource:
             return
-        for member in self._members(rev, dependency.file):
+        for member in self._list_members(rev, dependency.file):
             if (member.start_line, member.end_line) == (dependency.start_line, dependency.end_line):
                 yield member
 
-    def _standing_tests(self, row: StandingRow) -> Iterator[Member]:
+    def _list_file_tests(self, row: StandingRow) -> Iterator[Member]:
         """The tests of the file; of a function, those of all files that execute it."""
         if row.executing_tests is None:
             file = self._file(row.new_rev, row.test_file)
@@ -133,32 +133,32 @@ class _RowReader:
             for each in row.executing_tests
         }
         for path in sorted({each.test_file for each in row.executing_tests}):
-            for member in self._members(row.new_rev, path):
+            for member in self._list_members(row.new_rev, path):
                 if (path, member.owner, member.name, member.parameters) in executing:
                     yield member
 
-    def _focus(self, row: StandingRow) -> Iterator[Member]:
+    def _list_focus_members(self, row: StandingRow) -> Iterator[Member]:
         for focus in row.focus:
-            for member in self._members(row.new_rev, focus.file):
+            for member in self._list_members(row.new_rev, focus.file):
                 is_method = member.kind in ('method', 'constructor')
-                if is_method and focus.is_about(member.start_line, member.end_line):
+                if is_method and focus.includes_lines(member.start_line, member.end_line):
                     yield member
 
-    def _members(self, rev: str, path: str) -> Iterator[Member]:
+    def _list_members(self, rev: str, path: str) -> Iterator[Member]:
         file = self._file(rev, path)
         for type_ in file.types if file else ():
             yield from type_.members
 
-    def _parse(self, rev: str, path: str) -> SourceFile | None:
+    def _parse_file(self, rev: str, path: str) -> SourceFile | None:
         entry = self._repository.tree(rev).get(path)
         if entry is None:
             return None
-        return reading_at(path).parse(self._repository.blob(entry.oid), path)
+        return get_reading_of_file(path).parse(self._repository.blob(entry.oid), path)
 
 
-def _packed(tokens: Iterable[bytes]) -> str:
+def _pack_tokens(tokens: Iterable[bytes]) -> str:
     return b' '.join(tokens).decode(_TEXT)
 
 
-def _tokens(text: str) -> tuple[bytes, ...]:
+def _unpack_tokens(text: str) -> tuple[bytes, ...]:
     return tuple(text.encode(_TEXT).split(b' ')) if text else ()

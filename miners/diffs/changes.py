@@ -17,29 +17,29 @@ from functools import cached_property
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
-from coevo.languages.reading import Tree
-from coevo.languages.table import reading
-from coevo.model.identity import method_id
+from coevo.languages.reading import RevisionTree
+from coevo.languages.table import get_reading
+from coevo.model.identity import compute_candidate_id
 from coevo.model.reasons import Reason
 from coevo.model.records import Candidate
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from coevo.model.records import Pair
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
-from miners.diffs.contexts import test_tree
+from miners.diffs.contexts import load_test_tree
 from miners.diffs.coupling import Reference
-from miners.diffs.coupling import dependencies
-from miners.diffs.coupling import ranked
+from miners.diffs.coupling import make_dependencies
+from miners.diffs.coupling import rank_references
 from miners.diffs.dependencies import PairEnd
-from miners.diffs.focal import focal_method
-from miners.diffs.matching import keyed
-from miners.diffs.matching import match
+from miners.diffs.focal import find_focal_method
+from miners.diffs.matching import match_tests
+from miners.diffs.matching import pair_with_keys
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange
-from miners.diffs.sources import source_changes
+from miners.diffs.sources import find_source_changes
 
-__all__ = ['PairChange', 'diff', 'method_id']
+__all__ = ['PairChange', 'diff_pair', 'compute_candidate_id']
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,29 +65,33 @@ class PairChange:
     files: tuple[FileChange, ...] = ()
 
 
-def diff(repository: Repository, pair: Pair) -> PairChange:
+def diff_pair(repository: Repository, pair: Pair) -> PairChange:
     """The changes between a pair's ends."""
-    files = repository.changed(pair.old.rev, pair.new.rev)
-    difference = _Difference(
-        old=test_tree(repository, pair.old.rev, pair.language),
-        new=test_tree(repository, pair.new.rev, pair.language),
+    files = repository.list_changes(pair.old.rev, pair.new.rev)
+    difference = _PairDifference(
+        old=load_test_tree(repository, pair.old.rev, pair.language),
+        new=load_test_tree(repository, pair.new.rev, pair.language),
         files=files,
     )
-    found = sorted(difference.candidates(), key=lambda item: _order(item.candidate))
+    candidates = sorted(
+        difference.list_candidates(), key=lambda item: _get_sort_key(item.candidate)
+    )
     return PairChange(
         pair=pair,
-        build_changed=any(reading(pair.language).is_build_file(f.path) for f in files),
+        build_changed=any(get_reading(pair.language).is_build_file(f.path) for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
-        candidates=tuple(item.candidate for item in found),
+        candidates=tuple(item.candidate for item in candidates),
         reason=difference.reason,
-        sources=difference.sources if found else (),
-        references={method_id(pair, item.candidate): item.references for item in found},
+        sources=difference.sources if candidates else (),
+        references={
+            compute_candidate_id(pair, item.candidate): item.references for item in candidates
+        },
         files=files,
     )
 
 
-def _order(candidate: Candidate) -> tuple[object, ...]:
+def _get_sort_key(candidate: Candidate) -> tuple[object, ...]:
     method = candidate.method
     return (
         method.test_file,
@@ -99,7 +103,7 @@ def _order(candidate: Candidate) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _ReferringCandidate:
     """A candidate with how its text refers to the changes of the sources."""
 
     candidate: Candidate
@@ -107,24 +111,24 @@ class _Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Difference:
+class _PairDifference:
     old: TestTree
     new: TestTree
     files: tuple[FileChange, ...]
 
-    def _paths(self, side: Side) -> tuple[list[str], list[str]]:
+    def _list_paths(self, side: Side) -> tuple[list[str], list[str]]:
         """The files of a side that differ, at old and at new."""
-        old = [f.path for f in self.files if f.old_oid and self.old.tree.side(f.path) is side]
-        new = [f.path for f in self.files if f.new_oid and self.new.tree.side(f.path) is side]
+        old = [f.path for f in self.files if f.old_oid and self.old.tree.find_side(f.path) is side]
+        new = [f.path for f in self.files if f.new_oid and self.new.tree.find_side(f.path) is side]
         return old, new
 
     @cached_property
     def _test_paths(self) -> tuple[list[str], list[str]]:
-        return self._paths(Side.TEST)
+        return self._list_paths(Side.TEST)
 
     @cached_property
     def _source_paths(self) -> tuple[list[str], list[str]]:
-        return self._paths(Side.SOURCE)
+        return self._list_paths(Side.SOURCE)
 
     @cached_property
     def _resources(self) -> list[str]:
@@ -132,34 +136,34 @@ class _Difference:
 
     @cached_property
     def source_changed(self) -> bool:
-        return self._differ(*self._source_paths)
+        return self._files_differ(*self._source_paths)
 
     @cached_property
     def tests_changed(self) -> bool:
-        return bool(self._resources) or self._differ(*self._test_paths)
+        return bool(self._resources) or self._files_differ(*self._test_paths)
 
-    def _differ(self, old: list[str], new: list[str]) -> bool:
-        return _hashes(self.old.tree, old) != _hashes(self.new.tree, new)
+    def _files_differ(self, old: list[str], new: list[str]) -> bool:
+        return _count_hashes(self.old.tree, old) != _count_hashes(self.new.tree, new)
 
     @cached_property
-    def _unreadable(self) -> bool:
+    def _is_unreadable(self) -> bool:
         """Whether it is not known, at either end, what is in a source that differs, or in all that differs.
 
         Of a test file among others nothing is mined then; what it hides is no other test's.
         """
-        return any(self._unread(self._source_paths)) or (
-            any(self._unread(self._test_paths))
+        return any(self._list_unreadable_flags(self._source_paths)) or (
+            any(self._list_unreadable_flags(self._test_paths))
             and not any(self._source_paths)
-            and all(self._unread(self._test_paths))
+            and all(self._list_unreadable_flags(self._test_paths))
         )
 
-    def _unread(self, paths: tuple[list[str], list[str]]) -> Iterator[bool]:
+    def _list_unreadable_flags(self, paths: tuple[list[str], list[str]]) -> Iterator[bool]:
         for side, own in zip((self.old, self.new), paths, strict=True):
-            yield from (side.tree.file(path).unreadable for path in own)
+            yield from (side.tree.parse_file(path).unreadable for path in own)
 
     @property
     def reason(self) -> Reason | None:
-        if self._unreadable:
+        if self._is_unreadable:
             return Reason.UNREADABLE_SOURCE
         if self.source_changed or self.tests_changed:
             return None
@@ -171,7 +175,7 @@ class _Difference:
     def sources(self) -> tuple[SourceChange, ...]:
         if not self.source_changed:
             return ()
-        return source_changes(self.old.tree, self.new.tree, *self._source_paths)
+        return find_source_changes(self.old.tree, self.new.tree, *self._source_paths)
 
     @cached_property
     def _ends(self) -> tuple[PairEnd, PairEnd]:
@@ -180,25 +184,27 @@ class _Difference:
             PairEnd(self.new, self.sources, is_new=True),
         )
 
-    def candidates(self) -> Iterator[_Found]:
+    def list_candidates(self) -> Iterator[_ReferringCandidate]:
         if self.reason is not None:
             return
-        old = dict(keyed(self._tests(0)))
-        new = dict(keyed(self._tests(1)))
+        old = dict(pair_with_keys(self._list_tests(0)))
+        new = dict(pair_with_keys(self._list_tests(1)))
         for key in old.keys() & new.keys():
-            yield from self._same(old.pop(key), new.pop(key))
-        matches = match(tuple(old.values()), tuple(new.values()), self._gone(old.values()))
-        for one, other in matches:
-            yield from self._same(one, other)
+            yield from self._compare_tests(old.pop(key), new.pop(key))
+        matches = match_tests(
+            tuple(old.values()), tuple(new.values()), self._list_removed_classes(old.values())
+        )
+        for old_test, other in matches:
+            yield from self._compare_tests(old_test, other)
         matched = {test for pair in matches for test in pair}
-        for one in old.values():
-            if one not in matched:
-                yield self._candidate(Change.DELETED, one, None)
+        for old_test in old.values():
+            if old_test not in matched:
+                yield self._make_candidate(MethodChange.DELETED, old_test, None)
         for other in new.values():
             if other not in matched:
-                yield self._candidate(Change.INSERTED, None, other)
+                yield self._make_candidate(MethodChange.INSERTED, None, other)
 
-    def _gone(self, tests: Iterable[Test]) -> set[str]:
+    def _list_removed_classes(self, tests: Iterable[Test]) -> set[str]:
         """The classes of tests at old that do not stand in the test tree at new."""
         types = {test.unit.type.name: test.unit.type.simple for test in tests}
         known = self.new.tree.test_types
@@ -208,79 +214,82 @@ class _Difference:
             if all(located.type.name != name for located in known.get(simple, ()))
         }
 
-    def _tests(self, at_new: int) -> Iterator[Test]:
+    def _list_tests(self, at_new: int) -> Iterator[Test]:
         """The tests of one end in files that differ or may use what differs."""
         side = (self.old, self.new)[at_new]
-        present = set(side.tree.paths(Side.TEST))
-        for path in sorted(self._affected & present):
-            yield from side.tests(path)
+        present = set(side.tree.list_paths(Side.TEST))
+        for path in sorted(self._affected_files & present):
+            yield from side.list_tests(path)
 
     @cached_property
-    def _affected(self) -> set[str]:
+    def _affected_files(self) -> set[str]:
         """Test files, at either end, whose methods may be candidates."""
-        found: set[str] = set()
+        test_files: set[str] = set()
         for side, paths, end in zip(
             (self.old, self.new), self._test_paths, self._ends, strict=True
         ):
             if self._resources:
-                found |= set(side.tree.paths(Side.TEST))
+                test_files |= set(side.tree.list_paths(Side.TEST))
             else:
-                found |= side.affected(set(paths), end.mentions())
-        return found
+                test_files |= side.find_affected_files(set(paths), end.list_mentioned_names())
+        return test_files
 
-    def _same(self, old: Test, new: Test) -> Iterator[_Found]:
+    def _compare_tests(self, old: Test, new: Test) -> Iterator[_ReferringCandidate]:
         """A test that stands at both ends."""
-        if _changed(old, new):
-            yield self._candidate(Change.CHANGED, old, new)
-        elif self.tests_changed and self._context_changed(old, new):
-            yield self._candidate(Change.CONTEXT_CHANGED, old, new)
+        if _has_changed(old, new):
+            yield self._make_candidate(MethodChange.CHANGED, old, new)
+        elif self.tests_changed and self._has_context_changed(old, new):
+            yield self._make_candidate(MethodChange.CONTEXT_CHANGED, old, new)
         elif self.source_changed:
-            found = self._candidate(Change.UNCHANGED, old, new)
-            if found.references:
-                yield found
+            candidate = self._make_candidate(MethodChange.UNCHANGED, old, new)
+            if candidate.references:
+                yield candidate
 
-    def _context_changed(self, old: Test, new: Test) -> bool:
-        if self.old.context(old) != self.new.context(new):
+    def _has_context_changed(self, old: Test, new: Test) -> bool:
+        if self.old.hash_context(old) != self.new.hash_context(new):
             return True
         return bool(
             self._resources
             and (
-                self.old.resources(old, self._resources) or self.new.resources(new, self._resources)
+                self.old.find_named_resources(old, self._resources)
+                or self.new.find_named_resources(new, self._resources)
             )
         )
 
-    def _candidate(self, change: Change, old: Test | None, new: Test | None) -> _Found:
+    def _make_candidate(
+        self, change: MethodChange, old: Test | None, new: Test | None
+    ) -> _ReferringCandidate:
         references: list[Reference] = []
         for end, test in zip(self._ends, (old, new), strict=True):
-            references += end.references(test) if test is not None else ()
-        best = ranked(references)
-        found = dependencies(best)
+            references += end.find_references(test) if test is not None else ()
+        best = rank_references(references)
+        candidate_dependencies = make_dependencies(best)
         candidate = Candidate(
             change=change,
             old=old.method if old else None,
             new=new.method if new else None,
             old_source=old.member.source if old else None,
             new_source=new.member.source if new else None,
-            dependencies=found,
-            focal_method=focal_method(found),
-            origin=self._origin(old, new),
+            dependencies=candidate_dependencies,
+            focal_method=find_focal_method(candidate_dependencies),
+            origin=self._find_origin(old, new),
         )
-        return _Found(candidate=candidate, references=best)
+        return _ReferringCandidate(candidate=candidate, references=best)
 
-    def _origin(self, old: Test | None, new: Test | None) -> Origin:
+    def _find_origin(self, old: Test | None, new: Test | None) -> FileOrigin:
         """That of the file at new, or at old where the test was deleted."""
         if new is not None:
-            return self.new.tree.origin(new.method.test_file)
+            return self.new.tree.find_origin(new.method.test_file)
         assert old is not None, 'a candidate exists at one end at least'
-        return self.old.tree.origin(old.method.test_file)
+        return self.old.tree.find_origin(old.method.test_file)
 
 
-def _changed(old: Test, new: Test) -> bool:
+def _has_changed(old: Test, new: Test) -> bool:
     """Whether a test's own body changed; of one that moved, own and class name aside."""
     if old.method == new.method:
         return old.member.hash != new.member.hash
     return old.member.bare_hash != new.member.bare_hash
 
 
-def _hashes(tree_: Tree, paths: list[str]) -> Counter[str]:
-    return Counter(tree_.file(path).hash for path in paths)
+def _count_hashes(tree_: RevisionTree, paths: list[str]) -> Counter[str]:
+    return Counter(tree_.parse_file(path).hash for path in paths)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from coevo.languages.table import reading_at
+from coevo.languages.table import get_reading_of_file
 from coevo.model.dependencies import CoupledBy
 from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
@@ -18,7 +18,7 @@ _KINDS = {'method': 0, 'constructor': 1}
 _BY = tuple(CoupledBy)
 
 
-class How(IntEnum):
+class NamingKind(IntEnum):
     """How the text names a declaration, the surest first."""
 
     NAMED = 0
@@ -37,9 +37,9 @@ class CoupledSubject:
 
     @classmethod
     @lru_cache(maxsize=1 << 14)
-    def of(cls, test: TestMethod) -> CoupledSubject:
+    def from_test(cls, test: TestMethod) -> CoupledSubject:
         return cls(
-            under_test=reading_at(test.test_file).class_under_test(test),
+            under_test=get_reading_of_file(test.test_file).guess_class_under_test(test),
             package=test.test_class.rpartition('.')[0],
             test_method=test.test_method.lower(),
         )
@@ -52,7 +52,7 @@ class Reference:
     change: SourceChange
     subject: CoupledSubject
     by: CoupledBy
-    how: How = How.NOT_AT_ALL
+    how: NamingKind = NamingKind.NOT_AT_ALL
     count: int = 0
 
     @property
@@ -69,7 +69,7 @@ class Reference:
             -self.count,
             _KINDS[member.kind] if member else len(_KINDS),
             located.package != subject.package,
-            change.qualified,
+            change.qualified_name,
             located.path,
             change.revised,
         )
@@ -80,21 +80,21 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Executed:
+class ExecutionEnds:
     """Whether a test executes a change at either end; None where that is unknown."""
 
     old: bool | None = None
     new: bool | None = None
 
     @property
-    def anywhere(self) -> bool:
+    def is_executed(self) -> bool:
         return bool(self.old or self.new)
 
 
-UNKNOWN = Executed()
+UNKNOWN = ExecutionEnds()
 
 
-def ranked(references: Iterable[Reference]) -> tuple[Reference, ...]:
+def rank_references(references: Iterable[Reference]) -> tuple[Reference, ...]:
     """Each change once, by its best reference, best first."""
     best: dict[SourceChange, Reference] = {}
     for reference in references:
@@ -104,14 +104,14 @@ def ranked(references: Iterable[Reference]) -> tuple[Reference, ...]:
     return tuple(sorted(best.values(), key=lambda reference: reference.rank))
 
 
-def dependencies(
-    references: Sequence[Reference], executed: Sequence[Executed] | None = None
+def make_dependencies(
+    references: Sequence[Reference], executed: Sequence[ExecutionEnds] | None = None
 ) -> tuple[Dependency, ...]:
     """Dependencies in the order of references; `executed` goes along with them."""
     runs = executed or [UNKNOWN] * len(references)
     return tuple(
         Dependency(
-            name=reference.change.qualified,
+            name=reference.change.qualified_name,
             declaration=reference.change.declaration,
             file=reference.change.located.path,
             start_line=reference.change.lines[0],

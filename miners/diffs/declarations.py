@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.spans import outside
-from coevo.languages.table import reading_at
+from coevo.languages.spans import subtract_holes
+from coevo.languages.table import get_reading_of_file
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 
@@ -27,15 +27,15 @@ class Declaration:
     source: str
 
 
-def rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
+def make_type_rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
     """A type of a file without its methods, constructors and nested types."""
     holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
     holes += [
         (other.start_byte, other.end_byte)
-        for other in reading_at(path).parse(content, path).types
+        for other in get_reading_of_file(path).parse(content, path).types
         if type_.start_byte < other.start_byte < type_.end_byte
     ]
-    spans = outside((type_.start_byte, type_.end_byte), holes)
+    spans = subtract_holes((type_.start_byte, type_.end_byte), holes)
     return Declaration(
         file=path,
         start_line=type_.start_line,
@@ -44,25 +44,25 @@ def rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
     )
 
 
-def same_tokens(old: Declaration, new: Declaration) -> bool:
+def have_same_tokens(old: Declaration, new: Declaration) -> bool:
     """Whether two declarations differ in nothing but comments and formatting."""
-    return old.source == new.source or _texts(old) == _texts(new)
+    return old.source == new.source or _list_texts(old) == _list_texts(new)
 
 
-def _texts(declaration: Declaration) -> tuple[str, ...]:
-    return tuple(word.text for word in words(declaration.file, declaration.source))
+def _list_texts(declaration: Declaration) -> tuple[str, ...]:
+    return tuple(word.text for word in split_words(declaration.file, declaration.source))
 
 
 @lru_cache(maxsize=1024)
-def skeleton(declaration: Declaration) -> tuple[str, ...]:
+def extract_skeleton(declaration: Declaration) -> tuple[str, ...]:
     """The tokens that no renaming changes; dots aside, of which full names have more or fewer."""
     return tuple(
         word.text
-        for word in words(declaration.file, declaration.source)
+        for word in split_words(declaration.file, declaration.source)
         if word.part is DeclarationPart.REST and word.text != '.'
     )
 
 
-def words(path: str, source: str) -> tuple[Word, ...]:
+def split_words(path: str, source: str) -> tuple[Word, ...]:
     """The words of a declaration of a file, in order."""
-    return reading_at(path).words(source)
+    return get_reading_of_file(path).list_words(source)

@@ -17,15 +17,15 @@ from coevo.model.dependencies import CoupledBy
 from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
 from miners.diffs.coupling import CoupledSubject
-from miners.diffs.coupling import Executed
+from miners.diffs.coupling import ExecutionEnds
 from miners.diffs.coupling import Reference
-from miners.diffs.coupling import dependencies
-from miners.diffs.coupling import ranked
+from miners.diffs.coupling import make_dependencies
+from miners.diffs.coupling import rank_references
 from miners.diffs.executions import Executions
 from miners.diffs.sources import SourceChange
 
 
-class Source(StrEnum):
+class DependencySource(StrEnum):
     """Where the dependencies of a row are known from."""
 
     RUNTIME = 'runtime'
@@ -49,10 +49,10 @@ class Delta:
 
     changes: tuple[SourceChange, ...]
     dependencies: tuple[Dependency, ...]
-    source: Source | None
+    source: DependencySource | None
 
 
-def delta(
+def compute_delta(
     test: TestMethod,
     changes: Sequence[SourceChange],
     references: Sequence[Reference],
@@ -62,30 +62,32 @@ def delta(
 
     references  how the text of the test refers to changes, at either end
     """
-    named = {reference.change: reference for reference in ranked(references)}
-    subject = CoupledSubject.of(test)
+    named = {reference.change: reference for reference in rank_references(references)}
+    subject = CoupledSubject.from_test(test)
     ends = [
         Executions(trace, is_new=is_new) if trace else None
         for trace, is_new in ((traces.old, False), (traces.new, True))
     ]
-    chosen: list[tuple[Reference, Executed]] = []
+    chosen: list[tuple[Reference, ExecutionEnds]] = []
     for change in changes:
-        old, new = (end.has(change) if end else None for end in ends)
-        executed = Executed(old=old, new=new)
-        if _counts(change, executed, is_named=change in named):
+        old, new = (end.was_executed(change) if end else None for end in ends)
+        executed = ExecutionEnds(old=old, new=new)
+        if _is_dependency(change, executed, is_named=change in named):
             coupled = Reference(change=change, subject=subject, by=CoupledBy.EXECUTION)
             chosen.append((named.get(change, coupled), executed))
-    chosen.sort(key=lambda item: (not item[1].anywhere, item[0].rank))
+    chosen.sort(key=lambda item: (not item[1].is_executed, item[0].rank))
     best = [reference for reference, _ in chosen]
     return Delta(
         changes=tuple(reference.change for reference in best),
-        dependencies=dependencies(best, [executed for _, executed in chosen]),
-        source=(Source.RUNTIME if traces else Source.STATIC) if chosen else None,
+        dependencies=make_dependencies(best, [executed for _, executed in chosen]),
+        source=(DependencySource.RUNTIME if traces else DependencySource.STATIC)
+        if chosen
+        else None,
     )
 
 
-def _counts(change: SourceChange, executed: Executed, *, is_named: bool) -> bool:
-    if executed.anywhere:
+def _is_dependency(change: SourceChange, executed: ExecutionEnds, *, is_named: bool) -> bool:
+    if executed.is_executed:
         return True
     untraced = executed.old is None and executed.new is None
     return is_named and (untraced or not _has_code(change))

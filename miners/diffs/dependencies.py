@@ -17,16 +17,16 @@ from functools import cached_property
 from functools import lru_cache
 
 from coevo.languages.declarations import Import
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import Member
 from coevo.languages.layout import Side
-from coevo.languages.reading import Tree
+from coevo.languages.reading import RevisionTree
 from coevo.model.dependencies import CoupledBy
 from miners.diffs.contexts import Test
 from miners.diffs.contexts import TestTree
-from miners.diffs.contexts import Unit
+from miners.diffs.contexts import TreeUnit
 from miners.diffs.coupling import CoupledSubject
-from miners.diffs.coupling import How
+from miners.diffs.coupling import NamingKind
 from miners.diffs.coupling import Reference
 from miners.diffs.sources import SourceChange
 
@@ -37,53 +37,53 @@ FEW = 3
 class SourceIndex:
     """Which types of a revision's source tree declare a method, and their subtypes."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: RevisionTree) -> None:
         self.tree = tree
 
     @cached_property
-    def _located(self) -> tuple[Located, ...]:
+    def _located_types(self) -> tuple[LocatedType, ...]:
         return tuple(
-            Located(path, type_)
-            for path in self.tree.paths(Side.SOURCE)
-            for type_ in self.tree.file(path).types
+            LocatedType(path, type_)
+            for path in self.tree.list_paths(Side.SOURCE)
+            for type_ in self.tree.parse_file(path).types
         )
 
     @cached_property
     def names(self) -> frozenset[str]:
         """Canonical names of all source types."""
-        return frozenset(located.canonical for located in self._located)
+        return frozenset(located.canonical for located in self._located_types)
 
     @cached_property
-    def declaring(self) -> dict[str, int]:
+    def declaring_counts(self) -> dict[str, int]:
         """In how many types each method name is declared."""
-        found: dict[str, int] = defaultdict(int)
-        for located in self._located:
+        counts: dict[str, int] = defaultdict(int)
+        for located in self._located_types:
             for name in {m.name for m in located.type.members if m.kind == 'method'}:
-                found[name] += 1
-        return dict(found)
+                counts[name] += 1
+        return dict(counts)
 
     @cached_property
-    def _direct(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
+    def _direct_subtypes(self) -> dict[str, set[str]]:
+        subtypes: dict[str, set[str]] = defaultdict(set)
         tests = (t for types in self.tree.test_types.values() for t in types)
-        for located in (*self._located, *tests):
+        for located in (*self._located_types, *tests):
             for parent in (located.type.superclass or '', *located.type.interfaces):
-                found[parent].add(located.type.simple)
-        return found
+                subtypes[parent].add(located.type.simple)
+        return subtypes
 
-    def subtypes(self, simple: str) -> frozenset[str]:
+    def find_subtypes(self, simple: str) -> frozenset[str]:
         """Simple names of all subtypes, by simple names."""
-        found: set[str] = set()
+        simple_names: set[str] = set()
         queue = [simple]
         while queue:
-            new = self._direct.get(queue.pop(), set()) - found
-            found |= new
+            new = self._direct_subtypes.get(queue.pop(), set()) - simple_names
+            simple_names |= new
             queue += new
-        return frozenset(found - {simple})
+        return frozenset(simple_names - {simple})
 
 
 @lru_cache(maxsize=4)
-def source_index(tree: Tree) -> SourceIndex:
+def get_source_index(tree: RevisionTree) -> SourceIndex:
     return SourceIndex(tree)
 
 
@@ -92,16 +92,16 @@ _Statics = Mapping[str, Sequence[Import]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Units:
+class _UsedUnits:
     """What a test uses in the test tree, and all that it names and calls there.
 
     importing  those in files with static imports from the sources
     """
 
-    units: tuple[Unit, ...]
+    units: tuple[TreeUnit, ...]
     names: frozenset[str]
     calls: frozenset[str]
-    importing: tuple[tuple[Unit, _Statics], ...]
+    importing: tuple[tuple[TreeUnit, _Statics], ...]
 
 
 class PairEnd:
@@ -109,14 +109,14 @@ class PairEnd:
 
     def __init__(self, tests: TestTree, changes: Iterable[SourceChange], *, is_new: bool) -> None:
         self.tests = tests
-        self._index = source_index(tests.tree)
+        self._index = get_source_index(tests.tree)
         self._is_new = is_new
         self._static_imports: dict[str, _Statics] = {}
         self._visible: dict[tuple[str, str, int], bool] = {}
-        seen = [(change, *self._seen(change)) for change in changes]
+        seen = [(change, *self._locate_change(change)) for change in changes]
         self._targets = [(c, located, member) for c, located, member in seen if located is not None]
 
-    def _seen(self, change: SourceChange) -> tuple[Located | None, Member | None]:
+    def _locate_change(self, change: SourceChange) -> tuple[LocatedType | None, Member | None]:
         """The type and member of a change at this end; no type where it does not stand here."""
         located = change.new if self._is_new else change.old
         member = change.new_member if self._is_new else change.old_member
@@ -124,31 +124,31 @@ class PairEnd:
             return None, None
         return located, member
 
-    def mentions(self) -> frozenset[str]:
+    def list_mentioned_names(self) -> frozenset[str]:
         """Names without one of which a test file cannot refer to a change."""
-        found: set[str] = set()
+        names: set[str] = set()
         for _, located, member in self._targets:
-            found.add(located.type.simple)
+            names.add(located.type.simple)
             if member is not None and member.kind == 'method':
-                found |= self._index.subtypes(located.type.simple)
+                names |= self._index.find_subtypes(located.type.simple)
                 if self._is_rare(member):
-                    found.add(member.name)
-        return frozenset(found)
+                    names.add(member.name)
+        return frozenset(names)
 
-    def references(self, test: Test) -> Iterator[Reference]:
+    def find_references(self, test: Test) -> Iterator[Reference]:
         """How a test of this end refers to the changes, those that it does not left out."""
         if not self._targets:
             return
-        own, *helpers = self.tests.closure(test)
-        units = _Units(
+        own, *helpers = self.tests.compute_closure(test)
+        units = _UsedUnits(
             units=(own, *helpers),
             names=frozenset().union(*(unit.names for unit in (own, *helpers))),
             calls=frozenset().union(*(unit.calls for unit in (own, *helpers))),
-            importing=tuple(self._importing((own, *helpers))),
+            importing=tuple(self._list_importing_units((own, *helpers))),
         )
-        subject = CoupledSubject.of(test.method)
+        subject = CoupledSubject.from_test(test.method)
         for change, located, member in self._targets:
-            how = self._how(located, member, units)
+            how = self._classify_naming(located, member, units)
             if how is None:
                 continue
             word = member.name if member else located.type.simple
@@ -164,23 +164,27 @@ class PairEnd:
                 count=count,
             )
 
-    def _importing(self, units: Iterable[Unit]) -> Iterator[tuple[Unit, _Statics]]:
+    def _list_importing_units(
+        self, units: Iterable[TreeUnit]
+    ) -> Iterator[tuple[TreeUnit, _Statics]]:
         for unit in units:
-            if statics := self._statics(unit.path):
+            if statics := self._get_static_imports(unit.path):
                 yield unit, statics
 
-    def _how(self, located: Located, member: Member | None, units: _Units) -> How | None:
+    def _classify_naming(
+        self, located: LocatedType, member: Member | None, units: _UsedUnits
+    ) -> NamingKind | None:
         if member is not None and member.name not in units.calls:
             return None
         if self._is_named(located, member, units):
-            return How.NAMED
+            return NamingKind.NAMED
         if member is None or member.kind == 'constructor':
             return None
-        if not units.names.isdisjoint(self._index.subtypes(located.type.simple)):
-            return How.BY_SUBTYPE
-        return How.UNNAMED if self._is_rare(member) else None
+        if not units.names.isdisjoint(self._index.find_subtypes(located.type.simple)):
+            return NamingKind.BY_SUBTYPE
+        return NamingKind.UNNAMED if self._is_rare(member) else None
 
-    def _is_named(self, located: Located, member: Member | None, units: _Units) -> bool:
+    def _is_named(self, located: LocatedType, member: Member | None, units: _UsedUnits) -> bool:
         simple = located.type.simple
         if simple in units.names and any(
             simple in unit.names and self._is_visible(unit.path, located) for unit in units.units
@@ -188,39 +192,39 @@ class PairEnd:
             return True
         canonical = located.canonical
         return any(
-            _takes(found, located, member, unit)
+            _uses_import(static_import, located, member, unit)
             for unit, statics in units.importing
-            for found in statics.get(canonical, ())
+            for static_import in statics.get(canonical, ())
         )
 
-    def _is_visible(self, path: str, located: Located) -> bool:
+    def _is_visible(self, path: str, located: LocatedType) -> bool:
         key = (path, located.path, id(located.type))
         if key not in self._visible:
-            self._visible[key] = self.tests.tree.visible(path, located)
+            self._visible[key] = self.tests.tree.is_visible(path, located)
         return self._visible[key]
 
-    def _statics(self, path: str) -> _Statics:
+    def _get_static_imports(self, path: str) -> _Statics:
         """The static imports of a file by the type of the project's sources that they take from."""
         if path not in self._static_imports:
-            found: dict[str, list[Import]] = defaultdict(list)
-            for one in self.tests.tree.file(path).imports:
-                if one.static and (holder := _holder(one)) in self._index.names:
-                    found[holder].append(one)
-            self._static_imports[path] = dict(found)
+            imports_by_type: dict[str, list[Import]] = defaultdict(list)
+            for import_ in self.tests.tree.parse_file(path).imports:
+                if import_.static and (holder := _get_holder_name(import_)) in self._index.names:
+                    imports_by_type[holder].append(import_)
+            self._static_imports[path] = dict(imports_by_type)
         return self._static_imports[path]
 
     def _is_rare(self, member: Member) -> bool:
         return (
             member.name not in self.tests.reading.COMMON_CALLS
-            and self._index.declaring.get(member.name, 0) <= FEW
+            and self._index.declaring_counts.get(member.name, 0) <= FEW
         )
 
 
-def _holder(item: Import) -> str:
+def _get_holder_name(item: Import) -> str:
     return item.text if item.name == '*' else item.text.rpartition('.')[0]
 
 
-def _takes(item: Import, located: Located, member: Member | None, unit: Unit) -> bool:
+def _uses_import(item: Import, located: LocatedType, member: Member | None, unit: TreeUnit) -> bool:
     """Whether a unit uses a member of a type, or any, through a static import from it."""
     if member is not None:
         return member.name in unit.calls and item.name in ('*', member.name)

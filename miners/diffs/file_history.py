@@ -32,12 +32,14 @@ class FileHistory:
     age_days: float
 
 
-def file_history(repository: Repository, old: Commit, paths: Sequence[str]) -> FileHistory | None:
+def compute_file_history(
+    repository: Repository, old: Commit, paths: Sequence[str]
+) -> FileHistory | None:
     """None where there are no files, too many, or a clone that lacks what it takes to tell."""
     if not paths or len(paths) > MOST_FILES or old.committer_date is None:
         return None
     try:
-        listing = repository.git(
+        listing = repository.run_command(
             *('--literal-pathspecs', 'log', '--no-renames', '-z', '--format=%ct %ae'),
             *(old.rev, '--', *paths),
         )

@@ -15,7 +15,7 @@ import lizard_languages
 from pydriller.domain.commit import Method
 
 from coevo.git.repository import Repository
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
 from miners.diffs.changes import PairChange
@@ -40,42 +40,44 @@ class FunctionMeasures:
     parameters: int
 
 
-def function_measures(repository: Repository, change: PairChange) -> FunctionMeasures | None:
+def measure_functions(repository: Repository, change: PairChange) -> FunctionMeasures | None:
     """Of the functions that lizard knows; None where it knows none."""
-    found = [
+    functions = [
         function
-        for one in change.sources
-        if one.member is not None
-        for function in _measured(repository, change.pair, one)
+        for source_change in change.sources
+        if source_change.member is not None
+        for function in _measure_declaration(repository, change.pair, source_change)
     ]
-    if not found:
+    if not functions:
         return None
     return FunctionMeasures(
-        functions=len(found),
-        lines=sum(function.nloc for function in found),
-        complexity=max(function.complexity for function in found),
-        parameters=max(len(function.parameters) for function in found),
+        functions=len(functions),
+        lines=sum(function.nloc for function in functions),
+        complexity=max(function.complexity for function in functions),
+        parameters=max(len(function.parameters) for function in functions),
     )
 
 
-def _measured(repository: Repository, pair: Pair, change: SourceChange) -> list[Method]:
+def _measure_declaration(repository: Repository, pair: Pair, change: SourceChange) -> list[Method]:
     """The functions in the lines of a declaration, of which lizard measures each by itself."""
     end = pair.old if change.revised is Revised.REMOVED else pair.new
-    content = reading(pair.language).tree(repository, end.rev).content(change.located.path)
+    content = (
+        get_reading(pair.language).open_tree(repository, end.rev).read_content(change.located.path)
+    )
     first, last = change.lines
     return [
         function
-        for function in _functions(change.located.path, content)
+        for function in _parse_functions(change.located.path, content)
         if first <= function.start_line <= last
     ]
 
 
 @lru_cache(maxsize=64)
-def _functions(path: str, content: bytes) -> tuple[Method, ...]:
-    return tuple(_read(path, content))
+def _parse_functions(path: str, content: bytes) -> tuple[Method, ...]:
+    return tuple(_load_functions(path, content))
 
 
-def _read(path: str, content: bytes) -> Iterator[Method]:
+def _load_functions(path: str, content: bytes) -> Iterator[Method]:
     if len(content) > LONGEST or lizard_languages.get_reader_for(path) is None:
         return
     text = content.decode('utf-8', 'replace')

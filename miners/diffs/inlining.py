@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from coevo.languages.refactorings import RefactoringLocation
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
-from miners.diffs.declarations import words
+from miners.diffs.declarations import split_words
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')
 _STARTS = frozenset({'{', '}', ';'})
@@ -18,20 +18,20 @@ Call = tuple[RefactoringLocation, RefactoringLocation]
 """A call in a method, and the method that it calls."""
 
 
-def expanded(method: RefactoringLocation, calls: Iterable[Call]) -> Words | None:
+def inline_calls(method: RefactoringLocation, calls: Iterable[Call]) -> Words | None:
     """The words of a method with what calls do in their places; None if one cannot be replaced.
 
     What a method does before it returns stands before the statement that calls it.
     """
-    whole = list(words(method.file, method.source))
-    placed = [(_places(whole, method, call), called) for call, called in calls]
+    whole = list(split_words(method.file, method.source))
+    placed = [(_find_positions(whole, method, call), called) for call, called in calls]
     for places, called in sorted(placed, key=lambda item: item[0], reverse=True):
-        body = _body(called, [whole[place] for place in places])
+        body = _substitute_body(called, [whole[position] for position in places])
         if body is None:
             return None
         before, value = body
         first, end = places[0], places[-1] + 1
-        start = _start(whole, first)
+        start = _find_statement_start(whole, first)
         if value:
             whole[first:end] = value
         elif _is_statement(whole, first, end):
@@ -43,59 +43,61 @@ def expanded(method: RefactoringLocation, calls: Iterable[Call]) -> Words | None
     return tuple(whole)
 
 
-def _places(
+def _find_positions(
     whole: Sequence[Word], method: RefactoringLocation, piece: RefactoringLocation
 ) -> list[int]:
     begin = piece.start_line, piece.start_column
     end = piece.end_line, piece.end_column
-    found = []
-    for place, word in enumerate(whole):
+    positions = []
+    for position, word in enumerate(whole):
         shift = max(method.start_column, 1) if word.line == 0 else 1
         if begin <= (method.start_line + word.line, word.column + shift) < end:
-            found.append(place)
-    return found
+            positions.append(position)
+    return positions
 
 
 def _is_statement(whole: Sequence[Word], first: int, end: int) -> bool:
-    begins = _start(whole, first) == first or whole[first - 1].text in (')', 'else')
+    begins = _find_statement_start(whole, first) == first or whole[first - 1].text in (')', 'else')
     return begins and end < len(whole) and whole[end].text == ';'
 
 
-def _start(sequence: Sequence[Word], place: int) -> int:
+def _find_statement_start(sequence: Sequence[Word], position: int) -> int:
     """Where the statement begins in which a word stands."""
-    while place > 0 and sequence[place - 1].text not in _STARTS:
-        place -= 1
-    return place
+    while position > 0 and sequence[position - 1].text not in _STARTS:
+        position -= 1
+    return position
 
 
-def _body(method: RefactoringLocation, call: Sequence[Word]) -> tuple[Words, Words] | None:
+def _substitute_body(
+    method: RefactoringLocation, call: Sequence[Word]
+) -> tuple[Words, Words] | None:
     """What a method does, with a call's arguments for its parameters, and what it returns then.
 
     None if the call is not one of this method, or that has no body.
     """
-    whole = words(method.file, method.source)
+    whole = split_words(method.file, method.source)
     start = next(
         (n for n, word in enumerate(whole) if word.part is DeclarationPart.CALL), len(whole)
     )
     if start + 1 >= len(whole) or not call or call[-1].text != ')' or whole[-1].text != '}':
         return None
-    end = _match(whole, start + 1)
+    end = _find_closing(whole, start + 1)
     opening = next((n for n in range(end, len(whole)) if whole[n].text == '{'), len(whole))
-    parameters = [_name(part) for part in _split(whole[start + 2 : end])]
-    arguments = _split(call[_opening(call) + 1 : -1])
+    parameters = [_get_parameter_name(part) for part in _split_arguments(whole[start + 2 : end])]
+    arguments = _split_arguments(call[_find_opening(call) + 1 : -1])
     if len(parameters) != len(arguments):
         return None
     given = dict(zip(parameters, arguments, strict=True))
     body: list[Word] = []
     for word in whole[opening + 1 : -1]:
         body += given.get(word.text, (word,)) if word.part is DeclarationPart.PLAIN else (word,)
-    last = _start(body, max(len(body) - 1, 0))
+    last = _find_statement_start(body, max(len(body) - 1, 0))
     if body and body[last].text == 'return':
         return tuple(body[:last]), tuple(body[last + 1 : -1])
     return tuple(body), ()
 
 
-def _match(whole: Sequence[Word], place: int) -> int:
+def _find_closing(whole: Sequence[Word], place: int) -> int:
     """Where the bracket closes that opens at a place; the end if it does not."""
     depth = 0
     for number in range(place, len(whole)):
@@ -105,12 +107,12 @@ def _match(whole: Sequence[Word], place: int) -> int:
     return len(whole)
 
 
-def _opening(call: Sequence[Word]) -> int:
+def _find_opening(call: Sequence[Word]) -> int:
     """Where the bracket opens that closes at the end of a call."""
-    return next(n for n in range(len(call)) if _match(call, n) == len(call) - 1)
+    return next(n for n in range(len(call)) if _find_closing(call, n) == len(call) - 1)
 
 
-def _split(inner: Sequence[Word]) -> list[Words]:
+def _split_arguments(inner: Sequence[Word]) -> list[Words]:
     """Parts between commas that stand in no bracket, nor in type arguments."""
     if not inner:
         return []
@@ -125,7 +127,7 @@ def _split(inner: Sequence[Word]) -> list[Words]:
     return [tuple(part) for part in parts]
 
 
-def _name(parameter: Sequence[Word]) -> str:
+def _get_parameter_name(parameter: Sequence[Word]) -> str:
     return next(
         (word.text for word in reversed(parameter) if word.part is DeclarationPart.PLAIN), ''
     )

@@ -25,29 +25,29 @@ Match = tuple[Test, Test]
 """(old, new)."""
 
 
-def match(
+def match_tests(
     deleted: Sequence[Test], inserted: Sequence[Test], gone: Container[str] = ()
 ) -> tuple[Match, ...]:
     """One-to-one matches, best first: equal bodies, then equal names, then similar bodies.
 
     gone holds the test classes that do not stand at new: theirs may be edited in any class.
     """
-    pool = _Pool(deleted, inserted)
-    pool.take(_equal_bodies(pool))
-    lineage = _lineage(pool)
-    pool.take(_same_names(pool, lineage))
-    pool.take(_similar_bodies(pool, lineage, gone))
+    pool = _MatchPool(deleted, inserted)
+    pool.take_matches(_match_equal_bodies(pool))
+    lineage = _find_lineage(pool)
+    pool.take_matches(_match_same_names(pool, lineage))
+    pool.take_matches(_match_similar_bodies(pool, lineage, gone))
     return tuple(pool.matches)
 
 
-class _Pool:
+class _MatchPool:
     def __init__(self, deleted: Sequence[Test], inserted: Sequence[Test]) -> None:
         self.old = dict.fromkeys(deleted)
         self.new = dict.fromkeys(inserted)
         self.matches: list[Match] = []
-        self.old_classes = {_class(test) for test in deleted}
+        self.old_classes = {_get_class(test) for test in deleted}
 
-    def take(self, ranked: Iterable[Match]) -> None:
+    def take_matches(self, ranked: Iterable[Match]) -> None:
         """Accept matches in the order given, each method once."""
         for old, new in ranked:
             if old in self.old and new in self.new:
@@ -55,47 +55,53 @@ class _Pool:
                 self.matches.append((old, new))
 
 
-def _equal_bodies(pool: _Pool) -> list[Match]:
+def _match_equal_bodies(pool: _MatchPool) -> list[Match]:
     by_body = defaultdict(list)
     for test in pool.old:
         by_body[test.member.bare_hash].append(test)
     pairs = [(old, new) for new in pool.new for old in by_body[new.member.bare_hash]]
-    return sorted(pairs, key=_distance)
+    return sorted(pairs, key=_get_distance_key)
 
 
-def _distance(pair: Match) -> tuple[object, ...]:
+def _get_distance_key(pair: Match) -> tuple[object, ...]:
     """Nearest first: same name, file, simple class name, parameters; then by their identities."""
     old, new = (test.method for test in pair)
     return (
         old.test_method != new.test_method,
         old.test_file != new.test_file,
-        _simple(old.test_class) != _simple(new.test_class),
+        _get_simple_name(old.test_class) != _get_simple_name(new.test_class),
         old.parameters != new.parameters,
-        _order(pair[0]),
-        _order(pair[1]),
+        _get_order_key(pair[0]),
+        _get_order_key(pair[1]),
     )
 
 
-def _lineage(pool: _Pool) -> set[tuple[str, str]]:
+def _find_lineage(pool: _MatchPool) -> set[tuple[str, str]]:
     """(old class, new class) that are one class: the same, moved or renamed.
 
     Renamed is a class that most equal bodies of another went to; moved one with the same simple
     name. A class that stays where it is may still have given methods to another.
     """
-    votes = Counter((_class(old), _class(new)) for old, new in pool.matches)
-    found = {pair for pair, count in votes.items() if count >= _half(pool, pair[0], votes)}
-    new_classes = {_class(test) for test in pool.new}
+    votes = Counter((_get_class(old), _get_class(new)) for old, new in pool.matches)
+    class_pairs = {
+        pair for pair, count in votes.items() if count >= _compute_half(pool, pair[0], votes)
+    }
+    new_classes = {_get_class(test) for test in pool.new}
     for old in pool.old_classes:
-        found |= {(old, new) for new in new_classes if old == new or _simple(old) == _simple(new)}
-    return found
+        class_pairs |= {
+            (old, new)
+            for new in new_classes
+            if old == new or _get_simple_name(old) == _get_simple_name(new)
+        }
+    return class_pairs
 
 
-def _half(pool: _Pool, old: str, votes: Counter[tuple[str, str]]) -> float:
-    left = sum(1 for test in pool.old if _class(test) == old)
+def _compute_half(pool: _MatchPool, old: str, votes: Counter[tuple[str, str]]) -> float:
+    left = sum(1 for test in pool.old if _get_class(test) == old)
     return (left + sum(count for (first, _), count in votes.items() if first == old)) / 2
 
 
-def _same_names(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
+def _match_same_names(pool: _MatchPool, lineage: set[tuple[str, str]]) -> list[Match]:
     by_name = defaultdict(list)
     for test in pool.old:
         by_name[test.method.test_method].append(test)
@@ -103,32 +109,32 @@ def _same_names(pool: _Pool, lineage: set[tuple[str, str]]) -> list[Match]:
         (old, new)
         for new in pool.new
         for old in by_name[new.method.test_method]
-        if (_class(old), _class(new)) in lineage
+        if (_get_class(old), _get_class(new)) in lineage
     ]
-    return sorted(pairs, key=lambda pair: (-_similarity(*pair), *_distance(pair)))
+    return sorted(pairs, key=lambda pair: (-_compute_similarity(*pair), *_get_distance_key(pair)))
 
 
-def _similar_bodies(
-    pool: _Pool, lineage: set[tuple[str, str]], gone: Container[str]
+def _match_similar_bodies(
+    pool: _MatchPool, lineage: set[tuple[str, str]], gone: Container[str]
 ) -> list[Match]:
     by_class = defaultdict(list)
     for test in pool.old:
-        by_class[_class(test)].append(test)
+        by_class[_get_class(test)].append(test)
     scored = [
         (score, (old, new))
         for new in pool.new
         for old_class, tests in by_class.items()
-        if old_class in gone or (old_class, _class(new)) in lineage
+        if old_class in gone or (old_class, _get_class(new)) in lineage
         for old in tests
-        if (score := _similarity(old, new, SIMILAR)) >= SIMILAR
+        if (score := _compute_similarity(old, new, SIMILAR)) >= SIMILAR
     ]
-    scored.sort(key=lambda item: (-item[0], *_distance(item[1])))
+    scored.sort(key=lambda item: (-item[0], *_get_distance_key(item[1])))
     return [pair for _, pair in scored]
 
 
-def _similarity(old: Test, new: Test, least: float = 0.0) -> float:
+def _compute_similarity(old: Test, new: Test, least: float = 0.0) -> float:
     """Share of common tokens in order, own names left out; 0 if it cannot reach `least`."""
-    a, b = _body(old), _body(new)
+    a, b = _list_body_tokens(old), _list_body_tokens(new)
     length = len(a) + len(b)
     if 2 * min(len(a), len(b)) < least * length:
         return 0.0
@@ -138,24 +144,24 @@ def _similarity(old: Test, new: Test, least: float = 0.0) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _body(test: Test) -> tuple[str, ...]:
+def _list_body_tokens(test: Test) -> tuple[str, ...]:
     own = {test.method.test_method, test.unit.type.simple}
     return tuple(token for token in test.member.tokens if token not in own)
 
 
-def _class(test: Test) -> str:
+def _get_class(test: Test) -> str:
     return test.method.test_class
 
 
-def _simple(test_class: str) -> str:
+def _get_simple_name(test_class: str) -> str:
     return test_class.rpartition('.')[2]
 
 
-def _order(test: Test) -> tuple[str, int, str]:
+def _get_order_key(test: Test) -> tuple[str, int, str]:
     return test.method.test_file, test.member.start_byte, test.method.test_class
 
 
-def keyed(tests: Iterable[Test]) -> Iterator[tuple[tuple[str, ...], Test]]:
+def pair_with_keys(tests: Iterable[Test]) -> Iterator[tuple[tuple[str, ...], Test]]:
     """Each test under the key by which it is the same method at both ends."""
     for test in tests:
         method = test.method

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import Member
-from coevo.languages.reading import Tree
+from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import Refactorings
-from coevo.languages.table import reading
-from coevo.languages.table import reading_at
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_reading_of_file
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from miners.diffs.declarations import rest
+from miners.diffs.declarations import make_type_rest
 from miners.diffs.refactored import Declaration
-from miners.diffs.refactored import all_only_refactored
-from miners.diffs.refactored import only_refactored
+from miners.diffs.refactored import are_all_only_refactored
+from miners.diffs.refactored import is_only_refactored
 from miners.diffs.sources import SourceChange
 
 
-def test_only_refactored(
+def is_test_only_refactored(
     repository: Repository,
     pair: Pair,
     refactorings: Refactorings,
@@ -28,45 +28,45 @@ def test_only_refactored(
 ) -> bool | None:
     """None if that is unknown."""
     old, new = (
-        _test(repository, commit.rev, method) if method is not None else None
+        _find_test_declaration(repository, commit.rev, method) if method is not None else None
         for commit, method in zip((pair.old, pair.new), ends, strict=True)
     )
-    return only_refactored(refactorings, old, new)
+    return is_only_refactored(refactorings, old, new)
 
 
-def source_only_refactored(
+def is_source_only_refactored(
     repository: Repository,
     pair: Pair,
     refactorings: Refactorings,
     changes: Sequence[SourceChange],
 ) -> bool | None:
     """Of all the changed declarations of a test; False if it has none, None if it is unknown."""
-    parsed = reading(pair.language)
-    old, new = (parsed.tree(repository, commit.rev) for commit in (pair.old, pair.new))
-    return all_only_refactored(
+    parsed = get_reading(pair.language)
+    old, new = (parsed.open_tree(repository, commit.rev) for commit in (pair.old, pair.new))
+    return are_all_only_refactored(
         refactorings,
         (
             (
-                _declaration(old, change.old, change.old_member, change),
-                _declaration(new, change.new, change.new_member, change),
+                _make_declaration(old, change.old, change.old_member, change),
+                _make_declaration(new, change.new, change.new_member, change),
             )
             for change in changes
         ),
     )
 
 
-def _declaration(
-    side: Tree, located: Located | None, member: Member | None, change: SourceChange
+def _make_declaration(
+    side: RevisionTree, located: LocatedType | None, member: Member | None, change: SourceChange
 ) -> Declaration | None:
     """A change at one end: a member, or what a type is beside its methods."""
     if located is None:
         return None
     if change.member is None:
-        return rest(located.path, side.content(located.path), located.type)
-    return _member(located, member) if member is not None else None
+        return make_type_rest(located.path, side.read_content(located.path), located.type)
+    return _make_member_declaration(located, member) if member is not None else None
 
 
-def _member(located: Located, member: Member) -> Declaration:
+def _make_member_declaration(located: LocatedType, member: Member) -> Declaration:
     return Declaration(
         file=located.path,
         start_line=member.start_line,
@@ -75,12 +75,18 @@ def _member(located: Located, member: Member) -> Declaration:
     )
 
 
-def _test(repository: Repository, rev: str, method: TestMethod) -> Declaration | None:
+def _find_test_declaration(
+    repository: Repository, rev: str, method: TestMethod
+) -> Declaration | None:
     """A test method as it stands in its file."""
-    file = reading_at(method.test_file).tree(repository, rev).file(method.test_file)
+    file = (
+        get_reading_of_file(method.test_file)
+        .open_tree(repository, rev)
+        .parse_file(method.test_file)
+    )
     for type_ in file.types:
         for member in type_.members:
             named = (type_.name, member.name, member.parameters)
             if named == (method.test_class, method.test_method, method.parameters):
-                return _member(Located(method.test_file, type_), member)
+                return _make_member_declaration(LocatedType(method.test_file, type_), member)
     return None

@@ -20,8 +20,8 @@ from coevo.languages.refactorings import RefactoringLocation
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 from miners.diffs.declarations import Declaration
-from miners.diffs.declarations import skeleton
-from miners.diffs.declarations import words
+from miners.diffs.declarations import extract_skeleton
+from miners.diffs.declarations import split_words
 
 _ANY_PART = (
     DeclarationPart.CALL,
@@ -50,7 +50,7 @@ Qualified = Mapping[tuple[str, ...], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class RenamedNames:
     """What may have another name: (part, old, new), and types by their full names at each end.
 
     visible  whether the method's own access modifier may be another one
@@ -62,40 +62,50 @@ class Names:
     new_types: Qualified
 
 
-def names(
+def collect_names(
     found: Sequence[Refactoring], old: Sequence[Declaration], new: Sequence[Declaration]
-) -> Names:
+) -> RenamedNames:
     """The names that refactorings list, those of variables only if declared in old and new."""
-    listed = [(one.type, *end) for one in found if (end := ends(one)) is not None]
+    listed = [
+        (refactoring.type, *end)
+        for refactoring in found
+        if (end := find_ends(refactoring)) is not None
+    ]
     types = [(left, right) for kind, left, right in listed if kind in CLASSES]
-    return Names(
+    return RenamedNames(
         renamed=frozenset(
-            (part, _simple(left), _simple(right))
+            (part, _get_simple_name(left), _get_simple_name(right))
             for kind, left, right in listed
             for part in _PARTS.get(kind, ())
             if kind not in _LOCAL or (_is_within(left, old) and _is_within(right, new))
         ),
-        visible=any(_changes_access(one, old, new) for one in found),
-        old_types={_full(left): right.element for left, right in types if '.' in left.element},
-        new_types={_full(right): right.element for _, right in types if '.' in right.element},
+        visible=any(_changes_access(refactoring, old, new) for refactoring in found),
+        old_types={
+            _split_full_name(left): right.element for left, right in types if '.' in left.element
+        },
+        new_types={
+            _split_full_name(right): right.element for _, right in types if '.' in right.element
+        },
     )
 
 
-def renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
+def is_renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
     """Whether new is old but for names, comments and formatting."""
-    before, after = skeleton(old), skeleton(new)
-    if tuple(_not_access(before)) != tuple(_not_access(after)):
+    before, after = extract_skeleton(old), extract_skeleton(new)
+    if tuple(_drop_access_texts(before)) != tuple(_drop_access_texts(after)):
         return False  # nearly always, and much cheaper than to gather the names
-    known = names(found, [old], [new])
-    return equal_after_renaming(words(old.file, old.source), words(new.file, new.source), known)
+    known = collect_names(found, [old], [new])
+    return are_equal_after_renaming(
+        split_words(old.file, old.source), split_words(new.file, new.source), known
+    )
 
 
-def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names) -> bool:
+def are_equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: RenamedNames) -> bool:
     """Whether two sequences of words differ in nothing but names that are known to differ."""
     if known.visible:
-        old, new = _without_access(old), _without_access(new)
-    before = list(_collapsed(old, known.old_types))
-    after = list(_collapsed(new, known.new_types))
+        old, new = _drop_access_modifiers(old), _drop_access_modifiers(new)
+    before = list(_collapse_names(old, known.old_types))
+    after = list(_collapse_names(new, known.new_types))
     if len(before) != len(after):
         return False
     forward: dict[tuple[DeclarationPart, str], str] = {}
@@ -113,10 +123,18 @@ def equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Names)
     return True
 
 
-def ends(refactoring: Refactoring) -> tuple[RefactoringLocation, RefactoringLocation] | None:
+def find_ends(refactoring: Refactoring) -> tuple[RefactoringLocation, RefactoringLocation] | None:
     """What is renamed or moved, at old and at new; None for refactorings of another kind."""
-    left = [one for one in refactoring.left if one.element and one.role.startswith('original')]
-    right = [one for one in refactoring.right if one.element and one.role.endswith('declaration')]
+    left = [
+        location
+        for location in refactoring.left
+        if location.element and location.role.startswith('original')
+    ]
+    right = [
+        location
+        for location in refactoring.right
+        if location.element and location.role.endswith('declaration')
+    ]
     return (left[0], right[0]) if left and right else None
 
 
@@ -125,12 +143,12 @@ def _changes_access(
 ) -> bool:
     """Whether a refactoring is of the access modifier of a method that is declared in old and new."""
     return one.type == _ACCESS and any(
-        _is_method(left, old) and _is_method(right, new)
+        _is_declared_in(left, old) and _is_declared_in(right, new)
         for left, right in product(one.left, one.right)
     )
 
 
-def _is_method(location: RefactoringLocation, declarations: Sequence[Declaration]) -> bool:
+def _is_declared_in(location: RefactoringLocation, declarations: Sequence[Declaration]) -> bool:
     """Whether a method is one of some declarations; it may begin with its comment."""
     return any(
         location.file == each.file
@@ -140,34 +158,36 @@ def _is_method(location: RefactoringLocation, declarations: Sequence[Declaration
     )
 
 
-def _without_access(sequence: Sequence[Word]) -> Sequence[Word]:
+def _drop_access_modifiers(sequence: Sequence[Word]) -> Sequence[Word]:
     """A method's words without the access modifiers before its name; those of local types stay."""
     name = next((n for n, word in enumerate(sequence) if word.part is DeclarationPart.CALL), 0)
     head = [word for word in sequence[:name] if word.text not in _MODIFIERS]
     return (*head, *sequence[name:])
 
 
-def _not_access(texts: Sequence[str]) -> Iterator[str]:
+def _drop_access_texts(texts: Sequence[str]) -> Iterator[str]:
     return (text for text in texts if text not in _MODIFIERS)
 
 
-def _collapsed(sequence: Sequence[Word], types: Qualified) -> Iterator[tuple[DeclarationPart, str]]:
+def _collapse_names(
+    sequence: Sequence[Word], types: Qualified
+) -> Iterator[tuple[DeclarationPart, str]]:
     """Words with their parts; the full name of a type that moved is one word."""
     lengths = sorted({len(name) for name in types}, reverse=True)
-    place = 0
-    while place < len(sequence):
+    position = 0
+    while position < len(sequence):
         for length in lengths:
-            name = types.get(tuple(word.text for word in sequence[place : place + length]))
+            name = types.get(tuple(word.text for word in sequence[position : position + length]))
             if name is not None:
                 yield DeclarationPart.TYPE, name
-                place += length
+                position += length
                 break
         else:
-            yield sequence[place].part, sequence[place].text
-            place += 1
+            yield sequence[position].part, sequence[position].text
+            position += 1
 
 
-def _simple(location: RefactoringLocation) -> str:
+def _get_simple_name(location: RefactoringLocation) -> str:
     """The name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
     method = _METHOD.search(location.element)
     if method is not None:
@@ -175,7 +195,7 @@ def _simple(location: RefactoringLocation) -> str:
     return location.element.partition(' : ')[0].partition('<')[0].rpartition('.')[2]
 
 
-def _full(location: RefactoringLocation) -> tuple[str, ...]:
+def _split_full_name(location: RefactoringLocation) -> tuple[str, ...]:
     return tuple(re.split(r'(\.)', location.element.partition('<')[0]))
 
 

@@ -13,53 +13,55 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
-from coevo.languages.table import language_at
+from coevo.languages.table import detect_file_language
 from coevo.model.records import TestMethod
-from miners.diffs.contexts import test_tree
+from miners.diffs.contexts import load_test_tree
 
 # How many of each kind of neighbour are named: one that passes is enough.
 SIBLINGS = 8
 
 
-def methods_by_module(
+def group_methods_by_module(
     repository: Repository, rev: str, language: str
 ) -> Mapping[str, tuple[TestMethod, ...]]:
     """All test methods that a revision declares, by file and in the order of the text."""
-    found: dict[str, list[TestMethod]] = {}
-    tests = test_tree(repository, rev, language)
-    for path in tests.tree.paths(Side.TEST):
-        for test in tests.tests(path):
-            found.setdefault(test.method.module, []).append(test.method)
-    return {module: tuple(methods) for module, methods in sorted(found.items())}
+    by_module: dict[str, list[TestMethod]] = {}
+    tests = load_test_tree(repository, rev, language)
+    for path in tests.tree.list_paths(Side.TEST):
+        for test in tests.list_tests(path):
+            by_module.setdefault(test.method.module, []).append(test.method)
+    return {module: tuple(methods) for module, methods in sorted(by_module.items())}
 
 
-def siblings(
+def find_siblings(
     repository: Repository, rev: str, method: TestMethod
 ) -> Iterator[tuple[TestMethod, ...]]:
     """Other test methods of the same class, of the same file, then of the same module.
 
     Of the module, by turns from the nearest files. Found as they are asked for.
     """
-    tests = test_tree(repository, rev, language_at(method.test_file))
-    own = [test.method for test in tests.tests(method.test_file) if test.method != method]
+    tests = load_test_tree(repository, rev, detect_file_language(method.test_file))
+    own = [test.method for test in tests.list_tests(method.test_file) if test.method != method]
     yield tuple(m for m in own if m.test_class == method.test_class)[:SIBLINGS]
     yield tuple(m for m in own if m.test_class != method.test_class)[:SIBLINGS]
     paths = [
         path
-        for path in tests.tree.paths(Side.TEST)
-        if path != method.test_file and tests.tree.module(path) == method.module
+        for path in tests.tree.list_paths(Side.TEST)
+        if path != method.test_file and tests.tree.find_module(path) == method.module
     ]
-    paths.sort(key=lambda path: (-_shared_folders(path, method.test_file), path))
-    nearest = islice((found for path in paths if (found := tests.tests(path))), SIBLINGS)
+    paths.sort(key=lambda path: (-_count_shared_folders(path, method.test_file), path))
+    nearest = islice(
+        (file_tests for path in paths if (file_tests := tests.list_tests(path))), SIBLINGS
+    )
     turns = chain.from_iterable(zip_longest(*nearest))
     yield tuple(islice((test.method for test in turns if test is not None), SIBLINGS))
 
 
-def _shared_folders(path: str, other: str) -> int:
-    return shared_start(PurePosixPath(path).parent.parts, PurePosixPath(other).parent.parts)
+def _count_shared_folders(path: str, other: str) -> int:
+    return count_shared_start(PurePosixPath(path).parent.parts, PurePosixPath(other).parent.parts)
 
 
-def shared_start(one: Sequence[str], other: Sequence[str]) -> int:
+def count_shared_start(one: Sequence[str], other: Sequence[str]) -> int:
     """With how many equal parts, or letters, two begin."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import Member
-from coevo.languages.reading import Tree
+from coevo.languages.reading import RevisionTree
 from coevo.model.dependencies import Revised
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 
 _SHARED = 0.5
 """Least share of equal members for which a type of the same simple name is the same type moved."""
@@ -31,16 +31,16 @@ class SourceChange:
     """
 
     revised: Revised
-    old: Located | None
-    new: Located | None
+    old: LocatedType | None
+    new: LocatedType | None
     old_member: Member | None
     new_member: Member | None
 
     @property
-    def located(self) -> Located:
-        found = self.new if self.revised is not Revised.REMOVED else self.old
-        assert found is not None
-        return found
+    def located(self) -> LocatedType:
+        location = self.new if self.revised is not Revised.REMOVED else self.old
+        assert location is not None
+        return location
 
     @property
     def member(self) -> Member | None:
@@ -52,47 +52,49 @@ class SourceChange:
 
     @property
     def lines(self) -> tuple[int, int]:
-        place = self.member or self.located.type
-        return place.start_line, place.end_line
+        node = self.member or self.located.type
+        return node.start_line, node.end_line
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         """`pkg.Type#method(Parameter,Types)`, or the type's name."""
         if self.member is None:
             return self.located.type.name
         return f'{self.located.type.name}#{self.member.name}({",".join(self.member.parameters)})'
 
 
-def source_changes(
-    old: Tree, new: Tree, old_paths: Iterable[str], new_paths: Iterable[str]
+def find_source_changes(
+    old: RevisionTree, new: RevisionTree, old_paths: Iterable[str], new_paths: Iterable[str]
 ) -> tuple[SourceChange, ...]:
     """The changes between the source files that differ and were written here, in a fixed order."""
     olds = [
-        Located(path, type_)
+        LocatedType(path, type_)
         for path in old_paths
         if _is_written(path, old, new)
-        for type_ in old.file(path).types
+        for type_ in old.parse_file(path).types
     ]
     news = [
-        Located(path, type_)
+        LocatedType(path, type_)
         for path in new_paths
         if _is_written(path, old, new)
-        for type_ in new.file(path).types
+        for type_ in new.parse_file(path).types
     ]
-    found: list[SourceChange] = []
+    changes: list[SourceChange] = []
     for before, after in _pair_up(olds, news):
-        found += _type_changes(before, after)
-    return tuple(sorted(found, key=lambda c: (c.located.path, *c.lines, c.qualified, c.revised)))
+        changes += _compare_types(before, after)
+    return tuple(
+        sorted(changes, key=lambda c: (c.located.path, *c.lines, c.qualified_name, c.revised))
+    )
 
 
-def _is_written(path: str, old: Tree, new: Tree) -> bool:
+def _is_written(path: str, old: RevisionTree, new: RevisionTree) -> bool:
     """By the file at new, or at old where it was deleted: no test is to follow a generator."""
-    return (new if path in new.entries else old).origin(path) is Origin.WRITTEN
+    return (new if path in new.entries else old).find_origin(path) is FileOrigin.WRITTEN
 
 
 def _pair_up(
-    olds: list[Located], news: list[Located]
-) -> Iterator[tuple[Located | None, Located | None]]:
+    olds: list[LocatedType], news: list[LocatedType]
+) -> Iterator[tuple[LocatedType | None, LocatedType | None]]:
     """Types of the same path and name, then those that moved, then those at one end only."""
     by_place = {(located.path, located.type.name): located for located in olds}
     rest = []
@@ -105,7 +107,7 @@ def _pair_up(
     for old in by_place.values():
         by_name[old.type.simple].append(old)
     for new in rest:
-        old = _moved_from(new, by_name[new.type.simple])
+        old = _find_moved_type(new, by_name[new.type.simple])
         if old is not None:
             by_name[new.type.simple].remove(old)
         yield old, new
@@ -113,35 +115,35 @@ def _pair_up(
         yield old, None
 
 
-def _moved_from(new: Located, olds: list[Located]) -> Located | None:
-    scored = [(_share(old.type, new.type), old.path) for old in olds]
+def _find_moved_type(new: LocatedType, olds: list[LocatedType]) -> LocatedType | None:
+    scored = [(_compute_share(old.type, new.type), old.path) for old in olds]
     best = max(scored, default=(0.0, ''))
     if best[0] < _SHARED:
         return None
-    return next(old for old in olds if (_share(old.type, new.type), old.path) == best)
+    return next(old for old in olds if (_compute_share(old.type, new.type), old.path) == best)
 
 
-def _share(old: DeclaredType, new: DeclaredType) -> float:
+def _compute_share(old: DeclaredType, new: DeclaredType) -> float:
     """Share of equal members, the header counted as one; 1 where both are the same."""
-    before = {old.header_hash, *(member.hash for member in _callables(old).values())}
-    after = {new.header_hash, *(member.hash for member in _callables(new).values())}
+    before = {old.header_hash, *(member.hash for member in _list_callables(old).values())}
+    after = {new.header_hash, *(member.hash for member in _list_callables(new).values())}
     return len(before & after) / max(len(before), len(after))
 
 
-def _type_changes(old: Located | None, new: Located | None) -> Iterator[SourceChange]:
-    before = _callables(old.type) if old else {}
-    after = _callables(new.type) if new else {}
+def _compare_types(old: LocatedType | None, new: LocatedType | None) -> Iterator[SourceChange]:
+    before = _list_callables(old.type) if old else {}
+    after = _list_callables(new.type) if new else {}
     headers = [(at.type.name, at.type.header_hash) if at else None for at in (old, new)]
     if headers[0] != headers[1]:
-        yield _change(old, new, None, None)
+        yield _make_change(old, new, None, None)
     for key in dict.fromkeys([*before, *after]):
-        one, other = before.get(key), after.get(key)
-        if (one.hash if one else None) != (other.hash if other else None):
-            yield _change(old, new, one, other)
+        old_member, other = before.get(key), after.get(key)
+        if (old_member.hash if old_member else None) != (other.hash if other else None):
+            yield _make_change(old, new, old_member, other)
 
 
-def _change(
-    old: Located | None, new: Located | None, one: Member | None, other: Member | None
+def _make_change(
+    old: LocatedType | None, new: LocatedType | None, one: Member | None, other: Member | None
 ) -> SourceChange:
     at_old, at_new = (one, other) if one or other else (old, new)
     if at_old is None:
@@ -151,7 +153,7 @@ def _change(
     return SourceChange(revised=revised, old=old, new=new, old_member=one, new_member=other)
 
 
-def _callables(type_: DeclaredType) -> dict[tuple[str, ...], Member]:
+def _list_callables(type_: DeclaredType) -> dict[tuple[str, ...], Member]:
     return {
         (member.kind, member.name, *member.parameters): member
         for member in type_.members

@@ -16,9 +16,9 @@ from coevo.languages.refactorings import Refactoring
 from coevo.languages.refactorings import RefactoringLocation
 from miners.diffs.declarations import Declaration
 from miners.diffs.inlining import Call
-from miners.diffs.inlining import expanded
-from miners.diffs.renaming import equal_after_renaming
-from miners.diffs.renaming import names
+from miners.diffs.inlining import inline_calls
+from miners.diffs.renaming import are_equal_after_renaming
+from miners.diffs.renaming import collect_names
 
 _EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
 _INLININGS = ('Inline Method', 'Move And Inline Method')
@@ -42,32 +42,34 @@ class Transfer:
     pure: bool | None
 
 
-def transfers_of(found: Sequence[Refactoring]) -> Iterator[Transfer]:
+def list_transfers(found: Sequence[Refactoring]) -> Iterator[Transfer]:
     """Those that refactorings list."""
-    for one in found:
-        extracted = one.type in _EXTRACTIONS
-        if not extracted and one.type not in _INLININGS:
+    for refactoring in found:
+        extracted = refactoring.type in _EXTRACTIONS
+        if not extracted and refactoring.type not in _INLININGS:
             continue
         kind = 'extracted' if extracted else 'inlined'
-        there = one.right if extracted else one.left
-        old, new = (_in_role(end, *_HOSTS) for end in (one.left, one.right))
-        other = _in_role(there, f'{kind} method declaration')
+        there = refactoring.right if extracted else refactoring.left
+        old, new = (_filter_by_role(end, *_HOSTS) for end in (refactoring.left, refactoring.right))
+        other = _filter_by_role(there, f'{kind} method declaration')
         if old and new and other:
             yield Transfer(
                 extracted=extracted,
                 old=old[0],
                 new=new[0],
                 other=other[0],
-                calls=_in_role(there, f'{kind} method invocation'),
-                pure=one.pure,
+                calls=_filter_by_role(there, f'{kind} method invocation'),
+                pure=refactoring.pure,
             )
 
 
-def _in_role(side: Sequence[RefactoringLocation], *roles: str) -> tuple[RefactoringLocation, ...]:
-    return tuple(one for one in side if one.role.startswith(roles))
+def _filter_by_role(
+    side: Sequence[RefactoringLocation], *roles: str
+) -> tuple[RefactoringLocation, ...]:
+    return tuple(location for location in side if location.role.startswith(roles))
 
 
-def undone(transfers: Sequence[Transfer], found: Sequence[Refactoring]) -> bool:
+def is_same_after_undoing(transfers: Sequence[Transfer], found: Sequence[Refactoring]) -> bool:
     """Whether a method is the same at both ends with the other methods in place of their calls.
 
     All transfers are of one method.
@@ -75,20 +77,20 @@ def undone(transfers: Sequence[Transfer], found: Sequence[Refactoring]) -> bool:
     if any(each.pure is False for each in transfers):
         return False
     old, new = transfers[0].old, transfers[0].new
-    before = expanded(old, _calls(each for each in transfers if not each.extracted))
-    after = expanded(new, _calls(each for each in transfers if each.extracted))
+    before = inline_calls(old, _list_calls(each for each in transfers if not each.extracted))
+    after = inline_calls(new, _list_calls(each for each in transfers if each.extracted))
     if before is None or after is None:
         return False
-    others = [declaration_of(each.other) for each in transfers]
-    known = names(found, [declaration_of(old), *others], [declaration_of(new), *others])
-    return equal_after_renaming(before, after, known)
+    others = [make_declaration(each.other) for each in transfers]
+    known = collect_names(found, [make_declaration(old), *others], [make_declaration(new), *others])
+    return are_equal_after_renaming(before, after, known)
 
 
-def _calls(transfers: Iterable[Transfer]) -> list[Call]:
+def _list_calls(transfers: Iterable[Transfer]) -> list[Call]:
     return [(call, each.other) for each in transfers for call in each.calls]
 
 
-def declaration_of(location: RefactoringLocation) -> Declaration:
+def make_declaration(location: RefactoringLocation) -> Declaration:
     """A location that is a declaration, as one."""
     return Declaration(
         file=location.file,

@@ -38,7 +38,7 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
-class Budgets:
+class TokenBudgets:
     """Kept from the headers of answers; a reset is taken relative to the answer's own date, so
     that a wrong clock here makes no wait wrong."""
 
@@ -49,51 +49,55 @@ class Budgets:
         self._free_at: dict[tuple[int, Resource], float] = {}
         self._resting: dict[int, float] = {}
 
-    def choose(self, resource: Resource, affinity: int = 0) -> GitHubToken | None:
+    def choose_token(self, resource: Resource, affinity: int = 0) -> GitHubToken | None:
         """A token that may ask now: of those the one that `affinity` falls on, else the next."""
         now = self._clock.monotonic()
         count = len(self._tokens)
         order = [self._tokens[(affinity + step) % count] for step in range(count)]
-        return next((one for one in order if self._free(one, resource) <= now), None)
+        return next(
+            (token for token in order if self._find_free_time(token, resource) <= now), None
+        )
 
-    def wait(self, resource: Resource) -> float:
+    def compute_wait(self, resource: Resource) -> float:
         """Seconds until a token may ask again, never negative; ValueError if there is none."""
-        free_at = min(self._free(one, resource) for one in self._tokens)
+        free_at = min(self._find_free_time(token, resource) for token in self._tokens)
         return max(0.0, free_at - self._clock.monotonic())
 
-    def note(self, token: GitHubToken, resource: Resource, headers: Mapping[str, str]) -> None:
+    def note_headers(
+        self, token: GitHubToken, resource: Resource, headers: Mapping[str, str]
+    ) -> None:
         """Take over what an answer says of the token's budget."""
-        if _number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
+        if _parse_number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
             self._free_at.pop((token.number, resource), None)
             return
-        date = self._date(headers)
-        reset = _number(headers, 'x-ratelimit-reset', date + _UNTOLD)
+        date = self._parse_date(headers)
+        reset = _parse_number(headers, 'x-ratelimit-reset', date + _UNTOLD)
         seconds = max(0.0, reset - date) + _MARGIN
         self._free_at[token.number, resource] = self._clock.monotonic() + seconds
 
-    def rest(self, token: GitHubToken, seconds: float) -> None:
+    def rest_token(self, token: GitHubToken, seconds: float) -> None:
         """Let a token ask nothing for a while, whatever its budgets: a secondary limit."""
         self._resting[token.number] = self._clock.monotonic() + max(0.0, seconds)
 
-    def forget(self, token: GitHubToken) -> None:
+    def forget_token(self, token: GitHubToken) -> None:
         """GitHub does not know this token (any more)."""
         self._tokens.remove(token)
 
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def _free(self, token: GitHubToken, resource: Resource) -> float:
+    def _find_free_time(self, token: GitHubToken, resource: Resource) -> float:
         spent = self._free_at.get((token.number, resource), 0.0)
         return max(spent, self._resting.get(token.number, 0.0))
 
-    def _date(self, headers: Mapping[str, str]) -> float:
+    def _parse_date(self, headers: Mapping[str, str]) -> float:
         try:
             return parsedate_to_datetime(headers['date']).timestamp()
         except (KeyError, ValueError, TypeError):
             return self._clock.wall()
 
 
-def _number(headers: Mapping[str, str], name: str, otherwise: float) -> float:
+def _parse_number(headers: Mapping[str, str], name: str, otherwise: float) -> float:
     """GitHub has been seen to send floats."""
     try:
         return float(headers[name])

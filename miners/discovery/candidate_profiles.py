@@ -42,7 +42,7 @@ class CandidateProfile:
         return known.BUILD_FILES if known is not None else ()
 
     @property
-    def searches(self) -> tuple[str, ...]:
+    def search_queries(self) -> tuple[str, ...]:
         """The words of each search, without stars: one for each licence that is named.
 
         GitHub takes one licence a query; all that the OSI approved would be a hundred queries.
@@ -56,7 +56,7 @@ class CandidateProfile:
             words.append(f'pushed:>={self.pushed_since.isoformat()}')
         if self.licences is None:
             return (' '.join(words),)
-        return tuple(' '.join([*words, f'license:{one.lower()}']) for one in self.licences)
+        return tuple(' '.join([*words, f'license:{licence.lower()}']) for licence in self.licences)
 
     def as_json(self) -> dict[str, Any]:
         """What it asks for, as it is recorded with a crawl."""
@@ -64,26 +64,26 @@ class CandidateProfile:
         since = self.pushed_since
         return {**plain, 'pushed_since': since.isoformat() if since is not None else None}
 
-    def accepts(self, license_: str) -> bool:
+    def accepts_licence(self, license_: str) -> bool:
         if self.licences is None:
-            return licences.approved(license_)
+            return licences.is_approved(license_)
         return license_ in self.licences
 
 
 def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
     """The profile of that name, a user's before our own; Fatal where there is none."""
-    known = profiles(file)
+    known = load_profiles(file)
     if name not in known:
         raise Fatal(f'there is no profile {name!r} of candidates; there are {", ".join(known)}')
     return known[name]
 
 
-def profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
+def load_profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
     """Ours by name, and those of a user's file, which may replace some; Fatal if it is odd."""
-    return _read(_OWN) | (_read(file) if file is not None else {})
+    return _load_profiles(_OWN) | (_load_profiles(file) if file is not None else {})
 
 
-def _read(file: Path) -> dict[str, CandidateProfile]:
+def _load_profiles(file: Path) -> dict[str, CandidateProfile]:
     try:
         tables = tomllib.loads(file.read_text(encoding='utf-8'))
     except (OSError, ValueError) as error:
@@ -91,7 +91,7 @@ def _read(file: Path) -> dict[str, CandidateProfile]:
     version = tables.pop('version', FORMAT)
     if version != FORMAT:
         raise Fatal(f'{file} has version {version!r}; this coevo reads version {FORMAT}')
-    return {name: _profile(file, name, table) for name, table in tables.items()}
+    return {name: _parse_profile(file, name, table) for name, table in tables.items()}
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -106,19 +106,19 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def _profile(file: Path, name: str, table: Any) -> CandidateProfile:
+def _parse_profile(file: Path, name: str, table: Any) -> CandidateProfile:
     where = f'profile {name!r} of {file}'
     if not re.fullmatch(r'[\w.-]+', name):
         raise Fatal(f'{where}: a name is made of letters, digits, dots and dashes')
     if not isinstance(table, dict):
         raise Fatal(f'{where} is no table: write [{name}] above its lines')
-    _check(where, table)
+    _check_table(where, table)
     osi = table['licences'] == _OSI
     licences_ = None if osi else tuple(sorted(table['licences']))
     return CandidateProfile(name=name, **{**table, 'licences': licences_})
 
 
-def _check(where: str, table: Mapping[str, Any]) -> None:
+def _check_table(where: str, table: Mapping[str, Any]) -> None:
     known = {item.name for item in fields(CandidateProfile)} - {'name'}
     for key in sorted(set(table) - known):
         raise Fatal(f'{where} has {key!r}, which means nothing; there are {", ".join(_KINDS)}')
@@ -139,5 +139,7 @@ def _check(where: str, table: Mapping[str, Any]) -> None:
     if not 0 <= table['contributors'] <= 100:
         raise Fatal(f'{where}: contributors is a number up to 100, as many as GitHub lists at once')
     named = table['licences']
-    if named != _OSI and (isinstance(named, str) or not all(type(one) is str for one in named)):
+    if named != _OSI and (
+        isinstance(named, str) or not all(type(licence) is str for licence in named)
+    ):
         raise Fatal(f'{where}: licences is "osi" or a list of SPDX ids')

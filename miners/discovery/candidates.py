@@ -57,7 +57,7 @@ class Presence(StrEnum):
     BLOCKED = 'blocked'
 
 
-class Root(StrEnum):
+class RootContent(StrEnum):
     """What lies at the root of the default branch."""
 
     BUILD_FILE = 'build_file'
@@ -66,32 +66,32 @@ class Root(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class RepositoryFacts:
     """What takes a question for each repository; None is not known.
 
     at_least_contributors  counted up to the two or so that profiles ask for
     """
 
-    root: Root | None = None
+    root: RootContent | None = None
     root_etag: str | None = None
     at_least_contributors: int | None = None
     contributors_etag: str | None = None
 
 
-def reason_against(
-    profile: CandidateProfile, seen: RepositoryMetadata, presence: Presence, facts: Facts
+def find_reason_against(
+    profile: CandidateProfile, seen: RepositoryMetadata, presence: Presence, facts: RepositoryFacts
 ) -> CandidateReason | None:
     """The first reason that holds against a repository; None for a candidate."""
     if presence in _ABSENT:
         return _ABSENT[presence]
-    plain = against_metadata(profile, seen)
+    plain = check_metadata(profile, seen)
     if plain is not None:
         return plain
-    if (profile.build_file and facts.root is None) or _contributors_open(profile, facts):
+    if (profile.build_file and facts.root is None) or _are_contributors_unknown(profile, facts):
         return CandidateReason.UNKNOWN
-    if profile.build_file and facts.root is Root.EMPTY:
+    if profile.build_file and facts.root is RootContent.EMPTY:
         return CandidateReason.EMPTY
-    if profile.build_file and facts.root is Root.NO_BUILD_FILE:
+    if profile.build_file and facts.root is RootContent.NO_BUILD_FILE:
         return CandidateReason.NO_BUILD_FILE
     if (facts.at_least_contributors or 0) < profile.contributors:
         return CandidateReason.TOO_FEW_CONTRIBUTORS
@@ -104,14 +104,14 @@ _ABSENT = {
 }
 
 
-def _contributors_open(profile: CandidateProfile, facts: Facts) -> bool:
-    without_build_file = profile.build_file and facts.root is not Root.BUILD_FILE
+def _are_contributors_unknown(profile: CandidateProfile, facts: RepositoryFacts) -> bool:
+    without_build_file = profile.build_file and facts.root is not RootContent.BUILD_FILE
     return (
         not without_build_file and profile.contributors > 0 and facts.at_least_contributors is None
     )
 
 
-def against_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
+def check_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
     """What a search's hit alone says against a repository: no question is spent on it then."""
     if seen.disabled:
         return CandidateReason.DISABLED
@@ -123,18 +123,18 @@ def against_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> Can
         return CandidateReason.WRONG_LANGUAGE
     if seen.stars < profile.stars:
         return CandidateReason.TOO_FEW_STARS
-    return _against_licence(profile, seen.license) or _against_push(profile, seen)
+    return _check_licence(profile, seen.license) or _check_push(profile, seen)
 
 
-def _against_licence(profile: CandidateProfile, license_: str | None) -> CandidateReason | None:
+def _check_licence(profile: CandidateProfile, license_: str | None) -> CandidateReason | None:
     if license_ is None:
         return CandidateReason.NO_LICENCE
     if license_ == 'NOASSERTION':
         return CandidateReason.LICENCE_UNKNOWN
-    return None if profile.accepts(license_) else CandidateReason.LICENCE_NOT_ACCEPTED
+    return None if profile.accepts_licence(license_) else CandidateReason.LICENCE_NOT_ACCEPTED
 
 
-def _against_push(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
+def _check_push(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
     since = profile.pushed_since
     if since is None or (seen.pushed_at is not None and seen.pushed_at.date() >= since):
         return None

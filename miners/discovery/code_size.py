@@ -5,15 +5,15 @@ from __future__ import annotations
 from coevo.git.objects import LINK
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 
 
-def code_size(repository: Repository, rev: str, language: str) -> tuple[int, int] | None:
+def measure_code_size(repository: Repository, rev: str, language: str) -> tuple[int, int] | None:
     """Its source files, and their lines as they stand; None where an object cannot be read.
 
     TestEvo-Bench, Table 5, has the means of both.
     """
-    suffixes = reading(language).SUFFIXES
+    suffixes = get_reading(language).SUFFIXES
     files = lines = 0
     try:
         for path, entry in repository.tree(rev).items():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
-from coevo.storage.durable import write
+from coevo.storage.durable import write_durably
 
 CRAWL = 'coevo-crawl.json'
 
@@ -25,30 +25,30 @@ _RELEASED = b'\trefs/coevo/released/'
 
 def record_crawl(repository: Repository) -> None:
     """Write down the present, unless the refs are those of the last record."""
-    listing = repository.git('for-each-ref').splitlines(keepends=True)
+    listing = repository.run_command('for-each-ref').splitlines(keepends=True)
     refs = hashlib.sha256(b''.join(x for x in listing if _RELEASED not in x)).hexdigest()
     file = repository.git_dir / CRAWL
-    if file.exists() and _read(file)['refs'] == refs:
+    if file.exists() and _load_record(file)['refs'] == refs:
         return
     now = datetime.now(tz=UTC).replace(microsecond=0)
-    write(file, [json.dumps({'crawled_at': now.isoformat(), 'refs': refs}).encode()])
+    write_durably(file, [json.dumps({'crawled_at': now.isoformat(), 'refs': refs}).encode()])
 
 
-def crawled_at(git_dir: Path) -> datetime:
+def load_crawl_time(git_dir: Path) -> datetime:
     """The time of the last record."""
     file = git_dir / CRAWL
     if not file.exists():
         raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')
-    return datetime.fromisoformat(_read(file)['crawled_at'])
+    return datetime.fromisoformat(_load_record(file)['crawled_at'])
 
 
-def refs(repository: Repository) -> tuple[tuple[str, str], ...]:
+def list_refs(repository: Repository) -> tuple[tuple[str, str], ...]:
     """What the refs of a clone say now, as (name, object id), in the order of names."""
-    listing = repository.git('for-each-ref', '--format=%(objectname) %(refname)')
+    listing = repository.run_command('for-each-ref', '--format=%(objectname) %(refname)')
     lines = (os.fsdecode(line).partition(' ') for line in listing.splitlines())
     return tuple(sorted((name, oid) for oid, _, name in lines))
 
 
-def _read(file: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads(os.fsdecode(file.read_bytes()))
-    return found
+def _load_record(file: Path) -> dict[str, str]:
+    record: dict[str, str] = json.loads(os.fsdecode(file.read_bytes()))
+    return record

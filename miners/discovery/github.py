@@ -14,23 +14,23 @@ from datetime import datetime
 from coevo.model.errors import Transient
 from miners.discovery.budgets import Resource
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Root
+from miners.discovery.candidates import RepositoryFacts
+from miners.discovery.candidates import RootContent
 from miners.discovery.github_replies import Reply
 from miners.discovery.github_requests import GitHubApi
-from miners.discovery.github_search import PartRead
-from miners.discovery.github_search import SearchFound
-from miners.discovery.github_search import search
+from miners.discovery.github_search import SearchPartResult
+from miners.discovery.github_search import SearchResult
+from miners.discovery.github_search import search_repositories
 from miners.discovery.repository_metadata import RepositoryMetadata
-from miners.discovery.repository_metadata import metadata
+from miners.discovery.repository_metadata import parse_metadata
 
 _EMPTY = 'this repository is empty'
 _TOO_MANY = 'too large to list contributors'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hits:
+class SearchHits:
     """What the searches of a profile found, by id.
 
     odd  repositories that GitHub described otherwise than agreed
@@ -38,20 +38,20 @@ class Hits:
 
     repositories: dict[int, RepositoryMetadata]
     odd: tuple[int, ...]
-    searches: tuple[SearchFound, ...]
+    searches: tuple[SearchResult, ...]
 
     @property
-    def proven(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether no repository that the searches cover can be missing."""
-        return not self.odd and all(one.proven for one in self.searches)
+        return not self.odd and all(search_result.is_complete for search_result in self.searches)
 
     @property
-    def parts(self) -> tuple[PartRead, ...]:
-        return tuple(part for one in self.searches for part in one.parts)
+    def parts(self) -> tuple[SearchPartResult, ...]:
+        return tuple(part for search_result in self.searches for part in search_result.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lookup:
+class LookupResult:
     """What became of a repository that a search no longer finds.
 
     seen  None where it is gone, or nothing has changed since `etag`
@@ -62,53 +62,59 @@ class Lookup:
     etag: str | None = None
 
 
-def discover(api: GitHubApi, profile: CandidateProfile, now: datetime) -> Hits:
+def discover_repositories(api: GitHubApi, profile: CandidateProfile, now: datetime) -> SearchHits:
     """All repositories that the searches of a profile find."""
-    searches = tuple(search(api, words, profile.stars, now) for words in profile.searches)
+    searches = tuple(
+        search_repositories(api, words, profile.stars, now) for words in profile.search_queries
+    )
     repositories: dict[int, RepositoryMetadata] = {}
     odd = []
-    for found in searches:
-        for number, item in found.items.items():
+    for search_result in searches:
+        for number, item in search_result.items.items():
             try:
-                repositories[number] = metadata(item)
+                repositories[number] = parse_metadata(item)
             except Transient:
                 odd.append(number)
-    return Hits(repositories=repositories, odd=tuple(odd), searches=searches)
+    return SearchHits(repositories=repositories, odd=tuple(odd), searches=searches)
 
 
-def look_up(api: GitHubApi, github_id: int, etag: str | None) -> Lookup:
+def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> LookupResult:
     """Ask for one repository by its number; Transient as ever."""
-    reply = _about(api, github_id, '', etag)
+    reply = _ask_about(api, github_id, '', etag)
     if reply.status == 304:
-        return Lookup(presence=Presence.LOOKUP, etag=etag)
+        return LookupResult(presence=Presence.LOOKUP, etag=etag)
     if reply.status == 200:
-        seen = metadata(reply.data)
+        seen = parse_metadata(reply.data)
         if not reply.data.get('private'):
-            return Lookup(presence=Presence.LOOKUP, seen=seen, etag=reply.etag)
+            return LookupResult(presence=Presence.LOOKUP, seen=seen, etag=reply.etag)
     blocked = reply.status in (403, 451)
-    return Lookup(presence=Presence.BLOCKED if blocked else Presence.DELETED)
+    return LookupResult(presence=Presence.BLOCKED if blocked else Presence.DELETED)
 
 
-def ask_root(api: GitHubApi, github_id: int, facts: Facts, build_files: Sequence[str]) -> Facts:
+def ask_root(
+    api: GitHubApi, github_id: int, facts: RepositoryFacts, build_files: Sequence[str]
+) -> RepositoryFacts:
     """Whether one of some files lies at the root, asked so that nothing is spent if it is as it was."""
-    root = Root.NO_BUILD_FILE
+    root = RootContent.NO_BUILD_FILE
     for name in build_files:
-        reply = _about(api, github_id, f'/contents/{name}', facts.root_etag)
+        reply = _ask_about(api, github_id, f'/contents/{name}', facts.root_etag)
         if reply.status == 304:
             return facts
         if reply.status == 200:
-            return replace(facts, root=Root.BUILD_FILE, root_etag=reply.etag)
+            return replace(facts, root=RootContent.BUILD_FILE, root_etag=reply.etag)
         if reply.status != 404:
             return replace(facts, root=None, root_etag=None)
         if reply.message.lower().startswith(_EMPTY):
-            root = Root.EMPTY
+            root = RootContent.EMPTY
             break
     return replace(facts, root=root, root_etag=None)
 
 
-def ask_contributors(api: GitHubApi, github_id: int, facts: Facts, wanted: int) -> Facts:
+def ask_contributors(
+    api: GitHubApi, github_id: int, facts: RepositoryFacts, wanted: int
+) -> RepositoryFacts:
     """How many people with an account have committed, counted up to `wanted`."""
-    reply = _about(
+    reply = _ask_about(
         api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
     )
     if reply.status == 304:
@@ -125,6 +131,8 @@ def ask_contributors(api: GitHubApi, github_id: int, facts: Facts, wanted: int) 
     return replace(facts, at_least_contributors=number, contributors_etag=None)
 
 
-def _about(api: GitHubApi, github_id: int, part: str, etag: str | None, **parameters: int) -> Reply:
+def _ask_about(
+    api: GitHubApi, github_id: int, part: str, etag: str | None, **parameters: int
+) -> Reply:
     path = f'/repositories/{github_id}{part}'
     return api.get(path, parameters, Resource.CORE, etag=etag, affinity=github_id)

@@ -12,7 +12,7 @@ from github import Github
 from github.Requester import HTTPRequestsConnectionClass
 from github.Requester import HTTPSRequestsConnectionClass
 
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import UnreadableContent
 from coevo.storage.bounded_reading import read_stream
 
 # A page of a hundred repositories has a MiB.
@@ -24,7 +24,7 @@ class UnreadableAnswer(requests.RequestException):
     """An answer that is too long, or comes too slowly."""
 
 
-def bound_answers(client: Github) -> None:
+def limit_answers(client: Github) -> None:
     """Let a client's answers be bounded; it has not asked anything yet.
 
     PyGithub takes other connections for all clients alone, and drops each after one answer then.
@@ -34,7 +34,7 @@ def bound_answers(client: Github) -> None:
     requester._Requester__connectionClass = _BOUNDED[kind]
 
 
-class _Answer:
+class _GitHubAnswer:
     """What PyGithub asks of an answer."""
 
     def __init__(self, status: int, headers: ItemsView[str, str], text: str) -> None:
@@ -47,7 +47,7 @@ class _Answer:
         return self._text
 
 
-class _Unpacked:
+class _UnpackedStream:
     """The bytes of an answer as they come, unpacked no further than is asked for."""
 
     def __init__(self, raw: urllib3.HTTPResponse) -> None:
@@ -57,23 +57,26 @@ class _Unpacked:
         return self._raw.read1(size, decode_content=True)
 
 
-class _Http(HTTPRequestsConnectionClass):
+class _BoundedHttpConnection(HTTPRequestsConnectionClass):
     def getresponse(self) -> Any:
-        return _answered(self, self.session.get)
+        return _get_answer(self, self.session.get)
 
 
-class _Https(HTTPSRequestsConnectionClass):
+class _BoundedHttpsConnection(HTTPSRequestsConnectionClass):
     def getresponse(self) -> Any:
-        return _answered(self, self.session.get)
+        return _get_answer(self, self.session.get)
 
 
-_BOUNDED = {HTTPRequestsConnectionClass: _Http, HTTPSRequestsConnectionClass: _Https}
+_BOUNDED = {
+    HTTPRequestsConnectionClass: _BoundedHttpConnection,
+    HTTPSRequestsConnectionClass: _BoundedHttpsConnection,
+}
 
 
-def _answered(
+def _get_answer(
     connection: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass,
     ask: Callable[..., requests.Response],
-) -> _Answer:
+) -> _GitHubAnswer:
     """The answer to a question by GET, which are all that are asked."""
     url = f'{connection.protocol}://{connection.host}:{connection.port}{connection.url}'
     with ask(
@@ -85,11 +88,11 @@ def _answered(
         stream=True,
     ) as response:
         try:
-            content = read_stream(_Unpacked(response.raw), most=_MOST_BYTES, seconds=_SECONDS)
-        except Unreadable as error:
+            content = read_stream(_UnpackedStream(response.raw), most=_MOST_BYTES, seconds=_SECONDS)
+        except UnreadableContent as error:
             raise UnreadableAnswer(f'the answer {error}') from None
         except urllib3.exceptions.HTTPError as error:
             raise requests.ConnectionError(str(error)) from None
-        return _Answer(
+        return _GitHubAnswer(
             response.status_code, response.headers.items(), content.decode(errors='replace')
         )

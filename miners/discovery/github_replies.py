@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryLimits:
     """How long is waited for what; seconds.
 
     attempts       tries of one question while the server is in trouble
@@ -44,7 +44,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Requests:
+class RequestCounts:
     """What a crawl asked: requests that counted, by resource; unchanged ones that did not; tries
     that failed, by kind; seconds waited."""
 

@@ -19,14 +19,14 @@ from github import Github
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import Unreadable
-from miners.discovery.budgets import Budgets
+from coevo.storage.bounded_reading import UnreadableContent
 from miners.discovery.budgets import Clock
 from miners.discovery.budgets import Resource
-from miners.discovery.github_connections import bound_answers
-from miners.discovery.github_replies import Patience
+from miners.discovery.budgets import TokenBudgets
+from miners.discovery.github_connections import limit_answers
 from miners.discovery.github_replies import Reply
-from miners.discovery.github_replies import Requests
+from miners.discovery.github_replies import RequestCounts
+from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_tokens import GitHubToken
 
 # A page of a hundred repositories has 30,000.
@@ -41,7 +41,7 @@ _LIMITED = ('rate limit', 'please retry your request again later', 'abuse detect
 
 
 @dataclass(frozen=True, slots=True)
-class _Trouble:
+class _FailedTry:
     """Why a try gave no answer; `pause` None is for the budgets to say."""
 
     kind: str
@@ -53,18 +53,20 @@ class GitHubApi:
     """GitHub's API at `base`; one question at a time. Fatal where `base` is no address."""
 
     def __init__(
-        self, base: str, tokens: Sequence[GitHubToken], clock: Clock, patience: Patience
+        self, base: str, tokens: Sequence[GitHubToken], clock: Clock, patience: RetryLimits
     ) -> None:
         if not _ADDRESS.fullmatch(base):
             raise Fatal(
                 "what was given as GitHub's API is no address of an API: https://HOST[/PATH]"
             )
-        self.requests = Requests()
+        self.requests = RequestCounts()
         self.warnings: list[str] = []
         self._clock = clock
         self._patience = patience
-        self._budgets = Budgets(tokens, clock)
-        self._clients = {one.number: _client(base, one, patience.timeout) for one in tokens}
+        self._budgets = TokenBudgets(tokens, clock)
+        self._clients = {
+            token.number: _make_client(base, token, patience.timeout) for token in tokens
+        }
 
     def get(
         self,
@@ -86,10 +88,10 @@ class GitHubApi:
             if attempt:
                 self._sleep(pause)
                 pause = min(2 * pause, self._patience.longest_pause)
-            found = self._ask_until_granted(path, parameters, resource, etag, affinity)
-            if isinstance(found, Reply):
-                return found
-            sentence = found.sentence
+            result = self._ask_until_granted(path, parameters, resource, etag, affinity)
+            if isinstance(result, Reply):
+                return result
+            sentence = result.sentence
         raise Transient(f'GitHub did not answer {path}: {sentence}')
 
     def close(self) -> None:
@@ -103,21 +105,21 @@ class GitHubApi:
         resource: Resource,
         etag: str | None,
         affinity: int,
-    ) -> Reply | _Trouble:
+    ) -> Reply | _FailedTry:
         """A limit says when it ends: it is waited for, and no failed attempt."""
         for _ in range(self._patience.refusals * len(self._clients)):
-            token = self._token(resource, affinity)
-            found = self._ask(token, path, parameters, resource, etag)
-            if isinstance(found, Reply) or found.pause:
-                return found
+            token = self._wait_for_token(resource, affinity)
+            result = self._ask_once(token, path, parameters, resource, etag)
+            if isinstance(result, Reply) or result.pause:
+                return result
         raise Transient(f'GitHub refused {path} again and again, for its limits')
 
-    def _token(self, resource: Resource, affinity: int) -> GitHubToken:
+    def _wait_for_token(self, resource: Resource, affinity: int) -> GitHubToken:
         while True:
-            token = self._budgets.choose(resource, affinity)
+            token = self._budgets.choose_token(resource, affinity)
             if token is not None:
                 return token
-            seconds = self._budgets.wait(resource)
+            seconds = self._budgets.compute_wait(resource)
             if seconds > self._patience.longest_limit:
                 raise Transient(f'GitHub grants no {resource} request for {seconds:.0f} seconds')
             self._sleep(seconds)
@@ -126,96 +128,100 @@ class GitHubApi:
         self.requests.waited += seconds
         self._clock.sleep(max(0.0, seconds))
 
-    def _ask(
+    def _ask_once(
         self,
         token: GitHubToken,
         path: str,
         parameters: Mapping[str, Any],
         resource: Resource,
         etag: str | None,
-    ) -> Reply | _Trouble:
-        sent = _send(self._clients[token.number], path, parameters, etag)
-        if isinstance(sent, _Trouble):
-            return self._failed(sent)
-        status, found, text = sent
-        self._budgets.note(token, resource, found)
-        trouble = self._trouble(token, resource, status, found, text)
-        return self._failed(trouble) if trouble else self._reply(resource, status, found, text)
+    ) -> Reply | _FailedTry:
+        sent = _send_request(self._clients[token.number], path, parameters, etag)
+        if isinstance(sent, _FailedTry):
+            return self._count_failure(sent)
+        status, headers, text = sent
+        self._budgets.note_headers(token, resource, headers)
+        trouble = self._explain_failure(token, resource, status, headers, text)
+        return (
+            self._count_failure(trouble)
+            if trouble
+            else self._make_reply(resource, status, headers, text)
+        )
 
-    def _failed(self, trouble: _Trouble) -> _Trouble:
+    def _count_failure(self, trouble: _FailedTry) -> _FailedTry:
         self.requests.failed[trouble.kind] += 1
         return trouble
 
-    def _reply(
+    def _make_reply(
         self, resource: Resource, status: int, headers: Mapping[str, str], text: str
-    ) -> Reply | _Trouble:
+    ) -> Reply | _FailedTry:
         if status == 304:
             self.requests.unchanged += 1
         else:
             self.requests.counted[resource] += 1
         try:
             data = parse_json(text.encode(), most_values=_MOST_VALUES) if text else None
-        except Unreadable:
-            return self._failed(_Trouble('no_json', 'its answer is no JSON'))
+        except UnreadableContent:
+            return self._count_failure(_FailedTry('no_json', 'its answer is no JSON'))
         if data is None and status == 200:
-            return self._failed(_Trouble('no_body', 'its answer is empty'))
+            return self._count_failure(_FailedTry('no_body', 'its answer is empty'))
         return Reply(status=status, data=data, etag=headers.get('etag'))
 
-    def _trouble(
+    def _explain_failure(
         self,
         token: GitHubToken,
         resource: Resource,
         status: int,
         headers: Mapping[str, str],
         text: str,
-    ) -> _Trouble | None:
+    ) -> _FailedTry | None:
         """None for an answer. A 403 is one where it is about the repository, not about us."""
         if status in _ANSWERS:
             return None
         if status == 401:
-            return self._refused(token)
+            return self._drop_token(token)
         if status in (403, 429):
-            return self._limited(token, status, headers, text)
-        return _Trouble(f'status_{status}', f'status {status}')
+            return self._apply_limit(token, status, headers, text)
+        return _FailedTry(f'status_{status}', f'status {status}')
 
-    def _refused(self, token: GitHubToken) -> _Trouble:
-        self._budgets.forget(token)
+    def _drop_token(self, token: GitHubToken) -> _FailedTry:
+        self._budgets.forget_token(token)
         self.warnings.append(f'GitHub refused {token}: it may have run out')
         if not len(self._budgets):
             raise Fatal('GitHub takes none of the tokens: make new ones and give them instead')
-        return _Trouble('refused_token', f'{token} was refused', pause=False)
+        return _FailedTry('refused_token', f'{token} was refused', pause=False)
 
-    def _limited(
+    def _apply_limit(
         self, token: GitHubToken, status: int, headers: Mapping[str, str], text: str
-    ) -> _Trouble | None:
+    ) -> _FailedTry | None:
         if 'retry-after' in headers:
-            seconds = _seconds(headers['retry-after'], self._patience.secondary)
-            self._budgets.rest(token, max(seconds, self._patience.pause))
-            return _Trouble('secondary_limit', 'a secondary limit', pause=False)
+            seconds = _parse_seconds(headers['retry-after'], self._patience.secondary)
+            self._budgets.rest_token(token, max(seconds, self._patience.pause))
+            return _FailedTry('secondary_limit', 'a secondary limit', pause=False)
         if headers.get('x-ratelimit-remaining') == '0':  # taken note of already
-            return _Trouble('primary_limit', 'a limit', pause=False)
+            return _FailedTry('primary_limit', 'a limit', pause=False)
         if status == 429 or any(words in text.lower() for words in _LIMITED):
-            self._budgets.rest(token, self._patience.secondary)
-            return _Trouble('secondary_limit', 'a secondary limit', pause=False)
+            self._budgets.rest_token(token, self._patience.secondary)
+            return _FailedTry('secondary_limit', 'a secondary limit', pause=False)
         return None
 
 
-def _send(
+def _send_request(
     client: Github, path: str, parameters: Mapping[str, Any], etag: str | None
-) -> tuple[int, dict[str, str], str] | _Trouble:
+) -> tuple[int, dict[str, str], str] | _FailedTry:
     """Status, headers and body. The token stands in what is sent and in errors of the client, so
     neither leaves this function, nor is anything raised in it."""
     headers = {'If-None-Match': etag} if etag else {}
     try:
         status, got, text = client.requester.requestJson('GET', path, dict(parameters), headers)
     except requests.RequestException as error:
-        return _Trouble(type(error).__name__, type(error).__name__)
+        return _FailedTry(type(error).__name__, type(error).__name__)
     except RuntimeError:  # PyGithub's word for it: a proxy's or a portal's page
-        return _Trouble('redirect', 'it leads to another host')
+        return _FailedTry('redirect', 'it leads to another host')
     return status, {name: str(value) for name, value in got.items()}, text
 
 
-def _seconds(text: str, otherwise: float) -> float:
+def _parse_seconds(text: str, otherwise: float) -> float:
     """`Retry-After` in seconds; one that cannot be read is taken for `otherwise`."""
     try:
         return max(0.0, float(text))
@@ -223,7 +229,7 @@ def _seconds(text: str, otherwise: float) -> float:
         return otherwise
 
 
-def _client(base: str, token: GitHubToken, timeout: int) -> Github:
+def _make_client(base: str, token: GitHubToken, timeout: int) -> Github:
     client = Github(
         auth=Auth.Token(token.secret),
         base_url=base.rstrip('/'),
@@ -233,5 +239,5 @@ def _client(base: str, token: GitHubToken, timeout: int) -> Github:
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
-    bound_answers(client)
+    limit_answers(client)
     return client

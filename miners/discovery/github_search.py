@@ -60,9 +60,11 @@ class SearchPart:
             stars = f'stars:{self.stars_from}..{self.stars_to}'
         if self.created_from is None and self.created_to is None:
             return stars
-        return f'{stars} created:{_day(self.created_from)}..{_day(self.created_to)}'
+        return f'{stars} created:{_format_time(self.created_from)}..{_format_time(self.created_to)}'
 
-    def halves(self, most_stars: int, now: datetime) -> tuple[SearchPart, SearchPart] | None:
+    def split_in_halves(
+        self, most_stars: int, now: datetime
+    ) -> tuple[SearchPart, SearchPart] | None:
         """The lower half first; None if there is nothing left to split by.
 
         Stars are spread like a power law, hence their geometric mean.
@@ -80,7 +82,7 @@ class SearchPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartRead:
+class SearchPartResult:
     """A part, how many repositories GitHub says it has, and how many it showed."""
 
     query: str
@@ -90,11 +92,11 @@ class PartRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFound:
+class SearchResult:
     """Items by id, each once; `total` is what the whole query says."""
 
     items: dict[int, dict[str, Any]]
-    parts: tuple[PartRead, ...]
+    parts: tuple[SearchPartResult, ...]
     total: int
 
     @property
@@ -102,95 +104,101 @@ class SearchFound:
         return self.parts[0].query
 
     @property
-    def leaves(self) -> tuple[PartRead, ...]:
-        return tuple(one for one in self.parts if one.outcome is not SearchOutcome.SPLIT)
+    def unsplit_parts(self) -> tuple[SearchPartResult, ...]:
+        return tuple(part for part in self.parts if part.outcome is not SearchOutcome.SPLIT)
 
     @property
-    def sum(self) -> int:
+    def parts_total(self) -> int:
         """How many repositories all parts together say they have."""
-        return sum(one.total for one in self.leaves)
+        return sum(part.total for part in self.unsplit_parts)
 
     @property
-    def proven(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all parts are whole and together as many as the query has."""
-        whole = all(one.outcome is SearchOutcome.WHOLE for one in self.leaves)
-        return whole and self.sum == self.total == len(self.items)
+        whole = all(part.outcome is SearchOutcome.WHOLE for part in self.unsplit_parts)
+        return whole and self.parts_total == self.total == len(self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
+class _SearchPage:
     total: int
     incomplete: bool
     items: list[dict[str, Any]]
 
 
-def search(api: GitHubApi, words: str, stars: int, now: datetime) -> SearchFound:
+def search_repositories(api: GitHubApi, words: str, stars: int, now: datetime) -> SearchResult:
     """All repositories with at least so many stars that match `words`, as of `now`.
 
     Parts are read from few stars to many: what gains stars meanwhile is seen twice, not never.
     Transient if GitHub stays in trouble; Fatal if it does not understand the query.
     """
     items: dict[int, dict[str, Any]] = {}
-    parts: list[PartRead] = []
+    parts: list[SearchPartResult] = []
     waiting = [SearchPart(stars_from=stars)]
     while waiting:
         part = waiting.pop()
         query = f'{words} {part.query}'
-        first = _page(api, query, 1)
+        first = _load_page(api, query, 1)
         halves = None
         if first.total >= CAP:
-            most = max((_stars(item) for item in first.items), default=part.stars_from)
-            halves = part.halves(most, now)
+            most = max((_get_stars(item) for item in first.items), default=part.stars_from)
+            halves = part.split_in_halves(most, now)
         if halves is None:
-            read, seen = _read(api, query, first)
+            read, seen = _load_pages(api, query, first)
             items |= seen
         else:
             waiting += reversed(halves)
-            read = PartRead(query=query, total=first.total, shown=0, outcome=SearchOutcome.SPLIT)
+            read = SearchPartResult(
+                query=query, total=first.total, shown=0, outcome=SearchOutcome.SPLIT
+            )
         parts.append(read)
-    return _with_total(api, f'{words} {SearchPart(stars_from=stars).query}', items, parts)
+    return _add_total(api, f'{words} {SearchPart(stars_from=stars).query}', items, parts)
 
 
-def _with_total(
-    api: GitHubApi, query: str, items: dict[int, dict[str, Any]], parts: Sequence[PartRead]
-) -> SearchFound:
+def _add_total(
+    api: GitHubApi, query: str, items: dict[int, dict[str, Any]], parts: Sequence[SearchPartResult]
+) -> SearchResult:
     """The total as it was before; as it is now, if repositories came or went meanwhile."""
-    found = SearchFound(items=items, parts=tuple(parts), total=parts[0].total)
-    if found.proven or len(parts) == 1:
-        return found
-    return replace(found, total=_page(api, query, 1).total)
+    result = SearchResult(items=items, parts=tuple(parts), total=parts[0].total)
+    if result.is_complete or len(parts) == 1:
+        return result
+    return replace(result, total=_load_page(api, query, 1).total)
 
 
-def _read(api: GitHubApi, query: str, first: _Page) -> tuple[PartRead, dict[int, dict[str, Any]]]:
+def _load_pages(
+    api: GitHubApi, query: str, first: _SearchPage
+) -> tuple[SearchPartResult, dict[int, dict[str, Any]]]:
     """All pages of a part; once more where what they show is not what it says."""
     seen: dict[int, dict[str, Any]] = {}
     for attempt in range(_READS):
-        page = first if attempt == 0 else _page(api, query, 1)
-        pages = [page, *_others(api, query, page)]
-        now = {_id(item): item for one in pages for item in one.items}
+        page = first if attempt == 0 else _load_page(api, query, 1)
+        pages = [page, *_load_other_pages(api, query, page)]
+        now = {_get_id(item): item for each_page in pages for item in each_page.items}
         seen |= now
-        outcome = _outcome(pages, {len(now), len(seen)})
+        outcome = _classify_outcome(pages, {len(now), len(seen)})
         if outcome is not SearchOutcome.UNSTEADY:
             break
-    return PartRead(query=query, total=pages[-1].total, shown=len(seen), outcome=outcome), seen
+    return SearchPartResult(
+        query=query, total=pages[-1].total, shown=len(seen), outcome=outcome
+    ), seen
 
 
-def _outcome(pages: Sequence[_Page], shown: set[int]) -> SearchOutcome:
+def _classify_outcome(pages: Sequence[_SearchPage], shown: set[int]) -> SearchOutcome:
     total = pages[-1].total
-    if any(one.incomplete for one in pages):
+    if any(page.incomplete for page in pages):
         return SearchOutcome.INCOMPLETE
     if total > CAP:
         return SearchOutcome.UNSPLITTABLE
     return SearchOutcome.WHOLE if total in shown else SearchOutcome.UNSTEADY
 
 
-def _others(api: GitHubApi, query: str, first: _Page) -> Iterator[_Page]:
+def _load_other_pages(api: GitHubApi, query: str, first: _SearchPage) -> Iterator[_SearchPage]:
     last = -(-min(first.total, CAP) // _PER_PAGE)
     for number in range(2, last + 1):
-        yield _page(api, query, number)
+        yield _load_page(api, query, number)
 
 
-def _page(api: GitHubApi, query: str, number: int) -> _Page:
+def _load_page(api: GitHubApi, query: str, number: int) -> _SearchPage:
     """One page; asked again while GitHub says that it ran out of time."""
     parameters = {
         'q': query,
@@ -200,36 +208,36 @@ def _page(api: GitHubApi, query: str, number: int) -> _Page:
         'page': number,
     }
     for _ in range(_READS):
-        page = _parsed(api, query, parameters)
+        page = _request_page(api, query, parameters)
         if not page.incomplete:
             break
     return page
 
 
-def _parsed(api: GitHubApi, query: str, parameters: dict[str, Any]) -> _Page:
+def _request_page(api: GitHubApi, query: str, parameters: dict[str, Any]) -> _SearchPage:
     reply = api.get('/search/repositories', parameters, Resource.SEARCH)
     if reply.status != 200:
         raise Fatal(f'GitHub does not take the query {query!r}: {reply.message}')
     try:
-        page = _Page(
+        page = _SearchPage(
             total=int(reply.data['total_count']),
             incomplete=bool(reply.data['incomplete_results']),
             items=list(reply.data['items']),
         )
         for item in page.items:
-            _id(item), _stars(item)
+            _get_id(item), _get_stars(item)
         return page
     except (KeyError, TypeError, ValueError):
         raise Transient('GitHub answered a search with something else') from None
 
 
-def _id(item: dict[str, Any]) -> int:
+def _get_id(item: dict[str, Any]) -> int:
     return int(item['id'])
 
 
-def _stars(item: dict[str, Any]) -> int:
+def _get_stars(item: dict[str, Any]) -> int:
     return int(item['stargazers_count'])
 
 
-def _day(date: datetime | None) -> str:
+def _format_time(date: datetime | None) -> str:
     return '*' if date is None else date.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%SZ')

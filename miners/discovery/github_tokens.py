@@ -24,12 +24,12 @@ class GitHubToken:
         return f'token {self.number}'
 
 
-def read_tokens(
+def parse_tokens(
     environment: Mapping[str, str], file: Path | None = None
 ) -> tuple[GitHubToken, ...]:
     """Those of `file`, one a line; else of $GITHUB_TOKENS, with commas or spaces between, or of
     $GITHUB_TOKEN. The same one counts once. Fatal where there is none."""
-    text = _of_file(file) if file is not None else _of_environment(environment)
+    text = _load_token_file(file) if file is not None else _parse_environment(environment)
     words = dict.fromkeys(text.replace(',', ' ').split())
     if not words:
         raise Fatal(
@@ -42,11 +42,11 @@ def read_tokens(
     return tuple(GitHubToken(number=number, secret=word) for number, word in enumerate(words, 1))
 
 
-def _of_environment(environment: Mapping[str, str]) -> str:
+def _parse_environment(environment: Mapping[str, str]) -> str:
     return environment.get('GITHUB_TOKENS') or environment.get('GITHUB_TOKEN') or ''
 
 
-def _of_file(file: Path) -> str:
+def _load_token_file(file: Path) -> str:
     try:
         lines = file.read_text(encoding='utf-8').splitlines()
     except (OSError, UnicodeDecodeError) as error:

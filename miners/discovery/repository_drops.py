@@ -44,12 +44,12 @@ class RepositoryDrop:
 class Unclonable(Fatal):
     """No other try will bring this repository, as it and the limits are.
 
-    By hand this is the end; a run over many records `drop` and goes on.
+    By hand this is the end; a run over many records `make_drop` and goes on.
     """
 
     def __init__(self, reason: RepositoryReason, sentence: str) -> None:
         super().__init__(sentence)
         self.reason = reason
 
-    def drop(self, repo: str) -> RepositoryDrop:
+    def make_drop(self, repo: str) -> RepositoryDrop:
         return RepositoryDrop(repo=repo, reason=self.reason, detail=str(self))

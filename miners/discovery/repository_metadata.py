@@ -35,7 +35,7 @@ class RepositoryMetadata:
         return self.full_name.partition('/')[0]
 
 
-def metadata(item: dict[str, Any]) -> RepositoryMetadata:
+def parse_metadata(item: dict[str, Any]) -> RepositoryMetadata:
     """From `repo-search-result-item` or `full-repository`.
 
     Transient where something is missing: what was not said is never read as none.
@@ -44,9 +44,9 @@ def metadata(item: dict[str, Any]) -> RepositoryMetadata:
         license_ = item['license']
         return RepositoryMetadata(
             github_id=int(item['id']),
-            full_name=_text(item['full_name']),
-            clone_url=_text(item['clone_url']),
-            default_branch=_text(item['default_branch']),
+            full_name=_check_text(item['full_name']),
+            clone_url=_check_text(item['clone_url']),
+            default_branch=_check_text(item['default_branch']),
             stars=int(item['stargazers_count']),
             license=None if license_ is None else license_['spdx_id'] or 'NOASSERTION',
             language=item['language'],
@@ -60,7 +60,7 @@ def metadata(item: dict[str, Any]) -> RepositoryMetadata:
         raise Transient(f'GitHub described a repository otherwise than agreed: {error!r}') from None
 
 
-def _text(value: object) -> str:
+def _check_text(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(value)
     return value

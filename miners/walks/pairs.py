@@ -20,14 +20,18 @@ from coevo.model.records import Commit
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.walks.routes import Route
-from miners.walks.standing import alone
-from miners.walks.standing import log_standing
-from miners.walks.states import neighbours
-from miners.walks.states import windows
+from miners.walks.standing import log_single_revisions
+from miners.walks.standing import pair_with_themselves
+from miners.walks.states import pair_neighbours
+from miners.walks.states import pair_windows
 
-__all__ = ['Route', 'Visit', 'visit']
+__all__ = ['Route', 'Visit', 'visit_route']
 
-_MAKERS = {Walk.STATES: neighbours, Walk.WINDOW: windows, Walk.STANDING: alone}
+_MAKERS = {
+    Walk.STATES: pair_neighbours,
+    Walk.WINDOW: pair_windows,
+    Walk.STANDING: pair_with_themselves,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,33 +44,40 @@ class Visit:
     drops: tuple[Drop, ...]
 
 
-def visit(repository: Repository, route: Route) -> Visit:
+def visit_route(repository: Repository, route: Route) -> Visit:
     """Walk a route. A commit that cannot be read is a drop and does not end the walk."""
     head = repository.resolve(route.ref)
-    log = log_standing if route.walk is Walk.STANDING else _log
+    log = log_single_revisions if route.walk is Walk.STANDING else _log_commits
     visited = dict(log(repository, route, head))
     commits = [commit for commit in visited.values() if commit is not None]
-    found = list(_MAKERS.get(route.walk, _parents)(repository, route, commits))
-    found += [route.drop(rev, Reason.UNREADABLE_COMMIT) for rev in visited if visited[rev] is None]
-    place = {rev: number for number, rev in enumerate(visited)}
+    pairs_and_drops = list(_MAKERS.get(route.walk, _pair_with_parents)(repository, route, commits))
+    pairs_and_drops += [
+        route.make_drop(rev, Reason.UNREADABLE_COMMIT) for rev in visited if visited[rev] is None
+    ]
+    positions = {rev: number for number, rev in enumerate(visited)}
     return Visit(
         head=head,
         visited=tuple(visited),
-        pairs=tuple(item for item in found if isinstance(item, Pair)),
+        pairs=tuple(item for item in pairs_and_drops if isinstance(item, Pair)),
         drops=tuple(
-            sorted((i for i in found if isinstance(i, Drop)), key=lambda drop: place[drop.key])
+            sorted(
+                (i for i in pairs_and_drops if isinstance(i, Drop)),
+                key=lambda drop: positions[drop.key],
+            )
         ),
     )
 
 
-def _log(repository: Repository, route: Route, head: str) -> Iterator[tuple[str, Commit | None]]:
+def _log_commits(
+    repository: Repository, route: Route, head: str
+) -> Iterator[tuple[str, Commit | None]]:
     """Commits in Git's default order, newest first, within the route's bounds; None: unreadable."""
-    log = repository.log(head, first_parent=route.walk is Walk.FIRST_PARENT)
+    log = repository.iterate_log(head, first_parent=route.walk is Walk.FIRST_PARENT)
     commits = ((rev, header.commit if header else None) for rev, header in log)
-    return islice((item for item in commits if _within(route, item[1])), route.commits)
+    return islice((item for item in commits if _is_within(route, item[1])), route.commits)
 
 
-def _within(route: Route, commit: Commit | None) -> bool:
+def _is_within(route: Route, commit: Commit | None) -> bool:
     """Whether a commit lies between the bounds; one with a date out of range does not."""
     if commit is None:
         return True
@@ -81,37 +92,37 @@ def _within(route: Route, commit: Commit | None) -> bool:
 # -- parents and first-parent ------------------------------------------------------------------
 
 
-def _parents(
+def _pair_with_parents(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Each commit with its literal first parent."""
     merges = [c.rev for c in commits if len(c.parents) == 2 and route.walk is Walk.PARENTS]
-    remerged = repository.remerged(merges)
+    remerged = repository.list_remerge_differences(merges)
     for commit in commits:
         try:
-            yield _with_parent(repository, route, commit, remerged)
+            yield _pair_with_parent(repository, route, commit, remerged)
         except CorruptObject as error:
-            yield route.unreadable(repository, commit.rev, error)
+            yield route.drop_unreadable(repository, commit.rev, error)
 
 
-def _with_parent(
+def _pair_with_parent(
     repository: Repository, route: Route, commit: Commit, remerged: Mapping[str, Sequence[str]]
 ) -> Pair | Drop:
     if not commit.parents:
-        return route.drop(commit.rev, Reason.ROOT_COMMIT)
-    parent = repository.commit(commit.parents[0])
-    changes = _code_changes(repository, route, parent, commit)
+        return route.make_drop(commit.rev, Reason.ROOT_COMMIT)
+    parent = repository.get_commit(commit.parents[0])
+    changes = _list_code_changes(repository, route, parent, commit)
     if not changes:
-        return route.drop(commit.rev, Reason.NO_CODE_CHANGE)
+        return route.make_drop(commit.rev, Reason.NO_CODE_CHANGE)
     if len(commit.parents) > 1 and route.walk is Walk.PARENTS:
-        by_hand = _merged_by_hand(repository, commit, remerged)
+        by_hand = _list_files_merged_by_hand(repository, commit, remerged)
         if not any(map(route.is_code, by_hand)):
-            return route.drop(commit.rev, Reason.MERGE_WITHOUT_CHANGE)
-    _read(repository, changes)
-    return route.pair(parent, commit, old_is_ancestor=True)
+            return route.make_drop(commit.rev, Reason.MERGE_WITHOUT_CHANGE)
+    _check_readable(repository, changes)
+    return route.make_pair(parent, commit, old_is_ancestor=True)
 
 
-def _merged_by_hand(
+def _list_files_merged_by_hand(
     repository: Repository, merge: Commit, remerged: Mapping[str, Sequence[str]]
 ) -> Sequence[str]:
     """The files of a merge that Git would not have made of its parents by itself.
@@ -119,20 +130,20 @@ def _merged_by_hand(
     Git cannot merge more than two parents again: there, those that differ from every parent.
     """
     if len(merge.parents) > 2:
-        return repository.combined(merge.rev)
+        return repository.list_combined_changes(merge.rev)
     if merge.rev not in remerged:
         raise CorruptObject(merge.rev)
     return remerged[merge.rev]
 
 
-def _code_changes(
+def _list_code_changes(
     repository: Repository, route: Route, old: Commit, new: Commit
 ) -> list[FileChange]:
-    changes = repository.changed(old.rev, new.rev)
+    changes = repository.list_changes(old.rev, new.rev)
     return [c for c in changes if route.is_code(c.path) and c.old_oid != c.new_oid]
 
 
-def _read(repository: Repository, changes: Sequence[FileChange]) -> None:
+def _check_readable(repository: Repository, changes: Sequence[FileChange]) -> None:
     """Find out now whether what the pair is about can be read."""
     for change in changes:
         for oid in (change.old_oid, change.new_oid):

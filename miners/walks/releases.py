@@ -35,33 +35,33 @@ class _Release:
     ref: str
 
 
-def latest_release(repository: Repository, until: datetime | None = None) -> str | None:
+def find_latest_release(repository: Repository, until: datetime | None = None) -> str | None:
     """The tag of the highest version that is no pre-release, released a month after `until` at most.
 
     Tags that are named by dates count only where there are no others. None if no tag has a version.
     """
-    found = [
+    releases = [
         release
-        for release in _releases(repository)
+        for release in _list_releases(repository)
         if until is None or release.date - _LAG <= until
     ]
-    versions = [release for release in found if release.numbers[0] < _NO_VERSION]
-    return max(versions or found).ref if found else None
+    versions = [release for release in releases if release.numbers[0] < _NO_VERSION]
+    return max(versions or releases).ref if releases else None
 
 
-def _releases(repository: Repository) -> Iterator[_Release]:
-    listing = repository.git('for-each-ref', '--format=%(refname)', _TAGS)
+def _list_releases(repository: Repository) -> Iterator[_Release]:
+    listing = repository.run_command('for-each-ref', '--format=%(refname)', _TAGS)
     for ref in listing.decode('utf-8', 'surrogateescape').splitlines():
         match = _VERSION.search(ref.removeprefix(_TAGS))
-        date = _date(repository, ref) if match else None
+        date = _load_date(repository, ref) if match else None
         if match and date is not None:
             numbers = tuple(int(part) for part in re.split('[._]', match['numbers']))
             yield _Release(numbers=numbers, date=date, ref=ref)
 
 
-def _date(repository: Repository, ref: str) -> datetime | None:
+def _load_date(repository: Repository, ref: str) -> datetime | None:
     """When the commit of a tag was made; None for a tag that leads to no commit."""
     try:
-        return repository.commit(repository.resolve(ref)).committer_date
+        return repository.get_commit(repository.resolve(ref)).committer_date
     except Fatal:
         return None

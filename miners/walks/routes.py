@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.records import Commit
@@ -42,9 +42,9 @@ class Route:
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        return reading(self.language).SUFFIXES
+        return get_reading(self.language).SUFFIXES
 
-    def pair(
+    def make_pair(
         self, old: Commit, new: Commit, *, old_is_ancestor: bool, between: tuple[str, ...] = ()
     ) -> Pair:
         return Pair(
@@ -57,11 +57,11 @@ class Route:
             between=between,
         )
 
-    def unreadable(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
+    def drop_unreadable(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
         """The drop of a commit of which an object cannot be read."""
         lacked = error.name in repository.holes
         reason = Reason.OBJECT_MISSING if lacked else Reason.UNREADABLE_COMMIT
-        return self.drop(rev, reason, str(error))
+        return self.make_drop(rev, reason, str(error))
 
-    def drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
-        return Drop.at(Stage.WALK, self, rev, reason, detail)
+    def make_drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
+        return Drop.make_at_stage(Stage.WALK, self, rev, reason, detail)

@@ -10,23 +10,25 @@ from coevo.git.repository import Repository
 from coevo.model.drops import Drop
 from coevo.model.records import Commit
 from coevo.model.records import Pair
-from miners.walks.releases import latest_release
+from miners.walks.releases import find_latest_release
 from miners.walks.routes import Route
 
 
-def log_standing(
+def log_single_revisions(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
     """The head and, where the route asks for it, the latest release; None: unreadable."""
-    release = latest_release(repository, route.until) if route.beside_release else None
+    release = find_latest_release(repository, route.until) if route.beside_release else None
     revs = (head,) if release is None else (head, repository.resolve(release))
     for rev in dict.fromkeys(revs):
         try:
-            yield rev, repository.commit(rev)
+            yield rev, repository.get_commit(rev)
         except CorruptObject:
             yield rev, None
 
 
-def alone(repository: Repository, route: Route, commits: Sequence[Commit]) -> Iterator[Pair | Drop]:
+def pair_with_themselves(
+    repository: Repository, route: Route, commits: Sequence[Commit]
+) -> Iterator[Pair | Drop]:
     """Each commit with itself, of which nobody says that it is no ancestor."""
-    return (route.pair(commit, commit, old_is_ancestor=True) for commit in commits)
+    return (route.make_pair(commit, commit, old_is_ancestor=True) for commit in commits)

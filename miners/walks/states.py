@@ -24,46 +24,48 @@ from miners.walks.routes import Route
 WINDOW_HOURS = 12.0
 
 
-def neighbours(
+def pair_neighbours(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Each state with the next older one."""
     related = _Ancestry(repository, commits)
     newest: Commit | None = None
-    for found in _states(repository, route, commits):
-        if isinstance(found, Drop):
-            yield found
+    for state_or_drop in _list_states(repository, route, commits):
+        if isinstance(state_or_drop, Drop):
+            yield state_or_drop
             continue
         if newest is not None:
-            yield route.pair(found, newest, old_is_ancestor=related(found, newest))
-        newest = found
+            yield route.make_pair(
+                state_or_drop, newest, old_is_ancestor=related(state_or_drop, newest)
+            )
+        newest = state_or_drop
     if newest is not None:
-        yield route.drop(newest.rev, Reason.OLDEST_STATE)
+        yield route.make_drop(newest.rev, Reason.OLDEST_STATE)
 
 
-def windows(
+def pair_windows(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
     """Each state with every older one that is at most `WINDOW_HOURS` older."""
     related = _Ancestry(repository, commits)
     states: list[Commit] = []
-    for found in _states(repository, route, commits):
-        if isinstance(found, Drop):
-            yield found
+    for state_or_drop in _list_states(repository, route, commits):
+        if isinstance(state_or_drop, Drop):
+            yield state_or_drop
         else:
-            states.append(found)
-    for place, new in enumerate(states):
+            states.append(state_or_drop)
+    for position, new in enumerate(states):
         reach = [
             (number, old)
-            for number, old in enumerate(states[place + 1 :], start=place + 1)
+            for number, old in enumerate(states[position + 1 :], start=position + 1)
             if _is_close(old, new)
         ]
         for number, old in reach:
             between = tuple(state.rev for near, state in reach if near < number)
-            yield route.pair(old, new, old_is_ancestor=related(old, new), between=between)
+            yield route.make_pair(old, new, old_is_ancestor=related(old, new), between=between)
         if not reach:
-            last = place == len(states) - 1
-            yield route.drop(new.rev, Reason.OLDEST_STATE if last else Reason.EMPTY_WINDOW)
+            last = position == len(states) - 1
+            yield route.make_drop(new.rev, Reason.OLDEST_STATE if last else Reason.EMPTY_WINDOW)
 
 
 def _is_close(old: Commit, new: Commit) -> bool:
@@ -73,26 +75,26 @@ def _is_close(old: Commit, new: Commit) -> bool:
     return 0 <= seconds <= WINDOW_HOURS * 3600
 
 
-def _states(
+def _list_states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Commit | Drop]:
     """The newest commit of each run, newest first; the others are drops."""
-    state_of = _States(repository, route.suffixes)
+    state_of = _StateNamer(repository, route.suffixes)
     state: str | None = None
     for commit in commits:
         try:
-            found = state_of(commit)
+            commit_state = state_of(commit)
         except CorruptObject as error:
-            yield route.unreadable(repository, commit.rev, error)
+            yield route.drop_unreadable(repository, commit.rev, error)
             continue
-        if found == state:
-            yield route.drop(commit.rev, Reason.SAME_CODE_STATE)
+        if commit_state == state:
+            yield route.make_drop(commit.rev, Reason.SAME_CODE_STATE)
         else:
             yield commit
-            state = found
+            state = commit_state
 
 
-class _States:
+class _StateNamer:
     """Names the source files of a commit: equal where paths and contents are equal.
 
     Known by tree object, so what two commits share is read once. All files are read, to find out
@@ -106,9 +108,9 @@ class _States:
         self._sound: set[str] = set()
 
     def __call__(self, commit: Commit) -> str:
-        return self._of_tree(self._repository.header(commit.rev).tree)
+        return self._name_tree(self._repository.header(commit.rev).tree)
 
-    def _of_tree(self, tree: str) -> str:
+    def _name_tree(self, tree: str) -> str:
         """Empty where there are none. The folders of a tree first; it may be deeper than our stack."""
         todo = [tree]
         while todo:
@@ -117,10 +119,10 @@ class _States:
             if below:
                 todo += below
             else:
-                self._known[todo.pop()] = self._joined(entries)
+                self._known[todo.pop()] = self._hash_folder(entries)
         return self._known[tree]
 
-    def _joined(self, entries: Sequence[tuple[str, str, str]]) -> str:
+    def _hash_folder(self, entries: Sequence[tuple[str, str, str]]) -> str:
         """Of a folder, the folders in which are known."""
         parts = []
         for mode, name, oid in entries:
@@ -128,12 +130,12 @@ class _States:
                 if self._known[oid]:
                     parts.append(f'{name}/{self._known[oid]}')
             elif mode != SUBMODULE and name.endswith(self._suffixes):
-                self._check(oid)
+                self._check_blob(oid)
                 parts.append(f'{name}\0{oid}')
         text = '\0'.join(parts).encode('utf-8', 'surrogateescape')
         return hashlib.sha256(text).hexdigest() if parts else ''
 
-    def _check(self, blob: str) -> None:
+    def _check_blob(self, blob: str) -> None:
         if blob not in self._sound:
             self._repository.blob(blob)
             self._sound.add(blob)

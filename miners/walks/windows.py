@@ -16,55 +16,59 @@ from dataclasses import replace
 from functools import lru_cache
 
 from coevo.git.repository import Repository
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff
+from miners.diffs.changes import diff_pair
 from miners.diffs.coupling import Reference
 
-CHANGED_TESTS = (Change.CHANGED, Change.INSERTED)
+CHANGED_TESTS = (MethodChange.CHANGED, MethodChange.INSERTED)
 
-Edit = tuple[Change, TestMethod]
+Edit = tuple[MethodChange, TestMethod]
 
 Holds = Callable[[str, str], bool]
 """Whether the own tests of a revision's module compile."""
 
 
-def shown_nearer(repository: Repository, change: PairChange, holds: Holds) -> frozenset[TestMethod]:
+def find_tests_shown_nearer(
+    repository: Repository, change: PairChange, holds: Holds
+) -> frozenset[TestMethod]:
     """The tests, at new, whose change a state between the ends shows; `holds` is asked of few."""
-    own = _edits(change)
-    found: set[TestMethod] = set()
+    own = _list_edits(change)
+    shown_tests: set[TestMethod] = set()
     end = replace(change.pair, old=change.pair.new, old_is_ancestor=True, between=())
     for rev in change.pair.between:
-        shown = _shown(repository, end, rev)
+        shown = _list_shown_edits(repository, end, rev)
         for edit, calls_changed in own.items():
             test = edit[1]
             is_shown = edit in shown and (shown[edit] or not calls_changed)
-            if is_shown and test not in found and holds(rev, test.module):
-                found.add(test)
-    return frozenset(found)
+            if is_shown and test not in shown_tests and holds(rev, test.module):
+                shown_tests.add(test)
+    return frozenset(shown_tests)
 
 
 # A new state is compared with all states of its window, of which there are seldom more than a few.
 @lru_cache(maxsize=256)
-def _shown(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
+def _list_shown_edits(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
     """What changed from an older state to an end of the walk, given as a pair with itself."""
-    return _edits(diff(repository, replace(end, old=repository.commit(old))))
+    return _list_edits(diff_pair(repository, replace(end, old=repository.get_commit(old))))
 
 
-def _edits(change: PairChange) -> dict[Edit, bool]:
+def _list_edits(change: PairChange) -> dict[Edit, bool]:
     """The changed tests, and whether a method that they call changed; none without any source."""
     if not change.source_changed:
         return {}
     return {
-        (item.change, item.new): _call_any(change.references[method_id(change.pair, item)])
+        (item.change, item.new): _calls_changed_method(
+            change.references[compute_candidate_id(change.pair, item)]
+        )
         for item in change.candidates
         if item.change in CHANGED_TESTS and item.new is not None
     }
 
 
-def _call_any(references: Sequence[Reference]) -> bool:
+def _calls_changed_method(references: Sequence[Reference]) -> bool:
     members = [reference.change.member for reference in references]
     return any(m and m.kind == 'method' and 'private' not in m.modifiers for m in members)

@@ -17,8 +17,8 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.sandboxes.host_tools import run_tool
-from coevo.storage.building import building
-from coevo.storage.folders import cache_folder
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
 
 _WEB = Path(__file__).with_name('web')
 _LIBRARIES = ('hyparquet', 'fzstd')
@@ -27,34 +27,34 @@ _STORE = Path('/etc/ssl/certs/ca-certificates.crt')
 _OLDEST_NODE = 18
 
 
-def bundle(say: Say) -> Path:
+def build_bundle(say: Say) -> Path:
     """The folder of the page's files; `say` hears that it is made if it is not there yet."""
-    target = cache_folder() / 'tools' / f'site-{_key()}'  # own name: a digest
+    target = find_cache_folder() / 'tools' / f'site-{_compute_digest()}'  # own name: a digest
     if not target.is_dir():
-        npm = _npm()
-        with building(target) as new:
+        npm = _find_npm()
+        with build_folder_once(target) as new:
             if new is not None:
                 say('fetching and bundling what the page is made of (once)')
-                _build(new, npm)
+                _install_and_bundle(new, npm)
     return target
 
 
-def _key() -> str:
+def _compute_digest() -> str:
     digest = hashlib.sha256()
-    for path in _sources():
+    for path in _list_sources():
         digest.update(path.as_posix().encode() + b'\0' + (_WEB / path).read_bytes() + b'\0')
     return digest.hexdigest()[:16]
 
 
-def _sources() -> list[Path]:
+def _list_sources() -> list[Path]:
     """Relative to their folder; not what somebody's own `npm ci` left there."""
-    found = (path.relative_to(_WEB) for path in _WEB.rglob('*') if path.is_file())
-    return sorted(path for path in found if path.parts[0] not in ('node_modules', 'bundle'))
+    paths = (path.relative_to(_WEB) for path in _WEB.rglob('*') if path.is_file())
+    return sorted(path for path in paths if path.parts[0] not in ('node_modules', 'bundle'))
 
 
-def _npm() -> str:
+def _find_npm() -> str:
     node, npm = shutil.which('node'), shutil.which('npm')
-    if node is None or npm is None or _feature(node) < _OLDEST_NODE:
+    if node is None or npm is None or _get_node_major_version(node) < _OLDEST_NODE:
         raise Fatal(
             f'The page is bundled with npm on Node.js {_OLDEST_NODE} or newer, which is not on PATH; '
             'install it (apt install nodejs npm) and run again'
@@ -62,39 +62,41 @@ def _npm() -> str:
     return npm
 
 
-def _feature(node: str) -> int:
+def _get_node_major_version(node: str) -> int:
     """18, 20, … of `v20.1.0`."""
     done = subprocess.run([node, '--version'], check=False, capture_output=True, text=True)
     major = done.stdout.strip().removeprefix('v').partition('.')[0]
     return int(major) if major.isdecimal() else 0
 
 
-def _build(folder: Path, npm: str) -> None:
+def _install_and_bundle(folder: Path, npm: str) -> None:
     work = folder / 'work'
-    for path in _sources():
+    for path in _list_sources():
         (work / path).parent.mkdir(parents=True, exist_ok=True)  # own name: a source of the page
         shutil.copyfile(_WEB / path, work / path)  # own name: a source of the page
     quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error']
-    _run([npm, 'ci', '--ignore-scripts', *quiet], work, 'npm could not fetch what the page needs')
-    _run([npm, 'run', '--silent', 'bundle'], work, 'esbuild could not bundle the page')
+    _run_npm(
+        [npm, 'ci', '--ignore-scripts', *quiet], work, 'npm could not fetch what the page needs'
+    )
+    _run_npm([npm, 'run', '--silent', 'bundle'], work, 'esbuild could not bundle the page')
     for path in sorted((work / 'bundle').iterdir()):
         shutil.copyfile(path, folder / path.name)  # own name: what esbuild made
     shutil.copyfile(work / 'index.html', folder / 'index.html')
-    (folder / 'licences.txt').write_text('\n'.join(_licences(work / 'node_modules')))
+    (folder / 'licences.txt').write_text('\n'.join(_load_licences(work / 'node_modules')))
     shutil.rmtree(work)
 
 
-def _run(command: Sequence[str], folder: Path, sentence: str) -> None:
-    environment = {**_certificates(), **os.environ, 'NO_COLOR': '1'}
+def _run_npm(command: Sequence[str], folder: Path, sentence: str) -> None:
+    environment = {**_make_certificate_environment(), **os.environ, 'NO_COLOR': '1'}
     run_tool(command, sentence, environment=environment, folder=folder)
 
 
-def _certificates() -> dict[str, str]:
+def _make_certificate_environment() -> dict[str, str]:
     """A machine's own certificate store knows what its network needs; Node's own list does not."""
     return {'NODE_EXTRA_CA_CERTS': str(_STORE)} if _STORE.is_file() else {}
 
 
-def _licences(modules: Path) -> Iterator[str]:
+def _load_licences(modules: Path) -> Iterator[str]:
     """The notices that have to go along with the bundled libraries."""
     for name in _LIBRARIES:
         (licence,) = sorted((modules / name).glob('LICEN[CS]E*'))

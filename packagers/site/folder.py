@@ -21,17 +21,19 @@ from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS
 from coevo.snapshots.snapshot import LEAST_TIMEOUTS
 from coevo.storage import durable
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 from packagers.site import months
 from packagers.site import reports
-from packagers.site.bundle import bundle
+from packagers.site.bundle import build_bundle
 
 INDEX = 'site.json'
 # Of the index; a page reads what was written beside it, so nothing has to read older ones.
 FORMAT = 1
 
 
-def write(snapshots: Sequence[Path], out: Path, say: Say, results: Sequence[Path] = ()) -> Path:
+def write_site(
+    snapshots: Sequence[Path], out: Path, say: Say, results: Sequence[Path] = ()
+) -> Path:
     """Write the site of these snapshots to `out`; Fatal if something else is there.
 
     results  folders of evaluations (`coevo evaluate --out`) against one of them each
@@ -39,23 +41,27 @@ def write(snapshots: Sequence[Path], out: Path, say: Say, results: Sequence[Path
     The same snapshots and results give the same bytes.
     """
     check_target(out)
-    found = [months.read(path) for path in snapshots]
-    twice = [name for name, count in Counter(month.name for month in found).items() if count > 1]
+    site_months = [months.load_month(path) for path in snapshots]
+    twice = [
+        name for name, count in Counter(month.name for month in site_months).items() if count > 1
+    ]
     if twice:
         raise Fatal(f'two of the snapshots are of {twice[0]}: name one of each month')
-    scored = reports.read(results, [month.sha256 for month in found])
-    page = bundle(say)
+    scored = reports.load_board_entries(results, [month.sha256 for month in site_months])
+    page = build_bundle(say)
     parent = out.absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f'.{out.name}.new-', dir=parent) as folder:
-        made = Path(folder) / 'made'
-        _write(made, sorted(found, key=lambda month: month.name, reverse=True), scored, page)
-        _swap(made, out.absolute(), Path(folder) / 'old')
-    durable.sync(parent)
+        new_site = Path(folder) / 'made'
+        _write_files(
+            new_site, sorted(site_months, key=lambda month: month.name, reverse=True), scored, page
+        )
+        _swap_folders(new_site, out.absolute(), Path(folder) / 'old')
+    durable.sync_to_disk(parent)
     return out
 
 
-def _swap(made: Path, target: Path, old: Path) -> None:
+def _swap_folders(made: Path, target: Path, old: Path) -> None:
     """Put a folder in the place of another one, which goes to `old`, or stays if that fails."""
     if target.exists():
         target.rename(old)
@@ -82,7 +88,7 @@ def _is_ours(out: Path) -> bool:
     return isinstance(index, dict) and 'coevo_site' in index
 
 
-def _write(
+def _write_files(
     folder: Path,
     found: Sequence[months.Month],
     scored: Mapping[str, Sequence[reports.BoardEntry]],
@@ -94,19 +100,21 @@ def _write(
     index = {
         'coevo_site': FORMAT,
         'months': [
-            months.write(month, scored[month.sha256], beneath(folder, month.name).path)
+            months.write_month(month, scored[month.sha256], join_beneath(folder, month.name).path)
             for month in found
         ],
-        'evidence': evidence(),
+        'evidence': describe_evidence(),
         'reasons': EXPLANATIONS,
-        'models': [dataclasses.asdict(model) for model in models.published()],
+        'models': [dataclasses.asdict(model) for model in models.load_published_models()],
     }
-    durable.write(folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n'])
+    durable.write_durably(
+        folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n']
+    )
     for path in sorted(folder.rglob('*'), reverse=True):
-        durable.sync(path)
+        durable.sync_to_disk(path)
 
 
-def evidence() -> dict[str, Any]:
+def describe_evidence() -> dict[str, Any]:
     """What makes a row one of the view `standard`, for the page to ask the same."""
     return {
         'least_runs': LEAST_RUNS,

@@ -13,12 +13,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots import statistics
 from coevo.storage import durable
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 from packagers.site import scores
 from packagers.site.reports import BoardEntry
 
@@ -39,24 +39,26 @@ class Month:
         return str(self.manifest['month'])
 
 
-def read(path: Path) -> Month:
+def load_month(path: Path) -> Month:
     """Fatal if it is no folder with a snapshot that this version reads."""
     if not path.is_dir():
         raise Fatal(f'{path} is no folder: fetch or unpack the snapshot, then name its folder')
-    manifest = snapshot.manifest(path)
+    manifest = snapshot.load_manifest(path)
     checksum = hashlib.sha256((path / snapshot.MANIFEST).read_bytes()).hexdigest()
     return Month(path=path, manifest=manifest, sha256=checksum)
 
 
-def write(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
+def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
     """Its files into a new folder; what the page has to know of it beside them."""
-    files = {table: list(_copy(month, table, folder)) for table in TABLES}
-    with snapshot.reading((month.path,)):
-        answers = list(_statistics(month))
-    durable.write(folder / 'statistics.json', [_json(answers)])
-    durable.write(folder / 'reports.json', [_json([one.report for one in evaluations])])
-    scored = scores.encode([one.rows for one in evaluations])
-    durable.write(folder / scores.NAME, [scored])
+    files = {table: list(_copy_table(month, table, folder)) for table in TABLES}
+    with snapshot.translate_read_errors((month.path,)):
+        answers = list(_compute_statistics(month))
+    durable.write_durably(folder / 'statistics.json', [_encode_json(answers)])
+    durable.write_durably(
+        folder / 'reports.json', [_encode_json([entry.report for entry in evaluations])]
+    )
+    scored = scores.encode_scores([entry.rows for entry in evaluations])
+    durable.write_durably(folder / scores.NAME, [scored])
     return {
         'month': month.name,
         'manifest_sha256': month.sha256,
@@ -67,40 +69,42 @@ def write(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict
     }
 
 
-def _copy(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | int]]:
+def _copy_table(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | int]]:
     """The files of a table, whose checksums have to be those of the manifest."""
-    for file in snapshot.data_files(month.path, table):
+    for file in snapshot.list_data_files(month.path, table):
         name = file.relative_to(month.path).as_posix()
         try:
             content = file.read_bytes()
         except FileNotFoundError:
-            raise Damaged(f'{file} leads nowhere: get the snapshot again') from None
+            raise DamagedSnapshot(f'{file} leads nowhere: get the snapshot again') from None
         known = month.manifest['files'].get(name, {})
         if known.get('sha256') != hashlib.sha256(content).hexdigest():
-            raise Damaged(f'{file} is not what the manifest says it is: get the snapshot again')
-        beneath(folder, name).write(content)
+            raise DamagedSnapshot(
+                f'{file} is not what the manifest says it is: get the snapshot again'
+            )
+        join_beneath(folder, name).replace_file(content)
         yield {'path': name, 'size': len(content)}
 
 
-def _statistics(month: Month) -> Iterator[dict[str, Any]]:
-    connection = snapshot.open(month.path)
+def _compute_statistics(month: Month) -> Iterator[dict[str, Any]]:
+    connection = snapshot.open_snapshots(month.path)
     for statistic in statistics.STATISTICS:
-        found = statistics.answer(connection, statistic)
+        result = statistics.run_statistic(connection, statistic)
         yield {
             'name': statistic.name,
             'title': statistic.title,
             'note': statistic.note,
             'sql': statistic.sql,
-            'columns': list(found.columns),
-            'rows': [[_plain(value) for value in row] for row in found.rows],
+            'columns': list(result.columns),
+            'rows': [[_to_plain_value(value) for value in row] for row in result.rows],
         }
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
-def _json(content: object) -> bytes:
+def _encode_json(content: object) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=1).encode() + b'\n'

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import scores
-from coevo.model.schema import table
+from coevo.model.schema import build_table
 from coevo.model.words import Track
 
 NAME = 'scores.parquet'
@@ -42,20 +42,22 @@ class MethodScore:
     mutation: float | None
 
 
-def encode(evaluations: Sequence[Sequence[MethodResult]]) -> bytes:
+def encode_scores(evaluations: Sequence[Sequence[MethodResult]]) -> bytes:
     """The file's bytes, in the order of the evaluations and of their rows' keys."""
     sink = io.BytesIO()
-    pq.write_table(table(MethodScore, list(scores_of(evaluations))), sink, compression='zstd')
+    pq.write_table(
+        build_table(MethodScore, list(list_scores(evaluations))), sink, compression='zstd'
+    )
     return sink.getvalue()
 
 
-def scores_of(evaluations: Sequence[Sequence[MethodResult]]) -> Iterator[MethodScore]:
+def list_scores(evaluations: Sequence[Sequence[MethodResult]]) -> Iterator[MethodScore]:
     for number, rows in enumerate(evaluations):
         for row in sorted(rows, key=lambda row: row.key):
-            yield _score(number, row)
+            yield _make_score(number, row)
 
 
-def _score(number: int, row: MethodResult) -> MethodScore:
+def _make_score(number: int, row: MethodResult) -> MethodScore:
     left_out = row.mutation_gold is not None and row.mutation_gold.not_run
     return MethodScore(
         evaluation=number,
@@ -68,7 +70,7 @@ def _score(number: int, row: MethodResult) -> MethodScore:
         outcome=row.outcome,
         success_strict=row.success_strict,
         vacuous=row.vacuous,
-        coverage=scores.coverage_pred(row),
-        code_coverage=scores.code_coverage_pred(row),
-        mutation=None if left_out else scores.mutation_score_pred(row),
+        coverage=scores.score_coverage_pred(row),
+        code_coverage=scores.score_code_coverage_pred(row),
+        mutation=None if left_out else scores.score_mutation_pred(row),
     )

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.projects import junit
 from tests.projects import mined
 from tests.projects import pom
@@ -36,8 +36,8 @@ def released(folder: Path, number: int) -> Errands:
         old, new = {**old, **made[0]}, {**new, **made[1]}
     repository = write(folder / 'repository', [old, new])
     mined(repository, folder / 'store')
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
-    found = tuple(one.task for one in assignments(folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    found = tuple(one.task for one in load_assignments(folder / 'snapshot'))
     assert len(found) == number
     assert {task.track for task in found} <= {Track.UPDATE, Track.GENERATION}
     return Errands(snapshot=folder / 'snapshot', store=folder / 'store', tasks=found)

@@ -14,17 +14,17 @@ import pytest
 
 from coevo.agents.adapters import ADAPTERS
 from coevo.agents.apis import APIS
-from coevo.agents.difference import difference
+from coevo.agents.difference import make_patch
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.prices import Price
-from coevo.agents.prices import Prices
+from coevo.agents.prices import ModelPrice
+from coevo.agents.prices import PriceTable
 from coevo.agents.run import SOFTWARE
+from coevo.agents.run import AgentRun
 from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
-from coevo.agents.run import Ran
-from coevo.agents.run import run
+from coevo.agents.run import run_agent
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from tests.agents import model_server
@@ -51,7 +51,9 @@ AGENTS = [
     ('swe-agent', 'openai/gpt-5', 'bash', Turn(tool='submit')),
 ]
 ONE_EACH = [agent[:3] for agent in AGENTS if not agent[1].startswith(('gemini/', 'openai/'))]
-PRICES = Prices({'': Price(input=1000, output=0, read=0, written=0, written_long=0)}, Path('p'))
+PRICES = PriceTable(
+    {'': ModelPrice(input=1000, output=0, read=0, written=0, written_long=0)}, Path('p')
+)
 
 
 @pytest.fixture
@@ -63,7 +65,7 @@ def place(folder: Path) -> Path:
 
 def attempt(
     sandbox: Sandbox, place: Path, name: str, model: str, server: ModelServer, cap: float
-) -> tuple[Ran, Meter]:
+) -> tuple[AgentRun, Meter]:
     software = Path(os.environ.get('COEVO_AGENTS', '/nowhere')) / name
     if not software.is_dir():
         pytest.skip(f'{name} is not in $COEVO_AGENTS: {ADAPTERS[name].INSTALL}')
@@ -76,20 +78,20 @@ def attempt(
         mounts=(Mount(source=software.resolve(), target=SOFTWARE),),
         environment={**adapter.ENVIRONMENT, 'COEVO_MODEL': model},
     )
-    return run(sandbox, settings, place, TEST_FILE, meter), meter
+    return run_agent(sandbox, settings, place, TEST_FILE, meter), meter
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(('name', 'model', 'tool', 'last'), AGENTS)
-def test_an_agent_does_what_its_model_says(
+def test_agent_runs_the_tool_call_of_its_model_and_its_rounds_are_metered(
     sandbox: Sandbox, place: Path, name: str, model: str, tool: str, last: Turn
 ) -> None:
     turns = [_command(tool), last]
     with model_server.serving(lambda request: turns) as server:
         ran, meter = attempt(sandbox, place, name, model, server, 100.0)
-    assert ran.ending is Ending.COMPLETED, ran.said
+    assert ran.ending is Ending.COMPLETED, ran.output_tail
     assert ran.files is not None
-    assert difference(ran.files).endswith(' class ATest {}\n+// done\n')
+    assert make_patch(ran.files).endswith(' class ATest {}\n+// done\n')
     assert [(one.model, one.tokens) for one in meter.rounds] == [(model.split('/')[-1], 1100)] * 2
     assert PROMPT in list(_texts(server.requests[0][2]))
     assert not {why for why in ran.refused if 'tool' in why}
@@ -97,16 +99,16 @@ def test_an_agent_does_what_its_model_says(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(('name', 'model', 'tool'), ONE_EACH)
-def test_an_agent_is_stopped_at_the_cap(
+def test_agent_is_stopped_at_the_cost_cap(
     sandbox: Sandbox, place: Path, name: str, model: str, tool: str
 ) -> None:
     """What it does when it is refused a round, such as to try again, is cut short."""
     with model_server.serving(lambda request: [_command(tool)]) as server:
         ran, meter = attempt(sandbox, place, name, model, server, 3.0)
-    assert ran.ending is Ending.COST_CAP, ran.said
+    assert ran.ending is Ending.COST_CAP, ran.output_tail
     assert meter.cost == 3.0
     assert ran.files is not None
-    assert difference(ran.files).count('+// done\n') == 3
+    assert make_patch(ran.files).count('+// done\n') == 3
 
 
 def _command(tool: str) -> Turn:

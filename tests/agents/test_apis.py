@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from coevo.agents.apis import APIS
-from coevo.agents.apis.base import documents
+from coevo.agents.apis.base import parse_documents
 from coevo.agents.usage import Usage
 
 MESSAGES, CHAT, RESPONSES = '/v1/messages', '/v1/chat/completions', '/v1/responses'
 GEMINI = '/v1beta/models/gemini-x:generateContent'
 
 
-def test_a_stream_of_messages_is_counted_once() -> None:
+def test_anthropic_stream_usage_is_counted_once() -> None:
     """Its last event has the output so far; what the cache took and gave is apart."""
     content = (
         b'event: message_start\n'
@@ -27,20 +27,20 @@ def test_a_stream_of_messages_is_counted_once() -> None:
         b'data: {"type":"message_delta","delta":{},"usage":{"output_tokens":40}}\n\n'
         b'data: {"type":"mess'
     )
-    found = APIS['anthropic'].usage(MESSAGES, documents('text/event-stream', content))
+    found = APIS['anthropic'].extract_usage(MESSAGES, parse_documents('text/event-stream', content))
     assert found == Usage(
         model='claude-x', input=5, read=70, written=10, written_long=20, output=40
     )
     assert found.tokens == 145
 
 
-def test_a_stream_of_gemini_is_counted_by_its_last_event() -> None:
+def test_gemini_stream_usage_is_taken_from_its_last_event() -> None:
     content = (
         b'data: {"usageMetadata": {"promptTokenCount": 9}, "modelVersion": "gemini-x"}\r\n\r\n'
         b'data: {"usageMetadata": {"promptTokenCount": 9, "cachedContentTokenCount": 4,'
         b' "candidatesTokenCount": 2, "thoughtsTokenCount": 3}, "modelVersion": "gemini-x-001"}\n'
     )
-    found = APIS['gemini'].usage(GEMINI, documents('text/event-stream', content))
+    found = APIS['gemini'].extract_usage(GEMINI, parse_documents('text/event-stream', content))
     assert found == Usage(model='gemini-x-001', input=5, read=4, output=5)
 
 
@@ -48,21 +48,21 @@ def test_a_stream_of_gemini_is_counted_by_its_last_event() -> None:
     ('path', 'side', 'other', 'event'),
     [(CHAT, 'prompt', 'completion', None), (RESPONSES, 'input', 'output', 'response')],
 )
-def test_both_apis_of_openai_are_counted(
+def test_usage_is_read_from_openai_chat_and_responses_answers(
     path: str, side: str, other: str, event: str | None
 ) -> None:
     cached = {f'{side}_tokens_details': {'cached_tokens': 4}}
     answer = {'model': 'gpt-x', 'usage': {f'{side}_tokens': 9, f'{other}_tokens': 2, **cached}}
     told = json.dumps({event: answer} if event else answer).encode()
-    found = APIS['openai'].usage(path, documents('application/json', told))
+    found = APIS['openai'].extract_usage(path, parse_documents('application/json', told))
     assert found == Usage(model='gpt-x', input=5, read=4, output=2)
 
 
 @pytest.mark.parametrize('name', APIS)
-def test_an_answer_without_counts_is_unknown(name: str) -> None:
+def test_answer_without_token_counts_has_no_usage(name: str) -> None:
     for content in (b'', b'[DONE]', b'{}', b'[1, {"model": "x"}]', b'{"usage": null}'):
         kind = 'application/json'
-        assert APIS[name].usage(CHAT, documents(kind, content)) is None
+        assert APIS[name].extract_usage(CHAT, parse_documents(kind, content)) is None
 
 
 DATA = 'data:image/png;base64,AA'
@@ -423,15 +423,17 @@ FOREIGN: list[tuple[str, str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(('name', 'path', 'request_'), OWN)
-def test_an_agents_own_tools_are_passed_on(name: str, path: str, request_: dict[str, Any]) -> None:
-    assert APIS[name].objection(path, request_) is None
+def test_requests_of_known_agents_raise_no_objection(
+    name: str, path: str, request_: dict[str, Any]
+) -> None:
+    assert APIS[name].find_objection(path, request_) is None
 
 
 @pytest.mark.parametrize(('name', 'path', 'request_', 'named'), FOREIGN)
-def test_what_the_endpoint_would_reach_is_refused_by_its_name(
+def test_request_field_with_access_beyond_the_endpoint_is_refused_by_name(
     name: str, path: str, request_: dict[str, Any], named: str
 ) -> None:
-    found = APIS[name].objection(path, request_)
+    found = APIS[name].find_objection(path, request_)
     assert found is not None
     assert named in found
     assert '\n' not in found
@@ -439,11 +441,11 @@ def test_what_the_endpoint_would_reach_is_refused_by_its_name(
 
 @pytest.mark.parametrize('value', [1, 'x', [], {}, [[]], [{}], {'x': {}}, True, 1.5, ['x']])
 @pytest.mark.parametrize(('name', 'path', 'request_'), OWN)
-def test_a_value_of_another_kind_is_an_answer_too(
+def test_request_field_of_wrong_type_is_accepted_or_named_in_the_objection(
     name: str, path: str, request_: dict[str, Any], value: object
 ) -> None:
     for field in request_:
-        found = APIS[name].objection(path, {**request_, field: value})
+        found = APIS[name].find_objection(path, {**request_, field: value})
         assert found is None or field in found or 'model' in found or 'stream' in found
 
 
@@ -458,6 +460,6 @@ def test_a_value_of_another_kind_is_an_answer_too(
         ('openai', '/v1/embeddings'),
     ],
 )
-def test_only_calls_of_a_round_are_served(name: str, path: str) -> None:
-    assert not APIS[name].serves('POST', path)
-    assert not APIS[name].serves('GET', MESSAGES)
+def test_only_calls_that_make_a_model_round_are_accepted(name: str, path: str) -> None:
+    assert not APIS[name].accepts_call('POST', path)
+    assert not APIS[name].accepts_call('GET', MESSAGES)

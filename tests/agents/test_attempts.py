@@ -17,19 +17,19 @@ import pytest
 
 from coevo.agents import attempts
 from coevo.agents.attempts import AttemptPlan
-from coevo.agents.attempts import Summary
+from coevo.agents.attempts import RunSummary
 from coevo.agents.attempts import attempt_all
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.prices import read_prices
+from coevo.agents.prices import load_prices
 from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
-from coevo.agents.summary import told
+from coevo.agents.summary import format_closing_lines
 from coevo.agents.usage import Usage
 from coevo.command.main import main
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.predictions import read_predictions
-from coevo.git.patches import file_patch
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.predictions import load_predictions
+from coevo.git.patches import make_file_patch
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount
@@ -81,7 +81,7 @@ class Scenario:
 
 @pytest.fixture(scope='module')
 def drafted(tmp_path_factory: pytest.TempPathFactory) -> TaskRow:
-    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 2))[0].task
+    return load_assignments(snapshots.make(tmp_path_factory.mktemp('made'), 2))[0].task
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def scenario(drafted: TaskRow) -> Iterator[Scenario]:
                 old_rev=old,
                 new_rev=new,
                 test_file=TEST_FILE,
-                test_patch=file_patch(TEST_FILE, START, GOLD),
+                test_patch=make_file_patch(TEST_FILE, START, GOLD),
                 start_file_sha256=hashlib.sha256(START.encode()).hexdigest(),
                 prompt=f'Task {number}.\n',
             )
@@ -116,11 +116,11 @@ def log(scenario: Scenario, number: int) -> str:
     return (scenario.folder / 'out' / 'logs' / f'{number:016x}.log').read_text()
 
 
-def rows(summary: Summary) -> list[dict[str, object]]:
+def rows(summary: RunSummary) -> list[dict[str, object]]:
     return [json.loads(line) for line in summary.predictions.read_text().splitlines()]
 
 
-def test_the_start_state_has_no_past_and_no_gold(scenario: Scenario) -> None:
+def test_start_state_contains_no_history_and_no_gold(scenario: Scenario) -> None:
     """A commit without a message, the five folders of its tree, two files: no object beside."""
     summary = attempt_all(scenario.plan(f'{LOOK} cat {TEST_FILE}'))
     assert [one.ending for one in summary.attempts] == [Ending.COMPLETED] * 2
@@ -128,32 +128,38 @@ def test_the_start_state_has_no_past_and_no_gold(scenario: Scenario) -> None:
     assert lines == ['8', START.strip()]
 
 
-def test_the_prompt_is_given_byte_by_byte(scenario: Scenario) -> None:
+def test_agent_receives_the_prompt_unchanged_on_stdin_and_in_its_file(scenario: Scenario) -> None:
     attempt_all(scenario.plan('cat; cmp - "$COEVO_PROMPT" </in/prompt.txt'))
     assert log(scenario, 1) == 'Task 1.\n'
 
 
-def test_predictions_are_those_that_evaluate_reads(scenario: Scenario) -> None:
+def test_written_predictions_can_be_loaded_for_evaluation(scenario: Scenario) -> None:
     change = f'echo "class ATest {{ /* $(cat) */ }}" > {TEST_FILE}'
     summary = attempt_all(scenario.plan(f'{change}; exit 7'))
-    found = read_predictions(summary.predictions, {task.task_id for task in scenario.tasks})
+    found = load_predictions(summary.predictions, {task.task_id for task in scenario.tasks})
     assert [one.exit_status for one in found] == ['failed', 'failed']
     assert (
-        found[1].patch == file_patch(TEST_FILE, START, 'class ATest { /* Task 1. */ }\n').encode()
+        found[1].patch
+        == make_file_patch(TEST_FILE, START, 'class ATest { /* Task 1. */ }\n').encode()
     )
     assert (found[0].harness, found[0].cost_usd, found[0].tokens) == ('sh', None, None)
     assert found[0].seconds is not None
 
 
-def test_an_agent_that_changes_nothing_has_an_empty_patch(scenario: Scenario) -> None:
+def test_agent_that_changes_nothing_gets_an_empty_patch(scenario: Scenario) -> None:
     assert {row['patch'] for row in rows(attempt_all(scenario.plan('true')))} == {''}
 
 
-def test_what_is_done_is_not_done_again(scenario: Scenario) -> None:
+def test_finished_attempt_is_not_repeated_by_a_second_run(scenario: Scenario) -> None:
     first = attempt_all(scenario.plan('date +%N', tasks=scenario.tasks[:1]))
     kept = log(scenario, 0)
     second = attempt_all(scenario.plan('date +%N', jobs=2))
-    assert (first.made, first.kept, second.made, second.kept) == (1, 0, 1, 1)
+    assert (
+        first.attempts_now,
+        first.attempts_before,
+        second.attempts_now,
+        second.attempts_before,
+    ) == (1, 0, 1, 1)
     assert log(scenario, 0) == kept
     assert len(rows(second)) == 2
 
@@ -167,7 +173,7 @@ def heeds_interrupts() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures('heeds_interrupts')
-def test_an_interruption_keeps_what_is_finished(scenario: Scenario) -> None:
+def test_interruption_keeps_finished_attempts_and_stops_the_running_one(scenario: Scenario) -> None:
     """The one under way is none: it is made anew, and nothing of it runs on."""
     asleep = threading.Event()
     mark = f'coevo-test-{uuid.uuid4().hex}'
@@ -189,53 +195,57 @@ def test_an_interruption_keeps_what_is_finished(scenario: Scenario) -> None:
             attempt_all(plan)
         assert not [p for p in psutil.process_iter(['cmdline']) if mark in str(p.info['cmdline'])]
         summary = attempt_all(plan)
-    assert (summary.made, summary.kept) == (1, 1)
+    assert (summary.attempts_now, summary.attempts_before) == (1, 1)
 
 
 @pytest.mark.parametrize('word', ['²', '٣', '9' * 60, '-1', ''])
-def test_a_status_that_an_agent_makes_up_ends_nothing(scenario: Scenario, word: str) -> None:
+def test_forged_exit_status_of_an_agent_does_not_end_the_run(scenario: Scenario, word: str) -> None:
     """It can write where the supervisor waits for the status; `²` ended all attempts."""
     summary = attempt_all(scenario.plan(f"echo '{word}' >/tmp/.coevo-ended; sleep 60"))
     assert len(summary.attempts) == 2
     assert {one.status for one in summary.attempts} <= {None, 0}
 
 
-def test_a_bug_ends_its_attempt_alone(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bug_in_one_attempt_is_recorded_and_other_attempts_go_on(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(
-        plan: AttemptPlan, turn: attempts.Turn, folder: Path, place: Path
-    ) -> tuple[bytes | None, attempts.Beginning]:
+        plan: AttemptPlan, turn: attempts.AttemptTurn, folder: Path, place: Path
+    ) -> tuple[bytes | None, attempts.AttemptStart]:
         if turn.task.task_id == scenario.tasks[0].task_id:
             raise KeyError('$Outer')
         return prepare(plan, turn, folder, place)
 
-    prepare = attempts._prepared
-    monkeypatch.setattr(attempts, '_prepared', broken)
+    prepare = attempts._prepare_input
+    monkeypatch.setattr(attempts, '_prepare_input', broken)
     first = attempt_all(scenario.plan('true'))
     (record,) = first.bugs
     assert [one.task_id for one in first.attempts] == [scenario.tasks[1].task_id]
     assert "KeyError: '$Outer'" in json.loads(Path(record).read_text())['traceback']
     assert (
         f'1 attempts ended in a bug of coevo and are made again next time; please report what is kept in {record}'
-        in told(first)
+        in format_closing_lines(first)
     )
-    monkeypatch.setattr(attempts, '_prepared', prepare)
+    monkeypatch.setattr(attempts, '_prepare_input', prepare)
     second = attempt_all(scenario.plan('true'))
-    assert (second.made, second.kept, second.bugs) == (1, 1, ())
+    assert (second.attempts_now, second.attempts_before, second.bugs) == (1, 1, ())
 
 
-def test_an_attempt_takes_no_negative_time(scenario: Scenario) -> None:
+def test_attempt_duration_is_never_negative(scenario: Scenario) -> None:
     """Start and end are taken where they are heard of, by a clock that never goes back."""
     summary = attempt_all(scenario.plan('true', jobs=2))
     assert all(one.seconds >= 0 for one in summary.attempts)
 
 
-def test_a_folder_belongs_to_one_run(scenario: Scenario) -> None:
-    attempt_all(scenario.plan('true', asked={'command': 'true'}))
+def test_run_folder_refuses_a_run_with_other_settings(scenario: Scenario) -> None:
+    attempt_all(scenario.plan('true', run_inputs={'command': 'true'}))
     with pytest.raises(Fatal, match="holds a run with command 'true', not 'false'"):
-        attempt_all(scenario.plan('false', asked={'command': 'false'}))
+        attempt_all(scenario.plan('false', run_inputs={'command': 'false'}))
 
 
-def test_trouble_of_the_endpoint_is_no_answer(scenario: Scenario) -> None:
+def test_attempt_cut_off_by_endpoint_trouble_is_repeated_by_the_next_run(
+    scenario: Scenario,
+) -> None:
     """The next call makes the attempt anew; what was answered before the trouble stays billed."""
     with model_server.serving(lambda request: [Turn()]) as model:
         plan = scenario.plan('python3 /agent/stand_in.py', model, tasks=scenario.tasks[:1])
@@ -247,7 +257,7 @@ def test_trouble_of_the_endpoint_is_no_answer(scenario: Scenario) -> None:
         assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
 
 
-def test_an_agent_that_never_asks_ends_the_run(scenario: Scenario) -> None:
+def test_agent_that_fails_without_a_model_answer_ends_the_run(scenario: Scenario) -> None:
     """Else a wrong command would answer every task, with nothing."""
     sentence = r'status 127 before a model had answered .*not-there'
     with (
@@ -258,14 +268,16 @@ def test_an_agent_that_never_asks_ends_the_run(scenario: Scenario) -> None:
     assert not list((scenario.folder / 'out' / 'attempts').iterdir())
 
 
-def test_a_start_state_that_is_lost_is_told(scenario: Scenario) -> None:
+def test_task_with_a_wrong_start_file_checksum_is_reported_and_not_attempted(
+    scenario: Scenario,
+) -> None:
     lost = dataclasses.replace(scenario.tasks[0], start_file_sha256='0' * 64)
     summary = attempt_all(scenario.plan('true', tasks=(lost, scenario.tasks[1])))
     assert len(summary.attempts) == 1
     assert summary.without[0].startswith(f'{0:016x}: the start file has the checksum')
 
 
-def test_agents_are_never_run_without_a_sandbox(scenario: Scenario) -> None:
+def test_attempt_without_a_sandbox_is_refused(scenario: Scenario) -> None:
     with pytest.raises(Fatal, match='one of bubblewrap, docker'):
         attempt_all(scenario.plan('true', sandbox='none'))
 
@@ -302,7 +314,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (['--agent', 'claude-code', '--agent-model', 'x', '--api', 'gemini'], 'speaks anthropic'),
     ],
 )
-def test_bad_input_is_one_sentence(
+def test_bad_command_line_is_reported_in_one_sentence(
     snapshot: Path,
     tmp_path: Path,
     words: list[str],
@@ -316,24 +328,24 @@ def test_bad_input_is_one_sentence(
     assert len(told.splitlines()) == 1
 
 
-def test_prices_are_read(tmp_path: Path) -> None:
+def test_price_of_the_longest_matching_model_name_counts(tmp_path: Path) -> None:
     """The longest name counts; what is left out costs what its kin does."""
     table = (
         '["m"]\ninput = 1\noutput = 2\n["m-1"]\ninput = 3\noutput = 6\nread = 0.5\nwritten = 4\n'
     )
     (tmp_path / 'p.toml').write_text(table)
-    prices = read_prices(tmp_path / 'p.toml')
+    prices = load_prices(tmp_path / 'p.toml')
     counts = dict.fromkeys(('input', 'read', 'written', 'written_long', 'output'), 1_000_000)
-    assert prices.cost(Usage(model='m-1-20260101', **counts)) == 3 + 0.5 + 4 + 4 + 6
-    assert prices.cost(Usage(model='m-2', **counts)) == 1 + 1 + 1 + 1 + 2
+    assert prices.compute_cost(Usage(model='m-1-20260101', **counts)) == 3 + 0.5 + 4 + 4 + 6
+    assert prices.compute_cost(Usage(model='m-2', **counts)) == 1 + 1 + 1 + 1 + 2
     with pytest.raises(Fatal, match=r'answered as .n-1.'):
-        prices.cost(Usage(model='n-1'))
+        prices.compute_cost(Usage(model='n-1'))
 
 
 @pytest.mark.parametrize(
     'table', ['["m"]\ninput = 1\n', '["m"]\ninput = 1\noutput = -1\n', 'm = 1']
 )
-def test_a_price_that_is_none_is_refused(tmp_path: Path, table: str) -> None:
+def test_invalid_price_table_is_refused(tmp_path: Path, table: str) -> None:
     (tmp_path / 'p.toml').write_text(table)
     with pytest.raises(Fatal, match='m needs `input` and `output`'):
-        read_prices(tmp_path / 'p.toml')
+        load_prices(tmp_path / 'p.toml')

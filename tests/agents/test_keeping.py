@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.agents.keeping import Keeping
+from coevo.agents.keeping import RunFolder
 from coevo.model.errors import Fatal
 
 ASKED = {'model': 'stand-in'}
@@ -14,13 +14,13 @@ ROUND = '{"cost_usd": 0.5}\n'
 
 
 def opened(folder: Path) -> float:
-    keeping = Keeping(folder)
-    with keeping.opened(ASKED):
-        keeping.done()
-        return keeping.billed()
+    keeping = RunFolder(folder)
+    with keeping.lock_folder(ASKED):
+        keeping.load_attempts()
+        return keeping.sum_billed_usd()
 
 
-def test_rounds_are_summed_and_a_line_that_a_kill_has_cut_is_left_out(tmp_path: Path) -> None:
+def test_billed_cost_sums_all_rounds_and_skips_a_truncated_line(tmp_path: Path) -> None:
     assert opened(tmp_path) == 0
     (tmp_path / 'rounds' / 'a.jsonl').write_text(ROUND + '{"cost_usd": null}\n' + ROUND[:8])
     (tmp_path / 'rounds' / 'b.jsonl').write_text(ROUND)
@@ -42,7 +42,9 @@ def test_rounds_are_summed_and_a_line_that_a_kill_has_cut_is_left_out(tmp_path: 
         ('attempts/a.json', b'[' * 100_000),
     ],
 )
-def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> None:
+def test_damaged_file_of_a_run_folder_is_named_in_the_error(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
     opened(tmp_path)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(Fatal, match=f'{name} cannot be read'):

@@ -37,7 +37,7 @@ def relaying(url: str, folder: Path, key: str = KEY) -> Iterator[tuple[Relay, in
     relay = Relay(Endpoint(url=url, api='anthropic', key=key), meter, stopped.set)
     listening = socket.create_server(('127.0.0.1', 0))
     port = listening.getsockname()[1]
-    with relay.serving(listening):
+    with relay.serve(listening):
         yield relay, port
 
 
@@ -51,7 +51,9 @@ def post(port: int, path: str, body: object, **headers: str) -> tuple[int, bytes
     return answer.status, content
 
 
-def test_the_key_is_added_and_an_agents_own_is_dropped(model: ModelServer, tmp_path: Path) -> None:
+def test_relay_replaces_the_credentials_of_an_agent_by_its_own_key(
+    model: ModelServer, tmp_path: Path
+) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
         headers = {'x-api-key': 'mine', 'Authorization': 'Bearer mine', 'Cookie': 'mine'}
         status, _ = post(port, '/v1/messages?beta=true&key=mine', ASK, **headers)
@@ -62,7 +64,7 @@ def test_the_key_is_added_and_an_agents_own_is_dropped(model: ModelServer, tmp_p
     assert KEY not in repr(relay.endpoint)
 
 
-def test_a_stream_comes_through_and_is_metered(model: ModelServer, tmp_path: Path) -> None:
+def test_streamed_answer_is_passed_on_and_metered(model: ModelServer, tmp_path: Path) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
         status, content = post(port, '/v1/messages', {**ASK, 'stream': True})
     assert status == 200
@@ -70,7 +72,7 @@ def test_a_stream_comes_through_and_is_metered(model: ModelServer, tmp_path: Pat
     assert [(one.model, one.tokens) for one in relay.meter.rounds] == [('claude-x', 1100)]
 
 
-def test_counting_tokens_is_no_round(model: ModelServer, tmp_path: Path) -> None:
+def test_token_counting_call_is_not_metered_as_a_round(model: ModelServer, tmp_path: Path) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
         status, _ = post(port, '/v1/messages/count_tokens', ASK)
     assert (status, relay.meter.rounds, relay.meter.unmetered) == (200, (), 0)
@@ -88,7 +90,7 @@ def test_counting_tokens_is_no_round(model: ModelServer, tmp_path: Path) -> None
         ('/v1/messages', b'{"tools": [], "tools": [{"type": "web_search_20250305"}]}', 403),
     ],
 )
-def test_what_is_refused_never_reaches_the_endpoint(
+def test_refused_request_never_reaches_the_endpoint(
     model: ModelServer, tmp_path: Path, path: str, body: object, status: int
 ) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
@@ -111,7 +113,7 @@ def test_what_is_refused_never_reaches_the_endpoint(
         b'\0\n',
     ],
 )
-def test_nothing_that_an_agent_sends_ends_more_than_its_call(
+def test_malformed_request_ends_only_its_own_call(
     model: ModelServer, tmp_path: Path, sent: bytes
 ) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
@@ -124,7 +126,7 @@ def test_nothing_that_an_agent_sends_ends_more_than_its_call(
     assert relay.bug is None
 
 
-def test_an_answer_that_nobody_waits_for_is_metered(tmp_path: Path) -> None:
+def test_answer_is_metered_after_the_agent_has_disconnected(tmp_path: Path) -> None:
     """The counts of a stream stand at its end."""
     slow = [Turn(text='word ' * 1_000_000)]
     with (
@@ -138,7 +140,7 @@ def test_an_answer_that_nobody_waits_for_is_metered(tmp_path: Path) -> None:
     assert [one.output for one in relay.meter.rounds] == [100]
 
 
-def test_of_two_equal_names_the_one_that_was_checked_is_sent(
+def test_request_with_a_duplicate_field_is_sent_with_the_checked_value_only(
     model: ModelServer, tmp_path: Path
 ) -> None:
     double = b'{"model": "x", "tools": [{"type": "web_search_20250305"}], "tools": []}'
@@ -147,7 +149,9 @@ def test_of_two_equal_names_the_one_that_was_checked_is_sent(
     assert model.requests[0][2]['tools'] == []
 
 
-def test_trouble_of_the_endpoint_is_told_apart(model: ModelServer, tmp_path: Path) -> None:
+def test_endpoint_trouble_cuts_off_an_attempt_only_if_the_last_call_fails(
+    model: ModelServer, tmp_path: Path
+) -> None:
     """The last call decides whether an attempt was cut off."""
     with relaying(model.url, tmp_path) as (relay, port):
         model.status = 529
@@ -159,7 +163,7 @@ def test_trouble_of_the_endpoint_is_told_apart(model: ModelServer, tmp_path: Pat
     assert relay.trouble == ['status 529']
 
 
-def test_an_endpoint_that_is_not_there_is_trouble(tmp_path: Path) -> None:
+def test_unreachable_endpoint_cuts_off_the_attempt(tmp_path: Path) -> None:
     with socket.create_server(('127.0.0.1', 0)) as free:
         url = f'http://127.0.0.1:{free.getsockname()[1]}'
     with relaying(url, tmp_path) as (relay, port):
@@ -167,7 +171,7 @@ def test_an_endpoint_that_is_not_there_is_trouble(tmp_path: Path) -> None:
     assert relay.cut_off
 
 
-def test_a_proxy_of_the_environment_is_used(
+def test_relay_uses_the_http_proxy_of_the_environment(
     model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('http_proxy', model.url.removeprefix('http://'))
@@ -185,7 +189,9 @@ def test_a_proxy_of_the_environment_is_used(
         pass
 
 
-def test_words_that_deny_access_are_not_passed_on(model: ModelServer, tmp_path: Path) -> None:
+def test_answer_that_denies_access_is_withheld_so_that_no_key_leaks(
+    model: ModelServer, tmp_path: Path
+) -> None:
     """This server repeats the key in them, as some do."""
     with relaying(model.url, tmp_path, 'wrong') as (relay, port):
         status, content = post(port, '/v1/messages', ASK)

@@ -70,7 +70,7 @@ def said(port: int, sent: bytes) -> bytes:
         (b'POST /' + b'a' * (70 << 10) + b' HTTP/1.1\r\n\r\n', 414),
     ],
 )  # fmt: skip
-def test_what_a_head_refuses_is_refused_before_the_body(
+def test_request_with_a_bad_head_is_refused_before_its_body_arrives(
     model: ModelServer, tmp_path: Path, sent: bytes, status: int
 ) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
@@ -91,7 +91,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize('name', BODIES)
-def test_a_body_takes_little_more_than_its_bytes(
+def test_request_body_takes_little_more_memory_than_its_bytes(
     model: ModelServer, tmp_path: Path, name: str
 ) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
@@ -105,7 +105,9 @@ def test_a_body_takes_little_more_than_its_bytes(
     assert (relay.bug, len(model.requests)) == (None, 1)
 
 
-def test_a_context_window_of_text_is_passed_on(model: ModelServer, tmp_path: Path) -> None:
+def test_request_as_large_as_a_context_window_is_passed_on(
+    model: ModelServer, tmp_path: Path
+) -> None:
     line = 'int x = call(a, b[0], "text"); // {ünïcode}\n'
     asked = {**ASK, 'messages': [{'role': 'user', 'content': line * 100_000}]}
     with relaying(model.url, tmp_path) as (_, port):
@@ -114,7 +116,7 @@ def test_a_context_window_of_text_is_passed_on(model: ModelServer, tmp_path: Pat
     assert model.requests[0][2] == asked
 
 
-def test_bodies_that_do_not_come_take_no_more_than_their_share(
+def test_request_is_refused_while_unsent_bodies_hold_all_request_memory(
     model: ModelServer, tmp_path: Path
 ) -> None:
     """Each of these is within its bound, and promised, not sent."""
@@ -122,10 +124,10 @@ def test_bodies_that_do_not_come_take_no_more_than_their_share(
         for _ in range(REQUESTS_BYTES // REQUEST_BYTES):
             connection = held.enter_context(socket.create_connection(('127.0.0.1', port)))
             connection.sendall(head('/v1/messages', REQUEST_BYTES) + b'{')
-        wait_until(lambda: relay.requests.left == 0)  # all of them have begun
+        wait_until(lambda: relay.requests.remaining_bytes == 0)  # all of them have begun
         assert post(port, '/v1/messages', ASK)[0] == 503
         held.close()
-        wait_until(lambda: relay.requests.left == REQUESTS_BYTES)
+        wait_until(lambda: relay.requests.remaining_bytes == REQUESTS_BYTES)
         assert post(port, '/v1/messages', ASK)[0] == 200
     assert relay.bug is None
 
@@ -142,7 +144,7 @@ def test_connections_beyond_the_bound_are_turned_away(model: ModelServer, tmp_pa
     assert relay.bug is None
 
 
-def test_an_answer_without_end_is_broken_off(
+def test_answer_beyond_the_size_limit_is_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr('coevo.agents.relayed_calls.ANSWER_BYTES', MIB)
@@ -157,14 +159,16 @@ def test_an_answer_without_end_is_broken_off(
             size = 0
             while block := connection.recv(1 << 16):
                 size += len(block)
-        assert relay.answers.take(128 * MIB)
+        assert relay.answers.try_take(128 * MIB)
     assert MIB / 2 < size < 2 * MIB
     assert relay.trouble == ['an answer without end']
 
 
-def test_answers_share_what_they_may_take(model: ModelServer, tmp_path: Path) -> None:
+def test_answer_is_refused_when_the_shared_answer_memory_is_used_up(
+    model: ModelServer, tmp_path: Path
+) -> None:
     with relaying(model.url, tmp_path) as (relay, port):
-        assert relay.answers.take(128 * MIB)
+        assert relay.answers.try_take(128 * MIB)
         with socket.create_connection(('127.0.0.1', port), timeout=30) as connection:
             body = json.dumps(ASK).encode()
             connection.sendall(head('/v1/messages', len(body)) + body)
@@ -173,8 +177,8 @@ def test_answers_share_what_they_may_take(model: ModelServer, tmp_path: Path) ->
     assert relay.trouble == ['too many answers at once']
 
 
-def test_an_allowance_gives_what_it_has() -> None:
+def test_allowance_lends_no_more_than_it_has_left() -> None:
     allowance = Allowance(10)
-    with allowance.taking(6) as first, allowance.taking(6) as second:
+    with allowance.borrow(6) as first, allowance.borrow(6) as second:
         assert (first, second) == (True, False)
-    assert allowance.take(10)
+    assert allowance.try_take(10)

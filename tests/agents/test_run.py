@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from coevo.agents.difference import difference
+from coevo.agents.difference import make_patch
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.handover import MOST_BYTES
 from coevo.agents.meter import Meter
-from coevo.agents.prices import Price
-from coevo.agents.prices import Prices
+from coevo.agents.prices import ModelPrice
+from coevo.agents.prices import PriceTable
 from coevo.agents.run import SOFTWARE
+from coevo.agents.run import AgentRun
 from coevo.agents.run import AgentSettings
 from coevo.agents.run import Caps
-from coevo.agents.run import Ran
-from coevo.agents.run import run
+from coevo.agents.run import run_agent
 from coevo.model.errors import Fatal
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
@@ -32,8 +32,8 @@ from tests.repos import init
 TEST_FILE = 'src/test/java/p/ATest.java'
 HERE = Path(__file__).parent
 STAND_IN = f'python3 {SOFTWARE}/stand_in.py'
-DOLLAR = Prices(  # a dollar for a thousand tokens
-    {'stand-in': Price(input=1000, output=1000, read=1000, written=1000, written_long=1000)},
+DOLLAR = PriceTable(  # a dollar for a thousand tokens
+    {'stand-in': ModelPrice(input=1000, output=1000, read=1000, written=1000, written_long=1000)},
     Path('prices.toml'),
 )
 
@@ -62,7 +62,7 @@ def attempt(
     caps: Caps | None = None,
     model: ModelServer | None = None,
     memory_bytes: int = 2 << 30,
-) -> tuple[Ran, Meter]:
+) -> tuple[AgentRun, Meter]:
     meter = Meter(place / 'rounds.jsonl', DOLLAR, caps.cost_usd if caps else None)
     software = place / 'agent'
     software.mkdir()
@@ -74,7 +74,7 @@ def attempt(
         memory_bytes=memory_bytes,
         mounts=(Mount(source=software, target=SOFTWARE),),
     )
-    return run(sandbox, settings, place, TEST_FILE, meter), meter
+    return run_agent(sandbox, settings, place, TEST_FILE, meter), meter
 
 
 def script(*turns: Turn) -> model_server.Script:
@@ -85,22 +85,24 @@ def shell(command: str, **used: int) -> Turn:
     return Turn(tool='sh', arguments={'command': command}, **used)
 
 
-def patched(ran: Ran) -> str:
+def patched(ran: AgentRun) -> str:
     assert ran.files is not None
-    return difference(ran.files)
+    return make_patch(ran.files)
 
 
-def apply(place: Path, ran: Ran) -> None:
+def apply(place: Path, ran: AgentRun) -> None:
     git(place / 'start', 'apply', stdin=patched(ran).encode())
 
 
-def test_what_an_agent_leaves_is_taken_over(sandbox: Sandbox, place: Path) -> None:
+def test_changed_project_files_and_the_test_file_are_collected_from_an_agent(
+    sandbox: Sandbox, place: Path
+) -> None:
     """Files of the project and the test file; what else it wrote is no answer."""
     change = (
         f'cat; echo "// done" >> {TEST_FILE}; rm A.java; chmod +x run.sh; mkdir target; >target/x'
     )
     ran, _ = attempt(sandbox, place, change)
-    assert (ran.ending, ran.said) == (Ending.COMPLETED, 'Mend ATest.\n')
+    assert (ran.ending, ran.output_tail) == (Ending.COMPLETED, 'Mend ATest.\n')
     assert ran.files is not None
     assert sorted(ran.files) == ['A.java', 'run.sh', TEST_FILE]
     apply(place, ran)
@@ -111,7 +113,9 @@ def test_what_an_agent_leaves_is_taken_over(sandbox: Sandbox, place: Path) -> No
     ]
 
 
-def test_a_model_answers_at_the_endpoint(sandbox: Sandbox, place: Path) -> None:
+def test_agent_reaches_its_model_at_the_endpoint_and_rounds_are_metered(
+    sandbox: Sandbox, place: Path
+) -> None:
     with model_server.serving(script(shell(f'echo "// x" >> {TEST_FILE}'), Turn())) as model:
         ran, meter = attempt(sandbox, place, STAND_IN, model=model)
     assert (ran.ending, ran.status) == (Ending.COMPLETED, 0)
@@ -121,7 +125,7 @@ def test_a_model_answers_at_the_endpoint(sandbox: Sandbox, place: Path) -> None:
     assert len((place / 'rounds.jsonl').read_text().splitlines()) == 2
 
 
-def test_a_large_file_that_stays_as_it_is_does_no_harm(sandbox: Sandbox, place: Path) -> None:
+def test_unchanged_large_file_is_not_collected(sandbox: Sandbox, place: Path) -> None:
     with (place / 'start' / 'fixture.bin').open('wb') as file:
         file.truncate(MOST_BYTES + 1)
     ran, _ = attempt(sandbox, place, f'echo "// x" >> {TEST_FILE}')
@@ -129,7 +133,9 @@ def test_a_large_file_that_stays_as_it_is_does_no_harm(sandbox: Sandbox, place: 
     assert list(ran.files) == [TEST_FILE]
 
 
-def test_an_absent_test_file_is_taken_over_when_it_is_there(sandbox: Sandbox, place: Path) -> None:
+def test_absent_test_file_that_the_agent_creates_is_collected(
+    sandbox: Sandbox, place: Path
+) -> None:
     (place / 'start' / TEST_FILE).unlink()
     ran, _ = attempt(
         sandbox, place, f'mkdir -p {Path(TEST_FILE).parent}; echo "class A" > {TEST_FILE}'
@@ -140,7 +146,7 @@ def test_an_absent_test_file_is_taken_over_when_it_is_there(sandbox: Sandbox, pl
     ]
 
 
-def test_the_round_that_reaches_the_cap_is_the_last(sandbox: Sandbox, place: Path) -> None:
+def test_round_that_reaches_the_cost_cap_is_the_last(sandbox: Sandbox, place: Path) -> None:
     """What it asked for is still done; it is stopped when it asks again, however it goes on."""
     turns = [shell(f'echo "// {number}" >> {TEST_FILE}', output=0) for number in range(5)]
     with model_server.serving(script(*turns)) as model:
@@ -163,7 +169,7 @@ done
 """
 
 
-def test_an_agent_that_leaves_when_it_is_refused_has_met_the_cap(
+def test_agent_that_exits_after_a_refused_round_ends_with_the_cost_cap(
     sandbox: Sandbox, place: Path
 ) -> None:
     turns = [shell('true', output=0) for _ in range(3)]
@@ -173,9 +179,7 @@ def test_an_agent_that_leaves_when_it_is_refused_has_met_the_cap(
     assert ran.ending is Ending.COST_CAP
 
 
-def test_an_agent_is_stopped_in_time_with_all_that_it_started(
-    sandbox: Sandbox, place: Path
-) -> None:
+def test_time_cap_stops_an_agent_with_all_its_processes(sandbox: Sandbox, place: Path) -> None:
     lasting = f'trap "" TERM INT HUP; while :; do sleep 1; date >> {TEST_FILE}; done'
     command = f"setsid sh -c '{lasting}' & echo '// x' >> {TEST_FILE}; wait"
     ran, _ = attempt(sandbox, place, command, caps=Caps(seconds=2))
@@ -193,12 +197,14 @@ def test_an_agent_is_stopped_in_time_with_all_that_it_started(
         ('python3 -c "x = bytearray(3 << 30)"; sleep 9', Ending.MEMORY),
     ],
 )
-def test_how_attempts_end(sandbox: Sandbox, place: Path, command: str, ending: Ending) -> None:
+def test_attempt_ending_names_why_the_agent_ended(
+    sandbox: Sandbox, place: Path, command: str, ending: Ending
+) -> None:
     ran, _ = attempt(sandbox, place, command)
     assert ran.ending is ending
 
 
-def test_the_endpoint_is_all_that_an_agent_reaches(sandbox: Sandbox, place: Path) -> None:
+def test_agent_reaches_only_the_relay_and_never_sees_the_key(sandbox: Sandbox, place: Path) -> None:
     """The model's own address is of another network; the key is nowhere."""
     with model_server.serving(script(Turn())) as model:
         look = (
@@ -206,19 +212,19 @@ def test_the_endpoint_is_all_that_an_agent_reaches(sandbox: Sandbox, place: Path
             f'python3 -c "import urllib.request; urllib.request.urlopen(\'{model.url}\')"'
         )
         ran, _ = attempt(sandbox, place, look, model=model)
-    assert 'Connection refused' in ran.said
-    assert KEY not in ran.said
+    assert 'Connection refused' in ran.output_tail
+    assert KEY not in ran.output_tail
     assert model.requests[0][1]['x-api-key'] == KEY
 
 
-def test_a_key_that_is_denied_ends_the_run(sandbox: Sandbox, place: Path) -> None:
+def test_denied_key_ends_the_run(sandbox: Sandbox, place: Path) -> None:
     with model_server.serving(script(Turn())) as model:
         model.status = 403
         with pytest.raises(Fatal, match='denies access'):
             attempt(sandbox, place, f'{STAND_IN}; sleep 60', model=model)
 
 
-def test_an_unknown_price_ends_the_run(sandbox: Sandbox, place: Path) -> None:
+def test_model_without_a_price_ends_the_run(sandbox: Sandbox, place: Path) -> None:
     costly = Turn()
     with model_server.serving(script(costly)) as model:
         command = f'sed s/stand-in-1/other-2/ {SOFTWARE}/stand_in.py > /tmp/a.py; python3 /tmp/a.py'

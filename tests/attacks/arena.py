@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import Surefire
+from coevo.languages.java.building.report import SurefireSettings
 from coevo.languages.java.places import TOOLS
 from coevo.languages.java.places import WORKSPACE
 from coevo.languages.java.processes.launch import Launcher
-from coevo.languages.java.processes.packed_trees import pack
-from coevo.languages.java.processes.plan import JUnit
+from coevo.languages.java.processes.packed_trees import pack_tree
+from coevo.languages.java.processes.plan import JUnitClassPath
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import RunTarget
 from coevo.languages.java.processes.runner import run_targets
-from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.languages.verdicts import Verdict
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
@@ -44,7 +44,7 @@ MODULE = JavaModule(
     test_folders=('src/test',),
     class_path=(),
     compiler={},
-    surefire=Surefire(),
+    surefire=SurefireSettings(),
     overrides=(),
     tests_compiled=False,
 )
@@ -57,20 +57,20 @@ class Project:
     root: Path
     layers: tuple[Path, ...]
 
-    def plan(self, targets: Sequence[RunTarget], surefire: Surefire) -> LaunchPlan:
-        library = self.launcher.library
+    def plan(self, targets: Sequence[RunTarget], surefire: SurefireSettings) -> LaunchPlan:
+        library = self.launcher.locate_tool_library
         return LaunchPlan(
             module=dataclasses.replace(MODULE, surefire=surefire),
             layers=self.layers,
-            tree=pack(self.root / 'trees', self.layers, ()),
-            junit=JUnit(first=(), last=tuple(map(library, _LIBRARIES))),
+            tree=pack_tree(self.root / 'trees', self.layers, ()),
+            junit=JUnitClassPath(first=(), last=tuple(map(library, _LIBRARIES))),
             override=None,
             targets=tuple(targets),
         )
 
     @property
     def launcher(self) -> Launcher:
-        tools = toolchain()
+        tools = prepare_toolchain()
         mounts = (
             Mount(source=self.root, target=WORKSPACE),
             Mount(source=tools.tools, target=f'{TOOLS}/programs'),
@@ -84,7 +84,10 @@ def compiled(folder: Path, sources: Mapping[str, str], *against: Path) -> Path:
     files = {f'{name.replace(".", "/")}.java': text for name, text in sources.items()}
     write(folder / 'sources', {name: textwrap.dedent(text) for name, text in files.items()})
     tree = folder / 'tree'
-    path = (*libraries(toolchain(), *_LIBRARIES), *(other / TEST_CLASSES for other in against))
+    path = (
+        *libraries(prepare_toolchain(), *_LIBRARIES),
+        *(other / TEST_CLASSES for other in against),
+    )
     javac(folder / 'sources', tree / TEST_CLASSES, path)
     return tree
 
@@ -93,10 +96,10 @@ def verdicts(
     sandbox: Sandbox,
     found: Project,
     targets: Sequence[RunTarget],
-    surefire: Surefire | None = None,
+    surefire: SurefireSettings | None = None,
 ) -> list[Verdict | None]:
-    plan = found.launcher.arranged(found.plan(targets, surefire or Surefire()))
-    return list(run_targets(sandbox, found.launcher.job(plan), targets).verdicts)
+    plan = found.launcher.arrange_class_path(found.plan(targets, surefire or SurefireSettings()))
+    return list(run_targets(sandbox, found.launcher.make_job(plan), targets).verdicts)
 
 
 def target(

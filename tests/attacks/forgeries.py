@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.languages.java.building.report import Surefire
+from coevo.languages.java.building.report import SurefireSettings
 
 # What forgers share. Events are those of the worker, so that only nonce and channel are missing.
 TOOLS = r"""
@@ -321,7 +321,7 @@ class Forgery:
     classes: dict[str, str] = field(default_factory=dict)
     shadows: dict[str, str] = field(default_factory=dict)
     resources: dict[str, str] = field(default_factory=dict)
-    surefire: Surefire = field(default_factory=Surefire)
+    surefire: SurefireSettings = field(default_factory=SurefireSettings)
 
     @property
     def class_name(self) -> str:
@@ -420,7 +420,7 @@ FORGERIES = (
         name='threads_and_loaders',
         body='Thread[] threads = new Thread[64]; Thread.enumerate(threads); Forge.useWorkersObjects('
         'Forge.reachable(threads, Thread.currentThread(), Forge.class.getClassLoader()));' + FAIL,
-        surefire=Surefire(
+        surefire=SurefireSettings(
             arg_line='--add-opens java.base/java.lang=ALL-UNNAMED --add-opens'
             ' java.base/java.io=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED'
         ),
@@ -495,14 +495,14 @@ FORGERIES = (
         name='agent_in_arg_line',
         body='assertTrue("no agent", Agent.ran);',
         classes={'p.Agent': AGENT},
-        surefire=Surefire(arg_line='-javaagent:/w/agent.jar'),
+        surefire=SurefireSettings(arg_line='-javaagent:/w/agent.jar'),
         stopped=OPTIONS,
     ),
     Forgery(
         name='agent_in_environment',
         body='assertTrue("no agent", Agent.ran);',
         classes={'p.Agent': AGENT},
-        surefire=Surefire(
+        surefire=SurefireSettings(
             environment=dict.fromkeys(
                 ('JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS'),
                 '-javaagent:/w/agent.jar',
@@ -515,19 +515,19 @@ FORGERIES = (
         body='assertTrue("no agent", Agent.ran);',
         classes={'p.Agent': AGENT},
         resources={'options': '-javaagent:/w/agent.jar'},
-        surefire=Surefire(arg_line='@/w/target/test-classes/options'),
+        surefire=SurefireSettings(arg_line='@/w/target/test-classes/options'),
         stopped=OPTIONS,
     ),
     Forgery(
         name='another_main_class',
         classes={'p.Agent': AGENT},
-        surefire=Surefire(arg_line='-cp /w/target/test-classes p.Agent'),
+        surefire=SurefireSettings(arg_line='-cp /w/target/test-classes p.Agent'),
         stopped=OPTIONS,
     ),
     Forgery(
         name='another_jar',
         classes={'p.Agent': AGENT},
-        surefire=Surefire(arg_line='-jar /w/agent.jar'),
+        surefire=SurefireSettings(arg_line='-jar /w/agent.jar'),
         stopped=OPTIONS,
     ),
     Forgery(

@@ -34,4 +34,6 @@ def run(sandbox: Sandbox, job: Job) -> Done:
         process.stdin.close()
         output = process.stdout.read().decode(errors='replace')
         status = process.wait(timeout=60)
-        return Done(status, output, process.noise(), process.exceeded, process.cpu_seconds())
+        return Done(
+            status, output, process.get_noise(), process.exceeded, process.get_cpu_seconds()
+        )

@@ -63,19 +63,23 @@ def folder() -> Iterator[Path]:
         yield found
 
 
-def test_no_test_reaches_the_first_process(sandbox: Sandbox, folder: Path) -> None:
+def test_sandboxed_program_cannot_access_the_first_process(sandbox: Sandbox, folder: Path) -> None:
     said = attack(sandbox, folder, '/usr/bin/python3 /in/attack.py 1')
     assert said == ['done']
 
 
-def test_the_same_attacks_reach_a_process_that_can_be_read(sandbox: Sandbox, folder: Path) -> None:
+def test_first_process_attacks_succeed_on_a_readable_neighbour_process(
+    sandbox: Sandbox, folder: Path
+) -> None:
     """A neighbour that was started from a program which its user may read: so was the first process once."""
     said = attack(sandbox, folder, '/usr/bin/python3 /in/attack.py 0; exit 0')
     assert said[-1] == 'done'
     assert set(said) >= set(ALL.split())
 
 
-def test_a_copy_of_the_shell_is_run_and_cannot_be_read(sandbox: Sandbox, folder: Path) -> None:
+def test_executable_of_the_first_process_cannot_be_read_or_changed(
+    sandbox: Sandbox, folder: Path
+) -> None:
     said = attack(
         sandbox,
         folder,

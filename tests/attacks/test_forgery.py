@@ -81,7 +81,7 @@ def told(sandbox: Sandbox, found: Project, forgery: Forgery) -> Verdict | None:
 
 
 @pytest.mark.parametrize('forgery', named(STOPPED))
-def test_nothing_is_told_to_pass_that_does_not(
+def test_stopped_forgery_is_not_reported_as_pass(
     sandbox: Sandbox, projects: dict[str, Project], forgery: Forgery
 ) -> None:
     verdict = told(sandbox, projects[forgery.name], forgery)
@@ -90,7 +90,7 @@ def test_nothing_is_told_to_pass_that_does_not(
 
 
 @pytest.mark.parametrize('forgery', named([*HONEST]))
-def test_what_passes_is_told_so(
+def test_honest_test_is_reported_as_pass(
     sandbox: Sandbox, projects: dict[str, Project], forgery: Forgery
 ) -> None:
     verdict = told(sandbox, projects[forgery.name], forgery)
@@ -99,7 +99,7 @@ def test_what_passes_is_told_so(
 
 
 @pytest.mark.parametrize('forgery', named(OPEN))
-def test_what_only_an_observer_can_tell(
+def test_forgery_that_needs_an_observer_is_reported_as_pass_without_one(
     sandbox: Sandbox, projects: dict[str, Project], forgery: Forgery
 ) -> None:
     """Known and open for mined code; if one is stopped one day, the documents are to say so."""
@@ -112,12 +112,12 @@ NEED_FILTER = [one for one in STOPPED if one.stopped == OPTIONS]
 
 
 @pytest.mark.parametrize('forgery', named(NEED_FILTER))
-def test_options_that_are_left_out_would_turn_verdicts(
+def test_forgery_by_jvm_options_passes_if_options_are_not_filtered(
     projects: dict[str, Project], forgery: Forgery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the tests above would prove nothing."""
-    monkeypatch.setattr(launch, 'usable_options', str.split)
-    monkeypatch.setattr(launch, 'usable_environment', dict)
+    monkeypatch.setattr(launch, 'select_usable_options', str.split)
+    monkeypatch.setattr(launch, 'select_usable_environment', dict)
     opened = open_sandbox('bubblewrap')
     verdict = told(opened, projects[forgery.name], forgery)
     opened.close()

@@ -38,7 +38,9 @@ def attack(sandbox: Sandbox, probe: Probe, victim: Victim) -> Done:
 
 
 @pytest.mark.parametrize('probe', PROBES)
-def test_nothing_gets_out(sandbox: Sandbox, probe: Probe, victim: Victim) -> None:
+def test_escape_probe_fails_inside_the_sandbox(
+    sandbox: Sandbox, probe: Probe, victim: Victim
+) -> None:
     before = state(victim.inputs)
     done = attack(sandbox, probe, victim)
     assert 'OUT' not in done.output.split(), done
@@ -56,7 +58,9 @@ def state(folder: Path) -> list[tuple[str, int, float, bytes]]:
 
 
 @pytest.mark.parametrize('probe', [one for one in PROBES if one.values[0].bare])
-def test_probes_work_where_nothing_stops_them(probe: Probe, victim: Victim, tmp_path: Path) -> None:
+def test_escape_probe_succeeds_without_a_sandbox(
+    probe: Probe, victim: Victim, tmp_path: Path
+) -> None:
     inputs = shutil.copytree(victim.inputs, tmp_path / 'inputs')
     names = {
         **victim.names,

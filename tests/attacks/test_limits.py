@@ -16,7 +16,7 @@ import pytest
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.folders import work_root
+from coevo.storage.folders import find_work_root
 from tests.attacks.jobs import LIMITS
 from tests.attacks.jobs import run
 
@@ -123,7 +123,9 @@ ABUSES = (
 
 
 @pytest.mark.parametrize('abuse', [pytest.param(one, id=one.name) for one in ABUSES])
-def test_no_limit_is_passed(sandbox: Sandbox, abuse: Abuse, marker: str) -> None:
+def test_abusive_script_is_stopped_at_its_limit(
+    sandbox: Sandbox, abuse: Abuse, marker: str
+) -> None:
     done = run(sandbox, Job(argv=('bash', '-c', abuse.script, marker), limits=abuse.limits))
     if not (abuse.status and done.status in abuse.status):
         assert done.exceeded in (abuse.exceeded or (None,)), done
@@ -133,7 +135,7 @@ def test_no_limit_is_passed(sandbox: Sandbox, abuse: Abuse, marker: str) -> None
     assert not found(marker)
 
 
-def test_files_that_hold_nothing_are_counted(sandbox: Sandbox) -> None:
+def test_empty_files_count_against_the_limits(sandbox: Sandbox) -> None:
     """Each takes a kilobyte of the kernel's memory, and a file system has room for millions."""
     script = PERL.format('for (1..3e6) { open F, ">", "/w/$_" or exit 9 }')
     limits = replace(LIMITS, memory_bytes=100 << 20, disk_bytes=64 << 20)
@@ -141,7 +143,7 @@ def test_files_that_hold_nothing_are_counted(sandbox: Sandbox) -> None:
     assert done.exceeded == 'memory' or done.status in (9, *KILLED), done
 
 
-def test_output_that_nobody_reads_is_held_back(sandbox: Sandbox) -> None:
+def test_unread_output_blocks_the_job_and_is_not_buffered(sandbox: Sandbox) -> None:
     with sandbox.start(Job(argv=('head', '-c', '1G', '/dev/zero'), limits=LIMITS)) as process:
         assert process.stdout.read(1) == b'\0'
         with pytest.raises(TimeoutError):
@@ -176,13 +178,13 @@ DAEMON = 'setsid bash -c "trap \\"\\" TERM HUP INT; sleep 600; true" "$0" <&- >&
     ],
     ids=['left', 'after_killing_everything', 'orphans'],
 )
-def test_no_process_stays(sandbox: Sandbox, script: str, marker: str) -> None:
+def test_no_process_outlives_its_job(sandbox: Sandbox, script: str, marker: str) -> None:
     done = run(sandbox, Job(argv=('bash', '-c', script, marker), limits=LIMITS))
     assert done.status in (4, *KILLED)
     assert not found(marker)
 
 
-def test_pid_1_cannot_be_stopped_from_inside(sandbox: Sandbox) -> None:
+def test_first_process_cannot_be_killed_from_inside_the_sandbox(sandbox: Sandbox) -> None:
     script = 'kill -9 1; kill -STOP 1; kill -9 $PPID; echo alive'
     done = run(sandbox, Job(argv=('bash', '-c', script), limits=LIMITS))
     assert (done.status, done.output) == (0, 'alive\n')
@@ -200,9 +202,9 @@ process.wait()
 """
 
 
-def test_nothing_stays_of_a_killed_coevo(back_end: str, marker: str) -> None:
+def test_killed_coevo_leaves_no_process_mount_or_container(back_end: str, marker: str) -> None:
     """Neither process nor mount nor container, once the next coevo has started in any case."""
-    before, lifelines = mounts(), set(work_root().glob('coevo-lifeline-*'))
+    before, lifelines = mounts(), set(find_work_root().glob('coevo-lifeline-*'))
     command = [sys.executable, '-c', COEVO.format(daemon=DAEMON), back_end, marker]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as coevo:
         try:
@@ -220,7 +222,7 @@ def test_nothing_stays_of_a_killed_coevo(back_end: str, marker: str) -> None:
         time.sleep(0.1)  # a daemon takes down what it had mounted a little later
     assert not mounts() - before
     run_by_the_next_coevo(back_end)
-    assert set(work_root().glob('coevo-lifeline-*')) <= lifelines
+    assert set(find_work_root().glob('coevo-lifeline-*')) <= lifelines
     if back_end == 'docker':
         assert containers() == ''
 
@@ -242,7 +244,7 @@ def containers() -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_descriptors_of_coevo_do_not_grow(sandbox: Sandbox) -> None:
+def test_repeated_jobs_leak_no_file_descriptors(sandbox: Sandbox) -> None:
     def some() -> None:
         for _ in range(5):
             run(sandbox, Job(argv=('bash', '-c', 'kill -9 -1; sleep 9 &'), limits=LIMITS))

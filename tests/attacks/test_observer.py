@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.java.building.report import Surefire
+from coevo.languages.java.building.report import SurefireSettings
 from coevo.languages.java.processes.runner import RunTarget
 from coevo.languages.java.processes.runner import run_observed
 from coevo.languages.verdicts import Verdict
@@ -97,17 +97,20 @@ def honest() -> Iterator[Project]:
 
 
 def observed(
-    sandbox: Sandbox, found: Project, targets: list[RunTarget], surefire: Surefire | None = None
+    sandbox: Sandbox,
+    found: Project,
+    targets: list[RunTarget],
+    surefire: SurefireSettings | None = None,
 ) -> list[Verdict | None]:
-    plan = found.plan(targets, surefire or Surefire())
-    plan = replace(found.launcher.arranged(plan), observed=True)
-    return list(run_observed(sandbox, found.launcher.job(plan), targets).verdicts)
+    plan = found.plan(targets, surefire or SurefireSettings())
+    plan = replace(found.launcher.arrange_class_path(plan), observed=True)
+    return list(run_observed(sandbox, found.launcher.make_job(plan), targets).verdicts)
 
 
 OLD = ('empty', 'passes', 'catches', 'inAThread', 'switches', 'inherited', 'loops')
 
 
-def test_honest_passes_are_seen(sandbox: Sandbox, honest: Project) -> None:
+def test_observer_confirms_honest_passes(sandbox: Sandbox, honest: Project) -> None:
     targets = [
         *(target('p.OldTest', name) for name in OLD),
         replace(target('p.OldTest', 'expects'), expects=('RuntimeException',)),
@@ -125,7 +128,7 @@ def test_honest_passes_are_seen(sandbox: Sandbox, honest: Project) -> None:
     assert None not in found
 
 
-def test_what_is_thrown_must_be_expected(sandbox: Sandbox, honest: Project) -> None:
+def test_pass_with_an_unexpected_exception_is_tampered(sandbox: Sandbox, honest: Project) -> None:
     targets = [target('p.OldTest', name) for name in ('expects', 'fails')]
     expects, fails = observed(sandbox, honest, targets)
     assert expects is not None
@@ -147,7 +150,7 @@ MAY_HANG = 'writes_to_the_debugger'
 
 
 @pytest.mark.parametrize('name', [one.name for one in FORGERIES if one.stopped is None])
-def test_forged_passes_are_tampered(
+def test_observer_marks_forged_passes_as_tampered(
     sandbox: Sandbox, projects: dict[str, Project], name: str
 ) -> None:
     (forgery,) = (one for one in FORGERIES if one.name == name)

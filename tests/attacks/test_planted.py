@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 from coevo.storage.store import Store
 from flows.pipeline import mine
 from tests.folders import open_folder
@@ -47,7 +47,7 @@ def work() -> Iterator[Path]:
         yield folder
 
 
-def test_what_a_build_plants_harms_nobody(
+def test_files_planted_by_a_build_harm_neither_later_builds_nor_the_host(
     back_end: str, tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_WORK', str(work))
@@ -63,16 +63,16 @@ def test_what_a_build_plants_harms_nobody(
         for number in range(4)
     ]
     repository = write(tmp_path / 'repository', steps)
-    before = digest(cache_folder() / 'maven' / JAR)
+    before = digest(find_cache_folder() / 'maven' / JAR)
     wanted = dataclasses.replace(options(repository, tmp_path / 'store'), sandbox=back_end)
     report = mine(wanted)
-    segments = list(Store(tmp_path / 'store').segments(report.partitions[0]))
+    segments = list(Store(tmp_path / 'store').load_segments(report.partitions[0]))
     assert [segment.pair.build_new for segment in segments] == ['built'] * 3
     rows = [row for segment in segments for row in segment.methods]
-    assert {row.test_method: row.tnew_cnew for row in rows if row.change is Change.INSERTED} == {
-        f'rings{number}': Outcome.PASS for number in (1, 2, 3)
-    }
-    assert before in (None, digest(cache_folder() / 'maven' / JAR))
+    assert {
+        row.test_method: row.tnew_cnew for row in rows if row.change is MethodChange.INSERTED
+    } == {f'rings{number}': Outcome.PASS for number in (1, 2, 3)}
+    assert before in (None, digest(find_cache_folder() / 'maven' / JAR))
     assert not mark.exists()
     assert not list(work.iterdir())
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.place import Place
@@ -63,16 +63,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield found
 
 
-def ran(place: Place, name: str, edits: Edits | None) -> tuple[Outcome, str]:
+def ran(place: Place, name: str, edits: CellEdits | None) -> tuple[Outcome, str]:
     """The outcome of a test, and what it wrote."""
-    compiled: Compiled = place.built.compile(place.rev, place.rev, '.', edits=edits)
+    compiled: CompiledTests = place.built.compile(place.rev, place.rev, '.', edits=edits)
     method = TestMethod(
         module='.',
         test_file='src/test/java/shop/TillTest.java',
         test_class='shop.TillTest',
         test_method=name,
     )
-    batch = place.built.run(compiled, [method], Conditions(cpu_limit=20.0 if edits else None))
+    batch = place.built.run(compiled, [method], RunConditions(cpu_limit=20.0 if edits else None))
     (verdict,) = batch.verdicts
     assert verdict is not None
     return verdict.outcome, batch.output
@@ -88,10 +88,10 @@ def alike(text: str) -> list[str]:
     return re.sub(r'hsperfdata_\w+|/tmp/\S+', 'OWN', text).splitlines()
 
 
-def test_what_a_test_can_look_at_is_the_same_with_and_without_edits(place: Place) -> None:
+def test_environment_seen_by_a_test_is_the_same_with_and_without_code_edits(place: Place) -> None:
     """But for the size of the edited class, which placebos change as well."""
     (text,) = source('Till', PRICE % 3).values()
-    edits = Edits(code=((TILL, text.encode()),))
+    edits = CellEdits(code=((TILL, text.encode()),))
     assert ran(place, 'costs', None)[0] is Outcome.PASS
     assert ran(place, 'costs', edits)[0] is Outcome.FAIL
     plain, edited = (ran(place, 'spies', one) for one in (None, edits))

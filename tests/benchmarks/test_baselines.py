@@ -12,11 +12,11 @@ from benchmarks.baselines import calls
 from benchmarks.baselines.__main__ import main as make
 from benchmarks.copying import Model
 from coevo.command.main import main
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK
 from tests.projects import write
@@ -34,12 +34,12 @@ NEW = {
 
 @pytest.mark.slow
 @pytest.mark.usefixtures('toy')
-def test_baselines_are_submissions_that_are_judged(tmp_path: Path) -> None:
+def test_baseline_submissions_get_the_expected_outcomes(tmp_path: Path) -> None:
     found = toys.mined(
         write(tmp_path / 'repository', [OLD, NEW]), tmp_path / 'store', profile=QUICK
     )
     snapshot, out = tmp_path / 'snapshot', tmp_path / 'baselines'
-    publish(ReleaseOptions(store=found.store, snapshot=snapshot))
+    publish_release(ReleaseOptions(store=found.store, snapshot=snapshot))
     words = [str(snapshot), '--store', str(found.store), '--out', str(out)]
     assert (
         make([*words, *(f'--only={name}' for name in ('gold', 'no-change', 'delete-others'))]) == 0
@@ -72,7 +72,7 @@ def dependency(name: str, declaration: str) -> Dependency:
 
 
 def model(path: str, source: str) -> Model:
-    type_ = reading('java' if path.endswith('.java') else 'python').parse(source.encode(), path)
+    type_ = get_reading('java' if path.endswith('.java') else 'python').parse(source.encode(), path)
     (found,) = (one for one in type_.types if one.members)
     return Model(class_name=found.name, member=found.members[0], source=source.encode(), path=path)
 
@@ -90,12 +90,14 @@ def model(path: str, source: str) -> Model:
         ('p.Till#Till(char)', 'public Till(char c)', "assertNotNull(new p.Till(' '))"),
     ],
 )
-def test_java_calls_what_is_named(name: str, declaration: str, called: str) -> None:
+def test_generated_java_test_calls_the_named_dependency(
+    name: str, declaration: str, called: str
+) -> None:
     file = 'package p;\nimport org.junit.Test;\nclass TillTest {\n  @Test public void a() {}\n}\n'
     text = calls.java('sums', [dependency(name, declaration)], model('TillTest.java', file))
     assert text.startswith('@org.junit.Test public void sums() throws Throwable {')
     assert called in text
-    parsed = reading('java').parse(f'class A {{ {text} }}'.encode())
+    parsed = get_reading('java').parse(f'class A {{ {text} }}'.encode())
     assert not parsed.has_error
 
 
@@ -109,7 +111,9 @@ def test_java_calls_what_is_named(name: str, declaration: str, called: str) -> N
         ('shop.till#odd()', 'def odd(', 'shop.till.odd()'),
     ],
 )
-def test_python_calls_what_is_named(name: str, declaration: str, called: str) -> None:
+def test_generated_python_test_calls_the_named_dependency(
+    name: str, declaration: str, called: str
+) -> None:
     file = 'def test_a():\n    pass\n'
     text = calls.python('test_b', [dependency(name, declaration)], model('test_till.py', file))
     assert text == f'def test_b():\n    import shop.till\n    assert {called} is not None'

@@ -16,7 +16,7 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 
 REQUEST = {'oracle': 'console', 'methods': []}
 
@@ -33,9 +33,9 @@ def job(program: str, *mounts: Mount) -> Job:
     return Job(argv=argv, mounts=mounts, limits=LIMITS)
 
 
-def test_an_oracle_answers_what_its_driver_says(sandbox: Sandbox) -> None:
+def test_oracle_returns_the_answer_of_its_driver(sandbox: Sandbox) -> None:
     """It sees the tree, and can read its own programs."""
-    with workspace() as root, place_of_tree(root) as tree:
+    with open_workspace() as root, place_of_tree(root) as tree:
         tree.mkdir(mode=0o755)
         mounts = (
             Mount(source=tree, target='/in/tree'),
@@ -49,12 +49,12 @@ def test_an_oracle_answers_what_its_driver_says(sandbox: Sandbox) -> None:
         assert readable_programs(root) == root / 'inside'
 
 
-def test_a_place_is_gone_at_the_end(tmp_path: Path) -> None:
+def test_folder_of_a_tree_is_removed_at_the_end(tmp_path: Path) -> None:
     with place_of_tree(tmp_path) as tree:
         tree.mkdir()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_driver_that_says_nothing_is_trouble_of_ours(sandbox: Sandbox) -> None:
+def test_silent_driver_raises_a_transient_error(sandbox: Sandbox) -> None:
     with pytest.raises(Transient, match='the oracle said nothing'):
         ask(sandbox, job('sys.exit("no luck")'), REQUEST)

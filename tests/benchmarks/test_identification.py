@@ -41,7 +41,7 @@ def found(rows: Sequence[LabelledTest]) -> dict[tuple[str, str], Row]:
     return {(row['train'], row['test']): row for row in table(rows)}
 
 
-def test_a_rule_that_shows_is_learnt_and_what_does_not_show_is_not() -> None:
+def test_classifier_learns_a_visible_rule_and_not_unexplained_edits() -> None:
     """Who knows which tests break has an F1 on static labels that follows from their numbers."""
     rows = list(made())
     breaks, edited = sum(row.dynamic for row in rows), sum(row.static for row in rows)
@@ -55,13 +55,13 @@ def test_a_rule_that_shows_is_learnt_and_what_does_not_show_is_not() -> None:
     assert low < ceiling < high
 
 
-def test_who_takes_everything_for_positive_has_the_share_of_positives_as_precision() -> None:
+def test_always_positive_baseline_has_the_share_of_positives_as_precision() -> None:
     row = found(list(made()))['always positive', 'dynamic']
     assert (row['precision'], row['recall']) == ('0.333', '1.000')
     assert row['f1'] == '0.500'
 
 
-def test_what_a_repository_alone_says_is_not_learnt() -> None:
+def test_labels_that_only_the_repository_predicts_are_not_learnt() -> None:
     """All tests of a family have one class, which a name of its own gives away to who saw the family."""
     rows = [
         replace(row, test=row.family.replace('/', ''), change=(), static=odd, dynamic=odd)
@@ -73,14 +73,14 @@ def test_what_a_repository_alone_says_is_not_learnt() -> None:
     assert right < 0.7
 
 
-def test_labels_that_nothing_explains_are_guessed() -> None:
+def test_random_labels_are_predicted_no_better_than_by_chance() -> None:
     lot = random.Random(3)
     rows = [replace(row, dynamic=lot.random() < 0.5) for row in made()]
     row = found(rows)['dynamic', 'dynamic']
     assert 0.35 < float(row['f1']) < 0.65
 
 
-def test_a_negative_counts_for_those_that_were_not_drawn() -> None:
+def test_sampled_negative_is_weighted_for_the_negatives_not_drawn() -> None:
     """Each false positive stands for four: a precision of 1 in 2 is 1 in 5."""
     rows = [
         LabelledTest(
@@ -99,12 +99,12 @@ def test_a_negative_counts_for_those_that_were_not_drawn() -> None:
     assert (row['precision'], row['rows'], row['weighted']) == ('0.200', '4', '10.0')
 
 
-def test_the_same_rows_give_the_same_table() -> None:
+def test_table_does_not_depend_on_the_order_of_rows() -> None:
     rows = list(made())
     assert found(rows) == found(rows[::-1])
 
 
-def test_rows_of_a_snapshot_have_both_labels_and_their_weight(drawn: object) -> None:
+def test_snapshot_rows_carry_static_and_dynamic_labels_and_a_weight(drawn: object) -> None:
     rows = {row.test.split('(')[0]: row for row in read_rows(drawn)}  # type: ignore[arg-type]
     assert len(rows) == 8
     both = {name: (row.static, row.dynamic, row.weight) for name, row in rows.items()}

@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def explained(folder: Path, track: str, *methods: str, ends: tuple[int, int] = (0, 1)) -> list[str]:
     """The cause and detail of each published method, empty where it is found."""
     repository = open_clone(folder / 'clones', NAME)
-    revs = [rev for rev, _ in repository.log('main')][::-1]
+    revs = [rev for rev, _ in repository.iterate_log('main')][::-1]
     row = {
         'repo': NAME,
         'track': f'test_{track}',
@@ -78,13 +78,13 @@ def explained(folder: Path, track: str, *methods: str, ends: tuple[int, int] = (
     return [causes.get(key_of(method), '') for method in found]
 
 
-def test_what_has_the_track_is_no_miss(folder: Path) -> None:
+def test_method_mined_with_the_published_track_is_no_miss(folder: Path) -> None:
     assert explained(folder, 'update', 'sells') == ['']
     (row,) = predictions([Store(folder / 'store')], [Walk.STATES], COLUMNS[0])
     assert (row['track'], row['test_file'], row['test_method']) == ('update', FILE, 'sells')
 
 
-def test_another_label_is_told_by_its_cells(folder: Path) -> None:
+def test_miss_with_another_label_names_the_outcomes_of_its_cells(folder: Path) -> None:
     (why,) = explained(folder, 'generation', 'sells')
     assert why.startswith(Cause.PUBLISHED_LIST)
     (why,) = explained(folder, 'repair', 'sells')
@@ -94,23 +94,23 @@ def test_another_label_is_told_by_its_cells(folder: Path) -> None:
     )
 
 
-def test_what_stood_at_old_is_not_new(folder: Path) -> None:
+def test_method_with_an_equal_body_at_the_old_revision_is_no_new_test(folder: Path) -> None:
     (why,) = explained(folder, 'generation', 'renamed')
     assert why == f'{Cause.PUBLISHED_LIST}: no new test: at old {FILE}#named, with an equal body'
 
 
-def test_a_drop_is_told_by_stage_and_reason(folder: Path) -> None:
+def test_miss_by_a_drop_names_its_stage_and_reason(folder: Path) -> None:
     (why,) = explained(folder, 'update', 'wrong')
     assert why.startswith(f'{Cause.DROPPED}: label: tnew_cnew_fail')
 
 
-def test_what_is_not_there_is_said_so(folder: Path) -> None:
+def test_miss_without_a_candidate_or_an_adjacent_pair_is_named_as_such(folder: Path) -> None:
     assert explained(folder, 'update', 'nothing') == [
         f'{Cause.NOT_FOUND}: no candidate of that name'
     ]
     assert explained(folder, 'update', 'sells', ends=(0, 2)) == [f'{Cause.NOT_ADJACENT}: steps 2']
 
 
-def test_an_end_that_does_not_build_is_named(folder: Path) -> None:
+def test_miss_names_the_revision_that_does_not_build(folder: Path) -> None:
     (why,) = explained(folder, 'update', 'sells', ends=(1, 2))
     assert why.startswith(f'{Cause.DOES_NOT_BUILD}: new: ')

@@ -60,7 +60,9 @@ def test_a_cell_has_the_code_of_one_revision_and_all_tests_of_the_other(tmp_path
     }
 
 
-def test_a_cell_of_python_has_single_files_of_either_revision(tmp_path: Path) -> None:
+def test_python_cell_has_the_code_of_one_revision_and_test_files_of_the_other(
+    tmp_path: Path,
+) -> None:
     repo = init(tmp_path / 'repo')
     texts = ('setup.py', 'till/__init__.py', 'till/test_till.py', 'tests/data/prices.json')
     old = commit(repo, 'old', {**dict.fromkeys(texts, 'old'), 'tests/test_gone.py': 'old'})
@@ -95,7 +97,7 @@ def test_a_cell_of_python_has_single_files_of_either_revision(tmp_path: Path) ->
         ),
     ],
 )
-def test_levels_that_the_jdk_refuses(
+def test_java_level_that_the_jdk_refuses_is_raised(
     tmp_path: Path, pom: str, properties: tuple[str, ...], raised: str
 ) -> None:
     (tmp_path / 'pom.xml').write_text(pom)
@@ -123,7 +125,7 @@ def test_a_method_is_selected_on_every_concrete_class(tmp_path: Path) -> None:
     assert selectors(classes, 'p.Absent', 'm', []) == ['p.Absent#m']
 
 
-def test_the_worst_test_case_counts(tmp_path: Path) -> None:
+def test_worst_test_case_of_the_reports_decides_the_outcome(tmp_path: Path) -> None:
     assert worst_outcome(tmp_path) == ('missing', '')
     (tmp_path / 'TEST-a.xml').write_text('<t><testcase/><testcase><skipped/></testcase></t>')
     assert worst_outcome(tmp_path) == ('skipped', '')

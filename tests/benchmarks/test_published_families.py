@@ -18,7 +18,7 @@ def start(language: str, coverage: float, mutation: float | None, *, empty: bool
     return Start(language=language, is_empty=empty, coverage=coverage, mutation=mutation)
 
 
-def test_scores_of_languages_leave_out_what_that_of_all_takes_for_0() -> None:
+def test_missing_mutation_scores_count_as_0_in_the_total_only() -> None:
     found = [
         start('Python', 50.0, 80.0),
         start('Python', 0.0, 0.0, empty=True),
@@ -35,7 +35,7 @@ def test_scores_of_languages_leave_out_what_that_of_all_takes_for_0() -> None:
 CODE = 'def half(number):\n    return math.floor(number / 2)\n'
 
 
-def test_each_assert_has_an_end_of_its_own() -> None:
+def test_each_assert_is_run_alone_and_has_its_own_outcome() -> None:
     known: dict[str, object] = {'math': __import__('math')}
     asked = {
         'assert half(5) == 2': 'pass',
@@ -50,14 +50,14 @@ def test_each_assert_has_an_end_of_its_own() -> None:
     assert lite_cell.outcome(CODE, 'assert half(5) == 2', {}) == 'NameError'
 
 
-def test_complexity_holds_that_of_functions_inside() -> None:
+def test_complexity_of_a_function_includes_its_nested_functions() -> None:
     inner = (
         'def f(a):\n    def g(b):\n        return 1 if b else 2\n    if a:\n        return g(a)\n'
     )
     assert lite.Function(name='f', code=inner, asserts=()).complexity == 4
 
 
-def test_projects_are_the_folders_of_a_language(tmp_path: Path) -> None:
+def test_each_folder_under_a_language_is_a_project(tmp_path: Path) -> None:
     repository = init(tmp_path / 'data')
     files = {
         'dataset/Python/till/a.py': 'A = 1\n',

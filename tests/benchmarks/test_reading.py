@@ -13,7 +13,7 @@ def _row(task: str, **marks: str) -> dict[str, str]:
     return {'task_id': task, 'repo': 'o/r', **QUESTIONS, 'note': '', **marks}
 
 
-def test_agreement_is_counted_by_task() -> None:
+def test_agreement_of_two_sheets_is_counted_by_task() -> None:
     first = [_row('a', trivial='yes'), _row('b', trivial='yes'), _row('c'), _row('d')]
     second = [_row('d'), _row('c', trivial='unsure'), _row('b'), _row('a', trivial='yes')]
     rows = {row['question']: row for row in summed(first, second)}
@@ -31,6 +31,6 @@ def test_agreement_is_counted_by_task() -> None:
         ([_row('b')], 'task a stands in one of the two sheets alone'),
     ],
 )
-def test_a_sheet_that_is_not_filled_in_is_refused(second: list[dict[str, str]], said: str) -> None:
+def test_incomplete_or_mismatched_sheet_is_refused(second: list[dict[str, str]], said: str) -> None:
     with pytest.raises(Fatal, match=said):
         summed([_row('a')], second)

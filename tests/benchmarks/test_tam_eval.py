@@ -74,7 +74,7 @@ def row_of(found: Covered, text: str = 'start') -> Row:
     return row(sample('create_till', TEXT.encode()), text, found, FOCAL, '3.12.1', 1.0)
 
 
-def test_lines_are_published_from_0(tmp_path: Path) -> None:
+def test_published_line_numbers_are_converted_from_0_based(tmp_path: Path) -> None:
     repo = init(tmp_path / 'data')
     commit(repo, 'data', {f'{FOLDER}/v2/create_till.toml': TEXT, 'tameval/benchmark/v1/x.toml': ''})
     (found,) = samples(Repository(repo / '.git'))
@@ -85,12 +85,12 @@ def test_lines_are_published_from_0(tmp_path: Path) -> None:
     assert found.start == b'from till import price\n'
 
 
-def test_a_record_of_another_format_is_named() -> None:
+def test_record_without_a_required_field_is_named_in_the_error() -> None:
     with pytest.raises(ValueError, match=r"create_till has no 'sha'"):
         sample('create_till', TEXT.replace('sha', 'commit').encode())
 
 
-def test_lines_that_count_at_one_place_alone_are_told() -> None:
+def test_row_lists_lines_counted_on_one_side_only_and_the_cause() -> None:
     same = row_of(covered(_1=True, _4=True, _5=False))
     assert (same['measured'], same['measured_on_their_lines']) == ('66.67', '66.67')
     assert cause(same) is Cause.NONE
@@ -106,7 +106,7 @@ def test_lines_that_count_at_one_place_alone_are_told() -> None:
     assert cause({**broken, 'published': '0'}) is Cause.WHOLE_FILE
 
 
-def test_a_line_of_java_that_is_covered_in_part_is_missed_there() -> None:
+def test_partly_covered_java_line_counts_as_missed_in_published_coverage() -> None:
     """Found on 15 originals, all but one of those that are not equal otherwise and run."""
     one = sample('create_till', TEXT.replace('"Python"', '"Java"').encode())
     partly = CoveredLine(
@@ -119,7 +119,7 @@ def test_a_line_of_java_that_is_covered_in_part_is_missed_there() -> None:
     assert cause({**told, 'published': '33'}) is Cause.IN_PART
 
 
-def test_of_an_empty_start_what_counted_then_is_read_from_the_code() -> None:
+def test_sample_without_published_lines_takes_its_countable_lines_from_the_code() -> None:
     run, idle = left_out(FOCAL)
     assert (sorted(run), sorted(idle)) == ([3, 6], [4, 9])
     one = replace(sample('till', TEXT.encode()), covered=frozenset(), missed=frozenset())
@@ -128,7 +128,7 @@ def test_of_an_empty_start_what_counted_then_is_read_from_the_code() -> None:
     assert cause({**found, 'published': '67'}) is Cause.THEIR_RELEASE
 
 
-def test_a_text_without_tests_covers_nothing() -> None:
+def test_file_without_tests_has_no_measured_coverage() -> None:
     empty = row_of(Covered(outcomes={}, trouble='no tests'))
     assert empty['measured'] == ''
     assert cause({**empty, 'published': '0'}) is Cause.NONE

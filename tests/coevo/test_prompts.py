@@ -17,12 +17,12 @@ from coevo.model.words import Track
 from coevo.prompts import NONE_CHANGED
 from coevo.prompts import VERSION
 from coevo.prompts import PromptSubject
-from coevo.prompts import asked_for
-from coevo.prompts import dependency_lines
-from coevo.prompts import prompt
+from coevo.prompts import compose_prompt
+from coevo.prompts import describe_target
+from coevo.prompts import list_dependency_lines
 from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
-from coevo.prompts.parts import parts_of
+from coevo.prompts.parts import find_parts
 from tests import snapshots
 from tests.languages.table import known_toy
 from tests.repos import commit
@@ -48,14 +48,14 @@ def test_changed_methods_are_listed_once_and_in_a_stable_order() -> None:
     made = dependency('p.Status#Status(int)', 'Status(int code)', Revised.INSERTED, 2)
     again = dependency('p.Status#toString()', 'public String toString()', Revised.MODIFIED, 3)
     rest = dependency('p.Status', 'class Status', Revised.MODIFIED, 4)
-    assert dependency_lines([text, made, again, rest]) == (
+    assert list_dependency_lines([text, made, again, rest]) == (
         f'- inserted `Status(int code)` in `{STATUS}`',
         f'- modified `public String toString()` in `{STATUS}`',
         f'- modified type `class Status` in `{STATUS}`',
     )
 
 
-def test_what_is_no_method_is_listed_by_its_kind() -> None:
+def test_changed_non_methods_are_listed_with_their_kind() -> None:
     rest = dependency('p.Status', 'class Status', Revised.MODIFIED, 1)
     resource = dataclasses.replace(
         dependency('core/src/main/resources/a.txt', RESOURCE, Revised.REMOVED, 2),
@@ -66,21 +66,21 @@ def test_what_is_no_method_is_listed_by_its_kind() -> None:
     )
     header = PromptPart(kind=PartKind.HEADER, revised=Revised.MODIFIED, declaration='class Status')
 
-    assert dependency_lines([rest, resource], {'p.Status': (constant, header)}) == (
+    assert list_dependency_lines([rest, resource], {'p.Status': (constant, header)}) == (
         f'- inserted constant `int CLOSED = 3` in `{STATUS}`',
         f'- modified header of `class Status` in `{STATUS}`',
         '- removed resource `core/src/main/resources/a.txt`',
     )
 
 
-def test_a_renamed_target_is_asked_for_by_both_names() -> None:
-    assert asked_for('p.StatusTest$In', 'prints', 'prints') == 'StatusTest$In#prints'
-    assert asked_for('p.StatusTest', 'prints', 'shows') == (
+def test_renamed_target_is_described_by_both_names() -> None:
+    assert describe_target('p.StatusTest$In', 'prints', 'prints') == 'StatusTest$In#prints'
+    assert describe_target('p.StatusTest', 'prints', 'shows') == (
         'StatusTest#shows (renamed to StatusTest#prints; either name will do)'
     )
 
 
-def test_the_parts_of_a_type_that_changed(tmp_path: Path) -> None:
+def test_changed_parts_of_a_type_are_found_by_kind(tmp_path: Path) -> None:
     old = (
         'package p;\nclass Status {\n static final int OPEN = 1;\n int code;\n int gone;\n'
         ' { code = 1; }\n int a() { return 1; }\n}\n'
@@ -95,7 +95,7 @@ def test_the_parts_of_a_type_that_changed(tmp_path: Path) -> None:
     repository = Repository(repo / '.git')
     rest = dependency('p.Status', 'class Status extends Base', Revised.MODIFIED, 1)
 
-    found = {(one.kind, one.revised) for one in parts_of(repository, olds, news, rest)}
+    found = {(one.kind, one.revised) for one in find_parts(repository, olds, news, rest)}
 
     assert found == {
         (PartKind.HEADER, Revised.MODIFIED),
@@ -105,7 +105,7 @@ def test_the_parts_of_a_type_that_changed(tmp_path: Path) -> None:
         (PartKind.INITIALIZER, Revised.MODIFIED),
     }
     moved = dataclasses.replace(rest, name='p.Other')
-    (whole,) = parts_of(repository, olds, news, moved)
+    (whole,) = find_parts(repository, olds, news, moved)
     assert whole.kind is PartKind.TYPE
 
 
@@ -134,8 +134,8 @@ SUBJECT = PromptSubject(
 )
 
 
-def test_all_blanks_are_filled_once() -> None:
-    text = prompt(SUBJECT)
+def test_every_placeholder_of_the_prompt_is_filled_once() -> None:
+    text = compose_prompt(SUBJECT)
     assert 'Pinned commit: 6f79b10a\n' in text
     assert '- Methods to update:\n- StatusTest#prints\n- StatusTest$Inner#prints\n' in text
     assert '(DM):\n- modified `List<test_file> a()` in' in text
@@ -144,23 +144,25 @@ def test_all_blanks_are_filled_once() -> None:
     assert not {'<commit_sha>', '<deps_section>', '<framework>', '<running>'} & set(text.split())
 
 
-def test_the_root_module_needs_no_cd_and_a_repair_no_dependency() -> None:
-    text = prompt(dataclasses.replace(SUBJECT, module='.', dependencies=(), track=Track.REPAIR))
+def test_root_module_needs_no_cd_and_repair_needs_no_dependency() -> None:
+    text = compose_prompt(
+        dataclasses.replace(SUBJECT, module='.', dependencies=(), track=Track.REPAIR)
+    )
     assert '`mvn test-compile`' in text
     assert NONE_CHANGED in text
 
 
-def test_a_language_has_words_and_steps_of_its_own() -> None:
+def test_prompt_uses_the_words_and_steps_of_its_language() -> None:
     with known_toy():
-        text = prompt(dataclasses.replace(SUBJECT, language='toy', track=Track.GENERATION))
+        text = compose_prompt(dataclasses.replace(SUBJECT, language='toy', track=Track.GENERATION))
     assert 'You are writing new toy test methods' in text
     assert '\n6. Run the steps of prints, prints by hand.\n7. Before finishing' in text
     assert 'introduced in DM.\n' in text
 
 
-def test_the_commands_are_those_of_the_task_where_others_would_not_do() -> None:
+def test_prompt_uses_commands_of_the_build_tool_of_the_task() -> None:
     gradle = Environment(runtime='17', build_tool='gradle 8.5', libraries=())
-    text = prompt(dataclasses.replace(SUBJECT, environment=gradle))
+    text = compose_prompt(dataclasses.replace(SUBJECT, environment=gradle))
     assert '- Compile: `gradle -p core testClasses`' in text
     assert "test --tests p.StatusTest.prints --tests 'p.StatusTest$Inner.prints'`" in text
     assert 'mvn' not in text
@@ -171,18 +173,18 @@ def test_the_commands_are_those_of_the_task_where_others_would_not_do() -> None:
         libraries=(),
         test_command=f'{begun} -vet=off -count=1 -run ^TestPrints$ .',
     )
-    text = prompt(dataclasses.replace(SUBJECT, language='go', environment=go))
+    text = compose_prompt(dataclasses.replace(SUBJECT, language='go', environment=go))
     assert f'{begun} -vet=off -run ' in text
 
 
-def test_a_change_of_a_text_is_a_new_version() -> None:
+def test_changed_prompt_text_needs_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
-    texts = [prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
+    texts = [compose_prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
     assert (VERSION, digest) == ('coevo-5', '2215c7bdd8e49229')
 
 
-def test_the_prompt_of_a_task_that_is_not_there_is_told(
+def test_prompt_command_refuses_an_unknown_task(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = snapshots.make(tmp_path, 1)
@@ -190,7 +192,9 @@ def test_the_prompt_of_a_task_that_is_not_there_is_told(
     assert 'lists its tasks' in capsys.readouterr().err
 
 
-def test_the_command_says_whose_prompts_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_prompt_help_says_which_prompts_are_from_the_paper(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(['prompt', '--help'])
     told = ' '.join(capsys.readouterr().out.split())

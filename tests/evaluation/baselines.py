@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.copying import copied
-from coevo.evaluation.clones import repository_of
+from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.words import Track
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.forgeries import JUNIT4
@@ -83,13 +83,13 @@ def _first_alone(shop: Shop, track: Track) -> Prediction:
 def _copied(shop: Shop, track: Track) -> Prediction:
     """The most similar test that the start state shows, names replaced."""
     assignment = shop.tasks[track]
-    with repository_of([assignment.task], shop.store) as repository:
+    with open_task_repository([assignment.task], shop.store) as repository:
         patch = copied(repository, assignment)
     return _raw(shop, track, patch.encode())
 
 
 def _touching(shop: Shop, track: Track, path: str) -> Prediction:
-    return _raw(shop, track, file_patch(path, None, 'class Other {}\n').encode())
+    return _raw(shop, track, make_file_patch(path, None, 'class Other {}\n').encode())
 
 
 def _not_applying(shop: Shop, track: Track) -> Prediction:

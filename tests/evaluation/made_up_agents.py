@@ -8,7 +8,7 @@ from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 
-from coevo.evaluation.contamination.estimate import Attempted
+from coevo.evaluation.contamination.estimate import AttemptedTask
 
 CUTOFF = datetime(2024, 7, 1, tzinfo=UTC)
 _YEARS = 4
@@ -29,7 +29,7 @@ class World:
     seed: int = 0
 
 
-def results(world: World) -> list[Attempted]:
+def results(world: World) -> list[AttemptedTask]:
     """Older repositories are easier, and larger changes are harder and newer: both look like a gain."""
     lot = random.Random(world.seed)
     found = []
@@ -48,13 +48,13 @@ def _repository(lot: random.Random) -> tuple[float, float]:
 
 def _task(
     lot: random.Random, world: World, number: int, task: int, ease: float, centre: float
-) -> Attempted:
+) -> AttemptedTask:
     when = min(max(lot.gauss(centre, 0.2), 0.0), 1.0)
     date = _BEGIN + timedelta(days=when * 365 * _YEARS)
     lines = 4 ** (1 + (lot.random() < 0.3 + 0.4 * when) + (lot.random() < 0.3)) + lot.randint(0, 3)
     chance = ease - 0.003 * min(lines, 64) + world.drift * (0.5 - when)
     chance += world.gain * (date < CUTOFF)
-    return Attempted(
+    return AttemptedTask(
         task_id=f'{number}-{task}',
         repo=f'made/up{number:02}',
         family='update',

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.clones import repository_of
-from coevo.evaluation.judging.start_states import start_file
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.evaluation.records import Prediction
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.once import mined_once
 from tests.projects import NAME
 from tests.projects import junit
@@ -81,7 +81,7 @@ class Shop:
 
     def submission(self, track: Track, text: str | None) -> Prediction:
         """A prediction that makes the test file another one; None deletes it."""
-        patch = file_patch(FILES[track], self.starts[track], text)
+        patch = make_file_patch(FILES[track], self.starts[track], text)
         return Prediction(task_id=self.tasks[track].task_id, patch=patch.encode())
 
 
@@ -89,18 +89,18 @@ def make_shop(folder: Path) -> None:
     """Mine and release it."""
     repository = write(folder / 'repository', [_OLD, {**_NEW, **_MENDED}])
     mined_once(repository, folder / 'store')
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
 
 
 def open_shop(folder: Path) -> Shop:
     """The shop that was made in a folder."""
-    found = assignments(folder / 'snapshot')
+    found = load_assignments(folder / 'snapshot')
     tasks = {one.task.track: one for one in found}
-    assert set(tasks) == set(Track), snapshot.open(folder / 'snapshot').sql('FROM drops')
+    assert set(tasks) == set(Track), snapshot.open_snapshots(folder / 'snapshot').sql('FROM drops')
     starts = {}
-    with repository_of([one.task for one in found], folder / 'store') as clone:
+    with open_task_repository([one.task for one in found], folder / 'store') as clone:
         for one in found:
-            start = start_file(clone, one.task)
+            start = restore_start_file(clone, one.task)
             assert start is not None
             starts[one.task.track] = start.decode()
     assert tasks[Track.UPDATE].task.repo == NAME

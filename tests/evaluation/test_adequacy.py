@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.steadiness import fails_still
-from coevo.evaluation.measuring.coverage import ExecutedLines
-from coevo.evaluation.measuring.coverage import executed
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.steadiness import rerun_failing_edit
+from coevo.evaluation.measuring.coverage import ExecutionMeasures
+from coevo.evaluation.measuring.coverage import measure_execution
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import Placebo
 from coevo.evaluation.outcomes import TaskOutcome
@@ -90,7 +90,7 @@ def judged(till: Till, name: str, body: str) -> tuple[MethodResult, Adequacy]:
     return row, row.adequacy
 
 
-def traced(till: Till, name: str, body: str) -> tuple[ExecutedLines, Trace]:
+def traced(till: Till, name: str, body: str) -> tuple[ExecutionMeasures, Trace]:
     """What counts of what a test executes, and all that was recorded beside it."""
     context = till.context(name, submitted(**{name: body}))
     (target,) = (one for one in context.assignment.targets if one.row.test_method == name)
@@ -100,7 +100,7 @@ def traced(till: Till, name: str, body: str) -> tuple[ExecutedLines, Trace]:
         tests=context.files,
     )
     test = GoldTest(method_id=name, method=target.method, dependencies=target.row.dependencies)
-    counted = executed(context, runner, [test])[name]
+    counted = measure_execution(context, runner, [test])[name]
     files = {one.file for one in test.dependencies}
     plain = replace(context.conditions, observed=False)
     (trace,) = context.built.trace(runner.compile('.'), [test.method], files, plain).traces
@@ -114,7 +114,9 @@ def gold(till: Till) -> dict[str, MethodResult]:
 
 
 @pytest.mark.parametrize('name', TESTS)
-def test_gold_is_worth_what_the_snapshot_says(gold: dict[str, MethodResult], name: str) -> None:
+def test_measures_of_gold_equal_those_of_the_snapshot(
+    gold: dict[str, MethodResult], name: str
+) -> None:
     found = gold[name].adequacy
 
     assert found is not None
@@ -132,7 +134,9 @@ def test_gold_is_worth_what_the_snapshot_says(gold: dict[str, MethodResult], nam
 
 
 @pytest.mark.slow
-def test_gold_is_worth_the_same_three_times_over(till: Till, gold: dict[str, MethodResult]) -> None:
+def test_measures_of_gold_are_equal_in_three_evaluations(
+    till: Till, gold: dict[str, MethodResult]
+) -> None:
     """Nothing is kept from one time to the next, and no figure is one of the machine's speed."""
     times = [{name: equal(row) for name, row in gold.items()}]
     for _ in range(2):
@@ -157,7 +161,7 @@ def equal(row: MethodResult) -> MethodResult:
 
 
 @pytest.mark.slow
-def test_a_call_without_an_assertion_is_no_test_of_the_change(till: Till) -> None:
+def test_call_without_an_assertion_is_vacuous_and_no_strict_success(till: Till) -> None:
     row, found = judged(till, 'fees', 'new Till().fee(2, false);')
 
     assert found.executes_delta
@@ -172,7 +176,7 @@ def test_a_call_without_an_assertion_is_no_test_of_the_change(till: Till) -> Non
 
 
 @pytest.mark.slow
-def test_who_calls_what_is_new_and_asserts_nothing_of_it_is_no_strict_success(till: Till) -> None:
+def test_call_of_new_code_with_an_unrelated_assertion_is_no_strict_success(till: Till) -> None:
     """Without the change it does not compile, which says only that the change has that name."""
     row, found = judged(till, 'fees', 'new Till().fee(2, false); assertTrue(true);')
 
@@ -185,11 +189,13 @@ def test_who_calls_what_is_new_and_asserts_nothing_of_it_is_no_strict_success(ti
     assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, False)
 
 
-def test_who_fails_for_a_while_and_passes_for_a_while_is_unstable(till: Till) -> None:
+def test_submitted_test_that_alternately_fails_and_passes_on_an_edit_is_unstable(
+    till: Till,
+) -> None:
     """What a test that goes by the time of day does with an edit, after it has passed again."""
     task_context = till.task_context('prices', submitted())
     (target,) = task_context.assignment.targets
-    seen = Seen(submitted=True, new=Verdict(outcome=Outcome.PASS), passes=3)
+    seen = TargetResult(submitted=True, new=Verdict(outcome=Outcome.PASS), passes=3)
 
     def told(old: str, new: str) -> str | None:
         path = 'src/main/java/shop/Till.java'
@@ -197,13 +203,13 @@ def test_who_fails_for_a_while_and_passes_for_a_while_is_unstable(till: Till) ->
         text = task_context.repository.blob(entry.oid).decode()
         edit = path, text.replace(old, new, 1).encode()
         assert edit[1] != text.encode()
-        return fails_still(task_context, submitted(), target.method, edit, seen).unstable
+        return rerun_failing_edit(task_context, submitted(), target.method, edit, seen).unstable
 
     assert told('int sum = -n;', 'int sum = n;') is None
     assert told('int sum = -n;', 'int sum = 0 - n;') == 'once pass, once not with other code'
 
 
-def test_an_update_that_asserts_less_loses_what_the_old_test_noticed(
+def test_update_that_asserts_less_does_not_preserve_the_old_oracle(
     till: Till, gold: dict[str, MethodResult]
 ) -> None:
     (file,) = till.kept.iterdir()
@@ -223,7 +229,7 @@ def test_an_update_that_asserts_less_loses_what_the_old_test_noticed(
     assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, False)
 
 
-def test_coverage_that_a_test_writes_itself_does_not_count(till: Till) -> None:
+def test_coverage_forged_by_a_test_does_not_count(till: Till) -> None:
     counted, recorded = traced(till, 'fees', FORGED)
 
     ((lines),) = recorded.lines.values()
@@ -235,7 +241,7 @@ def test_coverage_that_a_test_writes_itself_does_not_count(till: Till) -> None:
     assert counted.reaches_assertion
 
 
-def test_an_assertion_that_is_never_reached_is_none(till: Till) -> None:
+def test_assertion_in_an_untaken_branch_is_not_counted_as_reached(till: Till) -> None:
     counted, _ = traced(till, 'prices', 'if (new Till().price(1) == 0)\n{\nfail();\n}')
 
     assert counted.executes_delta
@@ -243,7 +249,7 @@ def test_an_assertion_that_is_never_reached_is_none(till: Till) -> None:
 
 
 @pytest.mark.slow
-def test_where_edited_code_would_lie_nothing_tells_of_it(till: Till) -> None:
+def test_submitted_test_finds_no_edited_code_in_the_file_system(till: Till) -> None:
     row, found = judged(till, 'prices', LOOKS)
 
     assert found.mutants is not None
@@ -254,7 +260,7 @@ def test_where_edited_code_would_lie_nothing_tells_of_it(till: Till) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('name', TESTS)
-def test_who_fails_because_the_class_is_another_one_sees_edits(till: Till, name: str) -> None:
+def test_submitted_test_that_checks_the_class_checksum_is_tampered(till: Till, name: str) -> None:
     """An update gains by mutants and reversals, a generated test by the old code, too."""
     told = till.judged(name, submitted(**{name: BYTES.format('fail("sum " + found);')}))
     known = told.said.partition('sum ')[2].split()[0]
@@ -268,7 +274,7 @@ def test_who_fails_because_the_class_is_another_one_sees_edits(till: Till, name:
 
 
 @pytest.mark.slow
-def test_an_old_run_that_does_not_fail_the_same_way_twice_proves_nothing(till: Till) -> None:
+def test_failure_on_old_code_that_differs_between_runs_is_unstable(till: Till) -> None:
     row = till.judged('fees', submitted(fees=ANOTHER_EACH_TIME))
 
     assert (row.outcome, row.detail) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)

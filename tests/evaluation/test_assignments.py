@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from tests import snapshots
 
 
@@ -18,11 +18,11 @@ from tests import snapshots
         ('byte-buddy+source-level-8', 'byte-buddy'),
     ],
 )
-def test_only_a_cure_is_asked_of_the_runs(
+def test_override_of_an_assignment_omits_the_raised_source_level(
     tmp_path: Path, column: str, workaround: str | None
 ) -> None:
     """A raised source level is the build's own doing, which it does again."""
-    assignment, *_ = assignments(snapshots.make(tmp_path, 1))
+    assignment, *_ = load_assignments(snapshots.make(tmp_path, 1))
     targets = tuple(
         replace(target, row=replace(target.row, override=column)) for target in assignment.targets
     )

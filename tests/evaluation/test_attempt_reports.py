@@ -12,8 +12,8 @@ from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.attempts import AttemptReport
-from coevo.evaluation.reporting.attempts import attempt_reports
-from coevo.evaluation.reporting.attempts import pass_at
+from coevo.evaluation.reporting.attempts import compute_pass_at
+from coevo.evaluation.reporting.attempts import make_attempt_reports
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteReach
@@ -39,41 +39,43 @@ def attempted(
 
 
 def solved(rows: list[MethodResult]) -> list[float | None]:
-    (report,) = attempt_reports(rows, [])
+    (report,) = make_attempt_reports(rows, [])
     return [at.solved.value for at in report.at]
 
 
-def test_the_share_of_draws_is_that_over_all_of_them() -> None:
+def test_pass_at_k_equals_the_share_over_all_draws() -> None:
     for n, k in itertools.product(range(1, 7), range(1, 7)):
         for c in range(n + 1):
             if k <= n:
                 draws = list(itertools.combinations([True] * c + [False] * (n - c), k))
-                assert pass_at(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+                assert compute_pass_at(n, c, k) == pytest.approx(sum(map(any, draws)) / len(draws))
 
 
-def test_attempts_by_themselves_are_drawn_whatever_their_order() -> None:
+def test_order_of_independent_attempts_does_not_matter() -> None:
     assert solved(attempted('a', 'ffs')) == solved(attempted('a', 'sff'))
     assert solved(attempted('a', 'ffs')) == pytest.approx([1 / 3, 2 / 3, 1.0])
 
 
-def test_trouble_of_ours_is_no_attempt_and_says_so() -> None:
+def test_infra_outcome_is_no_attempt_and_counts_as_unknown() -> None:
     """Of two that were judged no three can be drawn."""
-    (report,) = attempt_reports(attempted('a', 'fis') + attempted('b', 'sss'), [])
+    (report,) = make_attempt_reports(attempted('a', 'fis') + attempted('b', 'sss'), [])
     assert [at.solved.value for at in report.at] == pytest.approx([0.75, 1.0, 1.0])
     assert [at.unknown for at in report.at] == [0, 0, 1]
     assert [at.solved.units for at in report.at] == [2, 2, 1]
 
 
-def test_with_feedback_the_first_success_stays() -> None:
+def test_task_solved_with_feedback_stays_solved_at_later_attempts() -> None:
     feedback = AttemptProtocol.FEEDBACK
     assert solved(attempted('a', 'fs', feedback) + attempted('b', 'fff', feedback)) == [0, 0.5, 0.5]
     assert solved(attempted('a', 'sf', feedback)) == [1, 1]
-    (report,) = attempt_reports(attempted('a', 'fi', feedback) + attempted('b', 'fs', feedback), [])
+    (report,) = make_attempt_reports(
+        attempted('a', 'fi', feedback) + attempted('b', 'fs', feedback), []
+    )
     assert [(at.solved.value, at.unknown) for at in report.at] == [(0, 0), (1, 1)]
     assert report.at[0].correct.value is None
 
 
-def test_a_task_that_nobody_answered_is_solved_by_no_number_of_attempts() -> None:
+def test_task_without_a_prediction_is_solved_at_no_k() -> None:
     missing = row('b', outcome=TaskOutcome.HRNS_FAIL, detail=Detail.NO_PREDICTION)
     assert solved([*attempted('a', 'ss'), missing]) == [0.5, 0.5]
 
@@ -86,15 +88,15 @@ def test_all_targets_have_to_succeed_in_one_attempt() -> None:
         row('a', 'T#two', TaskOutcome.SUCCESS, attempt=2),
     ]
     assert solved(rows) == [0, 0]
-    (report,) = attempt_reports(rows, [])
+    (report,) = make_attempt_reports(rows, [])
     assert (report.of, report.tasks, report.attempts) == ('update', 1, 2)
 
 
-def test_nothing_is_told_of_tasks_that_were_attempted_once() -> None:
-    assert attempt_reports([row('a')], [suite(0)]) == []
+def test_single_attempts_give_no_attempt_report() -> None:
+    assert make_attempt_reports([row('a')], [suite(0)]) == []
 
 
-def test_all_other_figures_are_of_first_attempts() -> None:
+def test_other_report_figures_use_first_attempts_only() -> None:
     first = [row('a'), row('b', outcome=TaskOutcome.CMPL_FAIL)]
     later = [row('a', outcome=TaskOutcome.EXEC_FAIL, attempt=2), row('b', attempt=2)]
     alone, both = make_report(first), make_report([*first, *later])
@@ -129,42 +131,44 @@ def worth(report: AttemptReport) -> list[tuple[float | None, float | None]]:
     return [(at.lines.value, at.mutation.value) for at in report.at]
 
 
-def test_files_that_add_to_each_other_are_counted_together() -> None:
+def test_diversified_attempts_are_measured_by_their_union() -> None:
     diversify = AttemptProtocol.DIVERSIFY
     rows = [
         reaching(1, SuiteOutcome.SUCCESS, diversify, 'abc', 'x'),
         reaching(2, SuiteOutcome.CMPL_FAIL, diversify),
         reaching(3, SuiteOutcome.PARTLY, diversify, 'cde', 'xy'),
     ]
-    (report,) = attempt_reports([], rows)
+    (report,) = make_attempt_reports([], rows)
     assert worth(report) == [(0.3, 0.125), (0.3, 0.125), (0.5, 0.25)]
     assert [at.correct.value for at in report.at] == pytest.approx([1, 1 / 2, 1 / 3])
     assert [at.solved.value for at in report.at] == [1, 1, 1]
 
 
-def test_what_is_not_known_of_one_file_is_not_known_of_all() -> None:
+def test_unknown_lines_of_one_attempt_make_the_union_unknown() -> None:
     diversify = AttemptProtocol.DIVERSIFY
     rows = [
         reaching(1, SuiteOutcome.SUCCESS, diversify, 'abc', 'x'),
         reaching(2, SuiteOutcome.SUCCESS, diversify, None, 'y'),
     ]
-    (report,) = attempt_reports([], rows)
+    (report,) = make_attempt_reports([], rows)
     assert worth(report) == [(0.3, 0.125), (None, 0.25)]
 
 
-def test_with_feedback_the_attempt_counts_that_stands() -> None:
+def test_feedback_measures_use_the_attempt_that_stands() -> None:
     feedback = AttemptProtocol.FEEDBACK
     rows = [
         reaching(1, SuiteOutcome.PARTLY, feedback, 'abcd', 'xyz'),
         reaching(2, SuiteOutcome.SUCCESS, feedback, 'ab', 'x'),
     ]
-    (report,) = attempt_reports([], rows)
+    (report,) = make_attempt_reports([], rows)
     assert worth(report) == [(0.4, 0.375), (0.2, 0.125)]
-    (report,) = attempt_reports([], [replace(one, protocol=AttemptProtocol.ONCE) for one in rows])
+    (report,) = make_attempt_reports(
+        [], [replace(one, protocol=AttemptProtocol.ONCE) for one in rows]
+    )
     assert worth(report) == [(None, None), (None, None)]
 
 
-def test_branches_of_one_line_may_be_the_same_ones() -> None:
+def test_union_of_branches_counts_a_line_by_its_largest_attempt() -> None:
     """Two attempts that take one branch of a line each have taken one at least."""
     diversify = AttemptProtocol.DIVERSIFY
     taken = (('a:1:1', 'a:2:1', 'a:2:2'), ('a:1:1', 'a:3:1'))
@@ -176,19 +180,19 @@ def test_branches_of_one_line_may_be_the_same_ones() -> None:
             strict=True,
         )
     ]
-    (found,) = attempt_reports([], rows)
+    (found,) = make_attempt_reports([], rows)
     # gold's lines have four branches
     assert [at.branches.value for at in found.at] == [0.75, 1.0]
 
 
-def test_mutants_of_those_tasks_alone_all_attempts_at_which_pass() -> None:
+def test_mutation_correct_counts_only_tasks_all_of_whose_attempts_pass() -> None:
     diversify = AttemptProtocol.DIVERSIFY
     good = [reaching(number, SuiteOutcome.SUCCESS, diversify, '', 'xy') for number in (1, 2)]
     bad = [
         replace(reaching(1, SuiteOutcome.SUCCESS, diversify, '', 'xyz'), task_id='f' * 16),
         replace(reaching(2, SuiteOutcome.EXEC_FAIL, diversify, '', ''), task_id='f' * 16),
     ]
-    (found,) = attempt_reports([], [*good, *bad])
+    (found,) = make_attempt_reports([], [*good, *bad])
     last = found.at[-1]
     assert (last.mutation_correct.value, last.mutation_correct.units) == (2 / 8, 1)
     assert last.mutation.units == 2

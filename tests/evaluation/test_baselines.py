@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.builders import Builders
-from coevo.evaluation.cases import Case
+from coevo.engine.builders import BuilderPool
+from coevo.evaluation.cases import GradingCase
 from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import examined
-from coevo.evaluation.cases import prepared
-from coevo.evaluation.clones import repository_of
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.placebos import Placebos
-from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.protocol import KnownAnswers
+from coevo.evaluation.cases import grade_case
+from coevo.evaluation.cases import prepare_case
+from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.placebos import PlaceboRunner
+from coevo.evaluation.judging.preconditions import PreconditionChecker
+from coevo.evaluation.judging.protocol import TaskChecks
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
@@ -27,7 +27,7 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import rows
+from coevo.evaluation.rows import make_rows
 from coevo.languages.engine import Builder
 from coevo.languages.engine import RunSettings
 from coevo.languages.java.tools.jdks import find_jdks
@@ -61,12 +61,12 @@ class Court:
     ) -> tuple[MethodResult, ...]:
         assignment = self.shop.tasks[track]
         shared = replace(self.shared, test_seconds=test_seconds)
-        judgement = prepared(shared, assignment, prediction)
-        if isinstance(judgement, Case):
-            judgement = examined(shared, judgement, self.builder)
-        assert isinstance(judgement, Judgement)
+        judgement = prepare_case(shared, assignment, prediction)
+        if isinstance(judgement, GradingCase):
+            judgement = grade_case(shared, judgement, self.builder)
+        assert isinstance(judgement, GradingResult)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='any')
-        return rows(header, assignment, prediction, judgement)
+        return make_rows(header, assignment, prediction, judgement)
 
 
 @pytest.fixture(scope='module', params=BACK_ENDS)
@@ -81,15 +81,15 @@ def court(
 
 def open_court(shop: Shop, sandbox: str, folder: Path, stack: ExitStack) -> Court:
     tasks = [one.task for one in shop.tasks.values()]
-    source = stack.enter_context(repository_of(tasks, shop.store))
+    source = stack.enter_context(open_task_repository(tasks, shop.store))
     ledger = Ledger(folder=folder / 'kept', settings=())
-    known = KnownAnswers(
-        preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger)
+    known = TaskChecks(
+        preconditions=PreconditionChecker(ledger=ledger), placebos=PlaceboRunner(ledger=ledger)
     )
     shared = RepositoryContext(states=StartStates(source, folder), known=known)
     run = RunSettings(repository=shared.states.repository, sandbox=sandbox)
-    builders = stack.enter_context(Builders(LANGUAGES['java'], run, []))
-    builder = builders.open()
+    builders = stack.enter_context(BuilderPool(LANGUAGES['java'], run, []))
+    builder = builders.open_builder()
     stack.callback(builder.close)
     return Court(shop=shop, shared=shared, builder=builder)
 
@@ -107,7 +107,7 @@ def told(row: MethodResult) -> Expected:
 
 @pytest.mark.parametrize('track', Track)
 @pytest.mark.parametrize('baseline', NOT_RUN, ids=lambda one: one.name)
-def test_what_cannot_be_judged_is_the_harness_failing(
+def test_baseline_that_cannot_be_run_is_a_harness_failure(
     court: Court, baseline: Baseline, track: Track
 ) -> None:
     check(court, baseline, track)
@@ -142,7 +142,7 @@ def each() -> Iterator[object]:
 
 
 @pytest.mark.parametrize(('baseline', 'track'), list(each()))
-def test_baselines_come_out_as_they_should(court: Court, baseline: Baseline, track: Track) -> None:
+def test_baseline_gets_its_expected_outcome(court: Court, baseline: Baseline, track: Track) -> None:
     check(court, baseline, track)
 
 
@@ -156,7 +156,7 @@ LIVE = {'own_memory', 'prints'}
         for one in ATTACKS
     ],
 )
-def test_no_forgery_is_a_success(court: Court, name: str) -> None:
+def test_forged_pass_is_never_a_success(court: Court, name: str) -> None:
     """What is told to pass and was not seen to is tampered; the rest is not told to pass."""
     prediction = baselines.forged(court.shop, Track.REPAIR, name)
     (row,) = court.judged(Track.REPAIR, prediction, 20.0)
@@ -170,7 +170,7 @@ def test_no_forgery_is_a_success(court: Court, name: str) -> None:
         assert row.outcome is TaskOutcome.EXEC_FAIL, (row.detail, row.said)
 
 
-def test_one_target_that_does_not_compile_breaks_the_module_by_the_paper_alone(
+def test_uncompilable_target_breaks_the_module_only_by_the_papers_rule(
     court: Court,
 ) -> None:
     prediction = submit(
@@ -183,14 +183,14 @@ def test_one_target_that_does_not_compile_breaks_the_module_by_the_paper_alone(
     assert {costs.outcome_by_module, sums.outcome_by_module} == {'cmpl_fail'}
 
 
-def test_what_a_test_writes_is_kept(court: Court) -> None:
+def test_output_of_a_test_is_kept(court: Court) -> None:
     body = 'System.out.println("to out"); System.err.println("to err"); fail("so it is");'
     (row,) = court.judged(Track.REPAIR, submit(court.shop, Track.REPAIR, body))
     assert 'to out\nto err\n' in row.output
     assert row.said == 'java.lang.AssertionError@shop.FaultTest.adds; so it is'
 
 
-def test_a_task_whose_old_test_passes_here_is_trouble_of_ours(court: Court) -> None:
+def test_task_whose_old_test_passes_on_the_new_code_is_infra(court: Court) -> None:
     """The old text of `nothing` passes on the new code: as a target it would be no task."""
     assignment = court.shop.tasks[Track.UPDATE]
     target = assignment.targets[0]
@@ -203,7 +203,7 @@ def test_a_task_whose_old_test_passes_here_is_trouble_of_ours(court: Court) -> N
     assert found.said == 'nothing is pass on the new code at the start'
 
 
-def test_a_task_whose_start_file_keeps_tests_that_only_gold_lets_pass_is_trouble_of_ours(
+def test_task_whose_start_file_has_a_broken_sibling_is_infra(
     court: Court,
 ) -> None:
     """As a task of generation, this one would start with two old tests that the change broke."""
@@ -240,7 +240,7 @@ SPY = r"""
 """
 
 
-def test_neither_gold_nor_history_is_where_a_test_runs(court: Court) -> None:
+def test_submitted_test_finds_neither_gold_nor_git_history_where_it_runs(court: Court) -> None:
     """`gross` is a target of gold alone; the submitted file has another one and the spy."""
     text = written(Track.GENERATION, ' '.join(SPY.split()), '')
     dozen, gross = court.judged(Track.GENERATION, court.shop.submission(Track.GENERATION, text))
@@ -250,13 +250,11 @@ def test_neither_gold_nor_history_is_where_a_test_runs(court: Court) -> None:
 
 
 @pytest.mark.slow
-def test_what_passes_beside_a_submission_is_not_asked_for_the_start(
-    court: Court, tmp_path: Path
-) -> None:
+def test_start_state_is_not_run_when_all_targets_pass(court: Court, tmp_path: Path) -> None:
     """The ledger has what was asked of the start state: nothing, until a target does not pass."""
     ledger = Ledger(folder=tmp_path, settings=())
-    known = KnownAnswers(
-        preconditions=Preconditions(ledger=ledger), placebos=Placebos(ledger=ledger)
+    known = TaskChecks(
+        preconditions=PreconditionChecker(ledger=ledger), placebos=PlaceboRunner(ledger=ledger)
     )
     fresh = replace(court, shared=replace(court.shared, known=known))
     assignment = court.shop.tasks[Track.GENERATION]

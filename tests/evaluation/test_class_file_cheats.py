@@ -44,12 +44,12 @@ def submitted(body: str) -> bytes:
     return content.encode()
 
 
-def test_gold_notices_the_change_by_what_it_does(till: Till) -> None:
+def test_gold_that_tests_behaviour_is_a_strict_success(till: Till) -> None:
     row = till.judged('prices', submitted(GOLD))
     assert (row.outcome, row.success_strict) == (TaskOutcome.SUCCESS, True)
 
 
-def test_a_name_that_was_added_is_there_with_all_edits(till: Till) -> None:
+def test_submitted_test_that_looks_for_an_added_name_is_no_strict_success(till: Till) -> None:
     """The old code fails it: `abs` is not there. Neither a mutant nor the undone change does."""
     cheat = 'new Till().price(2); ' + NAMES + ' assertTrue(names.contains("abs"));'
     row = till.judged('prices', submitted(cheat))
@@ -60,7 +60,7 @@ def test_a_name_that_was_added_is_there_with_all_edits(till: Till) -> None:
     assert found.reversals.both == 0 < found.reversals.gold
 
 
-def test_a_name_that_was_removed_is_there_with_a_placebo(till: Till) -> None:
+def test_submitted_test_that_looks_for_a_removed_name_fails_on_the_placebo(till: Till) -> None:
     cheat = 'new Till().price(2); ' + NAMES + ' assertFalse(names.contains("negateExact"));'
     row = till.judged('prices', submitted(cheat))
     assert (row.outcome, row.tampered) == (TaskOutcome.HRNS_FAIL, 'sees_edits')

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import repository_of
+from coevo.evaluation.clones import open_task_repository
 from coevo.model.errors import Transient
 from coevo.model.task_rows import TaskRow
 from tests import snapshots
@@ -25,7 +25,7 @@ FILE = 'pom.xml'
 
 @pytest.fixture(scope='module')
 def drafted(tmp_path_factory: pytest.TempPathFactory) -> TaskRow:
-    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0].task
+    return load_assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0].task
 
 
 @pytest.fixture
@@ -39,48 +39,53 @@ def task(drafted: TaskRow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> T
     return dataclasses.replace(drafted, old_rev=revs[1], new_rev=revs[2])
 
 
-def test_a_stores_clone_is_used(task: TaskRow, tmp_path: Path) -> None:
+def test_clone_in_the_store_is_used(task: TaskRow, tmp_path: Path) -> None:
     clone = tmp_path / 'store' / 'clones' / 'example+ferry.git'
     shutil.copytree(tmp_path / 'served/example/ferry.git', clone)
-    with repository_of([task], tmp_path / 'store') as found:
+    with open_task_repository([task], tmp_path / 'store') as found:
         assert found.git_dir == clone
-        assert found.text(task.new_rev, FILE) == '2\n'
+        assert found.load_text(task.new_rev, FILE) == '2\n'
 
 
-def test_without_a_store_the_two_revisions_alone_are_fetched(task: TaskRow, tmp_path: Path) -> None:
+def test_only_the_two_revisions_are_fetched_without_a_store(task: TaskRow, tmp_path: Path) -> None:
     with serving(GitBackend(tmp_path / 'served')) as url:
         there = dataclasses.replace(task, url=f'{url}/example/ferry')
-        with repository_of([there], None) as found:
-            assert [found.text(rev, FILE) for rev in (task.old_rev, task.new_rev)] == ['1\n', '2\n']
+        with open_task_repository([there], None) as found:
+            assert [found.load_text(rev, FILE) for rev in (task.old_rev, task.new_rev)] == [
+                '1\n',
+                '2\n',
+            ]
             held = git(found.git_dir, 'cat-file', '--batch-all-objects', '--batch-check')
             assert held.count(' commit ') == 2
-    with repository_of([there], None) as found:  # the server is gone, the clone is not
-        assert found.text(task.new_rev, FILE) == '2\n'
+    with open_task_repository([there], None) as found:  # the server is gone, the clone is not
+        assert found.load_text(task.new_rev, FILE) == '2\n'
 
 
-def test_a_store_that_lacks_a_revision_is_no_help(task: TaskRow, tmp_path: Path) -> None:
+def test_clone_is_fetched_anew_if_that_of_the_store_lacks_a_revision(
+    task: TaskRow, tmp_path: Path
+) -> None:
     git(init(tmp_path / 'store' / 'clones'), 'init', '-q', '--bare', 'example+ferry.git')
     with (
         serving(GitBackend(tmp_path / 'served')) as url,
-        repository_of(
+        open_task_repository(
             [dataclasses.replace(task, url=f'{url}/example/ferry')], tmp_path / 'store'
         ) as found,
     ):
         assert found.git_dir.is_relative_to(tmp_path / 'cache')
 
 
-def test_what_is_gone_is_trouble(task: TaskRow, tmp_path: Path) -> None:
+def test_vanished_revision_is_a_transient_error(task: TaskRow, tmp_path: Path) -> None:
     with serving(GitBackend(tmp_path / 'served')) as url:
         gone = dataclasses.replace(task, url=f'{url}/example/ferry', new_rev='1' * 40)
         with (
             pytest.raises(Transient, match='could not be fetched, or has no 111111111111'),
-            repository_of([gone], None),
+            open_task_repository([gone], None),
         ):
             pass
 
 
 @pytest.mark.parametrize('url', [None, '/etc', 'file:///etc', 'ext::sh -c id', '-u'])
-def test_nowhere_to_clone_from(task: TaskRow, url: str | None) -> None:
+def test_task_without_a_usable_url_has_no_repository(task: TaskRow, url: str | None) -> None:
     nowhere = dataclasses.replace(task, url=url)
-    with pytest.raises(NoRepository, match='--store'), repository_of([nowhere], None):
+    with pytest.raises(NoRepository, match='--store'), open_task_repository([nowhere], None):
         pass

@@ -9,9 +9,9 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.comparison import Figure
+from coevo.evaluation.reporting.comparison import FigureComparison
 from coevo.evaluation.reporting.comparison import TrackComparison
-from coevo.evaluation.reporting.comparison import compare
+from coevo.evaluation.reporting.comparison import compare_rows
 from coevo.evaluation.results import write_results
 from coevo.evaluation.worth import Adequacy
 from coevo.evaluation.worth import Detections
@@ -41,53 +41,53 @@ SECOND = [
 ]
 
 
-def _figure(track: TrackComparison, name: str) -> Figure:
+def _figure(track: TrackComparison, name: str) -> FigureComparison:
     return next(figure for figure in track.figures if figure.name == name)
 
 
-def _values(figure: Figure) -> tuple[float | None, float | None, float | None]:
+def _values(figure: FigureComparison) -> tuple[float | None, float | None, float | None]:
     return figure.first.value, figure.second.value, figure.difference.value
 
 
-def test_only_what_was_judged_in_both_is_compared() -> None:
-    (track,) = compare(FIRST, SECOND).tracks
+def test_only_methods_judged_in_both_results_are_compared() -> None:
+    (track,) = compare_rows(FIRST, SECOND).tracks
     assert (track.tasks, track.methods, track.left_out) == (3, 4, 1)
     assert _values(_figure(track, 'Success%')) == pytest.approx((2.5 / 3, 2 / 3, -0.5 / 3))
     assert _values(_figure(track, 'Success% of methods')) == pytest.approx((3 / 4, 3 / 4, 0))
     assert _values(_figure(track, 'ExecFail%')) == pytest.approx((0.5 / 3, 1 / 3, 0.5 / 3))
 
 
-def test_adequacy_is_compared_on_methods_that_were_measured_in_both() -> None:
-    (track,) = compare(FIRST, SECOND).tracks
+def test_adequacy_is_compared_only_on_methods_measured_in_both_results() -> None:
+    (track,) = compare_rows(FIRST, SECOND).tracks
     figure = _figure(track, 'MutOnPass')
     assert _values(figure) == pytest.approx((1 / 4, 3 / 4, 1 / 2))
     assert (figure.difference.units, figure.difference.repositories) == (1, 1)
 
 
-def test_strict_and_vacuous_are_shares_of_all_methods_as_in_a_report() -> None:
+def test_strict_success_and_vacuous_are_shares_of_all_compared_methods() -> None:
     first = [row('a', success_strict=True), row('b', outcome=FAIL, success_strict=False), row('c')]
     second = [row('a', vacuous=True), row('b', outcome=FAIL), row('c', success_strict=False)]
     second[0] = replace(second[0], success_strict=False)
-    (track,) = compare(first, second).tracks
+    (track,) = compare_rows(first, second).tracks
     assert _values(_figure(track, 'SuccessStrict%')) == pytest.approx((1 / 3, 0, -1 / 3))
     assert _values(_figure(track, 'Vacuous%')) == (None, None, None)  # nobody asked the first ones
     first[0] = replace(first[0], vacuous=False)
-    (track,) = compare(first, second).tracks
+    (track,) = compare_rows(first, second).tracks
     assert _values(_figure(track, 'Vacuous%')) == pytest.approx((0, 1 / 3, 1 / 3))
 
 
-def test_of_strict_success_nothing_is_said_where_nobody_asked() -> None:
+def test_strict_success_is_absent_where_no_success_was_examined() -> None:
     rows = [row('a'), row('b', outcome=FAIL, success_strict=False)]
-    (track,) = compare(rows, rows).tracks
+    (track,) = compare_rows(rows, rows).tracks
     assert _values(_figure(track, 'SuccessStrict%')) == (None, None, None)
 
 
-def test_the_interval_is_of_the_pairs() -> None:
+def test_interval_of_a_difference_is_over_paired_values() -> None:
     """One repository gains a half, two tasks of the other lose a half: of each alone, or of both."""
-    (track,) = compare(FIRST, SECOND).tracks
+    (track,) = compare_rows(FIRST, SECOND).tracks
     difference = _figure(track, 'Success%').difference
     assert (difference.low, difference.high) == (-0.5, 0.5)
-    (same,) = compare(FIRST, FIRST).tracks
+    (same,) = compare_rows(FIRST, FIRST).tracks
     assert {(one.difference.low, one.difference.high) for one in same.figures[:4]} == {(0.0, 0.0)}
 
 
@@ -96,7 +96,7 @@ def _write(folder: Path, rows: list[MethodResult]) -> str:
     return str(folder)
 
 
-def test_the_verb_prints_a_table_or_json(
+def test_compare_command_prints_a_table_or_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders = _write(tmp_path / 'a', FIRST), _write(tmp_path / 'b', SECOND)
@@ -110,7 +110,7 @@ def test_the_verb_prints_a_table_or_json(
     assert found['tracks'][0]['figures'][0]['difference']['value'] == pytest.approx(-0.5 / 3)
 
 
-def test_what_cannot_be_compared_is_refused_in_one_sentence(
+def test_incomparable_results_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = _write(tmp_path / 'a', FIRST)

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.contamination.answered import changed_lines
-from coevo.evaluation.contamination.estimate import Attempted
-from coevo.evaluation.contamination.estimate import Contamination
-from coevo.evaluation.contamination.estimate import Question
-from coevo.evaluation.contamination.estimate import contamination
-from coevo.evaluation.contamination.told import sentences
+from coevo.evaluation.contamination.answered import count_changed_lines
+from coevo.evaluation.contamination.estimate import AttemptedTask
+from coevo.evaluation.contamination.estimate import ContaminationEstimate
+from coevo.evaluation.contamination.estimate import CutoffSplit
+from coevo.evaluation.contamination.estimate import estimate_contamination
+from coevo.evaluation.contamination.told import describe_contamination
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import write_results
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.snapshots import snapshot
 from tests import snapshots
 from tests.evaluation.made_up_agents import CUTOFF
@@ -34,11 +34,11 @@ from tests.evaluation.rows import row
 WORLDS = 12
 
 
-def estimated(world: World) -> Contamination:
-    return contamination(results(world), Question(moment=CUTOFF))
+def estimated(world: World) -> ContaminationEstimate:
+    return estimate_contamination(results(world), CutoffSplit(moment=CUTOFF))
 
 
-def test_gains_are_found_as_large_as_they_are() -> None:
+def test_estimate_recovers_the_true_gain_within_its_interval() -> None:
     """The truth lies in the intervals as often as they promise; the plain difference is off by the same each time."""
     for gain in (0.0, 0.2):
         found = [estimated(World(gain=gain, seed=seed)) for seed in range(WORLDS)]
@@ -53,22 +53,22 @@ def test_gains_are_found_as_large_as_they_are() -> None:
         assert sum(one.clear_placebos for one in found) <= 0.15 * 6 * WORLDS
 
 
-def test_what_time_alone_does_shows_at_placebo_cutoffs() -> None:
+def test_drift_over_time_shows_at_placebo_cutoffs() -> None:
     found = [estimated(World(gain=0.0, drift=0.6, seed=seed)) for seed in range(WORLDS)]
     assert all(one.effect.is_clear for one in found)
     assert sum(one.clear_placebos > 1 for one in found) >= WORLDS - 1
-    said = '\n'.join(sentences(found[0], '2024-06-30'))
+    said = '\n'.join(describe_contamination(found[0], '2024-06-30'))
     assert 'no evidence of contamination' in said
 
 
-def test_the_sentence_is_that_of_the_truth() -> None:
-    said = '\n'.join(sentences(estimated(World(gain=0.3)), '2024-06-30'))
+def test_description_states_whether_there_is_contamination() -> None:
+    said = '\n'.join(describe_contamination(estimated(World(gain=0.3)), '2024-06-30'))
     assert 'as contamination would have it' in said
-    said = '\n'.join(sentences(estimated(World(gain=0.0)), '2024-06-30'))
+    said = '\n'.join(describe_contamination(estimated(World(gain=0.0)), '2024-06-30'))
     assert 'are not solved more often' in said
 
 
-def test_the_estimate_is_that_of_its_strata_counted_by_hand() -> None:
+def test_estimate_equals_the_hand_computed_mean_over_strata() -> None:
     tasks = results(World(gain=0.1, repositories=5))
     strata = defaultdict(lambda: ([], []))  # type: ignore[var-annotated]
     for task in tasks:
@@ -81,13 +81,15 @@ def test_the_estimate_is_that_of_its_strata_counted_by_hand() -> None:
             one = len(before) * len(after) / (len(before) + len(after))
             points += one * (sum(before) / len(before) - sum(after) / len(after))
             weight += one
-    found = contamination(tasks, Question(moment=CUTOFF)).effect
+    found = estimate_contamination(tasks, CutoffSplit(moment=CUTOFF)).effect
     assert found.difference == pytest.approx(points / weight)
-    assert contamination(tasks[::-1], Question(moment=CUTOFF)).effect == found
+    assert estimate_contamination(tasks[::-1], CutoffSplit(moment=CUTOFF)).effect == found
 
 
-def one(number: int, days: int, success: float, repo: str = 'a/b', date: bool = True) -> Attempted:
-    return Attempted(
+def one(
+    number: int, days: int, success: float, repo: str = 'a/b', date: bool = True
+) -> AttemptedTask:
+    return AttemptedTask(
         task_id=str(number),
         repo=repo,
         family='update',
@@ -97,24 +99,26 @@ def one(number: int, days: int, success: float, repo: str = 'a/b', date: bool = 
     )
 
 
-def test_tasks_near_the_cutoff_may_be_left_out_and_those_without_a_date_always_are() -> None:
+def test_undated_tasks_and_tasks_within_the_margin_are_left_out() -> None:
     tasks = [one(1, -40, 1), one(2, -1, 0), one(3, 0, 1), one(4, 40, 0), one(5, 0, 1, date=False)]
-    assert contamination(tasks, Question(moment=CUTOFF)).effect.difference == pytest.approx(0.0)
-    far = contamination(tasks, Question(moment=CUTOFF, margin=timedelta(days=30)))
+    assert estimate_contamination(
+        tasks, CutoffSplit(moment=CUTOFF)
+    ).effect.difference == pytest.approx(0.0)
+    far = estimate_contamination(tasks, CutoffSplit(moment=CUTOFF, margin=timedelta(days=30)))
     assert (far.effect.difference, far.effect.before, far.effect.after) == (1.0, 1, 1)
     assert (far.dated, far.undated, far.effect.low) == (4, 1, None)
 
 
-def test_without_like_tasks_nothing_is_said() -> None:
-    found = contamination([one(1, -1, 1), one(2, 1, 0, 'c/d')], Question(moment=CUTOFF))
+def test_no_effect_is_stated_without_comparable_tasks() -> None:
+    found = estimate_contamination([one(1, -1, 1), one(2, 1, 0, 'c/d')], CutoffSplit(moment=CUTOFF))
     assert (found.effect.difference, found.effect.repositories, found.unmatched) == (None, 0, 1.0)
-    assert 'nothing can be said' in '\n'.join(sentences(found, '2024-06-30'))
-    assert contamination([], Question(moment=CUTOFF)).effect.difference is None
+    assert 'nothing can be said' in '\n'.join(describe_contamination(found, '2024-06-30'))
+    assert estimate_contamination([], CutoffSplit(moment=CUTOFF)).effect.difference is None
 
 
-def test_lines_of_a_patch_are_counted_without_its_head() -> None:
-    patch = file_patch('a.txt', b'one\n-- two\n', b'one\n++ three\nfour\n')
-    assert changed_lines(patch) == 3
+def test_changed_lines_of_a_patch_exclude_its_header() -> None:
+    patch = make_file_patch('a.txt', b'one\n-- two\n', b'one\n++ three\nfour\n')
+    assert count_changed_lines(patch) == 3
 
 
 @pytest.fixture(scope='module')
@@ -123,7 +127,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('contamination')
     place = snapshots.make(folder, 2, 3, 4, 5)
     sha256 = hashlib.sha256((place / 'manifest.json').read_bytes()).hexdigest()
-    tasks = snapshot.open(place).execute('SELECT task_id, repo FROM tasks ORDER BY ALL').fetchall()
+    tasks = (
+        snapshot.open_snapshots(place)
+        .execute('SELECT task_id, repo FROM tasks ORDER BY ALL')
+        .fetchall()
+    )
     day = datetime(2024, 6, 1, tzinfo=UTC)
     rows = [
         row(
@@ -145,7 +153,9 @@ def asked(made: Path, *words: str) -> int:
     return main(['contamination', str(made / 'snapshot'), str(made / 'results'), *words])
 
 
-def test_the_verb(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_contamination_command_prints_text_or_json(
+    made: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert asked(made) == 0
     said = capsys.readouterr().out
     assert 'cutoff 2024-06\n' in said
@@ -164,14 +174,14 @@ def test_the_verb(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (('--margin', '99999'), '--margin is 0 to 36500 days'),
     ],
 )
-def test_bad_words_are_refused(
+def test_bad_options_are_refused(
     made: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], complaint: str
 ) -> None:
     assert asked(made, *words) == 2
     assert complaint in capsys.readouterr().err
 
 
-def test_results_that_cannot_be_asked_are_refused(
+def test_results_of_another_snapshot_or_without_its_tasks_are_refused(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refused(**changed: str | None) -> str:

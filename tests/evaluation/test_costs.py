@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.reporting.costs import Capped
-from coevo.evaluation.reporting.costs import Point
-from coevo.evaluation.reporting.costs import costs
+from coevo.evaluation.reporting.costs import CappedRates
+from coevo.evaluation.reporting.costs import CostPoint
+from coevo.evaluation.reporting.costs import summarise_costs
 from coevo.model.words import Track
 from tests.evaluation.rows import row
 
@@ -23,7 +23,7 @@ ROWS = [
 ]
 
 
-def _figures(capped: Capped) -> tuple[float | None, ...]:
+def _figures(capped: CappedRates) -> tuple[float | None, ...]:
     rates = capped.micro
     return (
         capped.kept,
@@ -35,8 +35,8 @@ def _figures(capped: Capped) -> tuple[float | None, ...]:
     )
 
 
-def test_a_task_above_the_cap_is_a_failure_of_the_harness_and_not_in_the_means() -> None:
-    found = costs(ROWS, Track.UPDATE)
+def test_task_above_the_cost_cap_is_a_harness_failure_outside_the_means() -> None:
+    found = summarise_costs(ROWS, Track.UPDATE)
     assert found is not None
     three, one, half = found.caps
     assert (three.cap_usd, one.cap_usd, half.cap_usd) == (3.0, 1.0, 0.5)
@@ -45,19 +45,20 @@ def test_a_task_above_the_cap_is_a_failure_of_the_harness_and_not_in_the_means()
     assert _figures(half) == pytest.approx((1 / 5, 1000, 0.4, 2 / 6, 0, 4 / 6))
 
 
-def test_the_curve_never_reaches_a_task_without_a_cost() -> None:
-    found = costs([*ROWS, row('g', cost_usd=1.0)], Track.UPDATE)
+def test_cost_curve_never_reaches_tasks_without_a_cost() -> None:
+    found = summarise_costs([*ROWS, row('g', cost_usd=1.0)], Track.UPDATE)
     assert found is not None
     assert (found.tasks, found.tasks_without_cost) == (6, 1)
     assert found.curve == [
-        Point(cost_usd=0.4, share=pytest.approx(1 / 6)),
-        Point(cost_usd=1.0, share=pytest.approx(3 / 6)),
-        Point(cost_usd=2.0, share=pytest.approx(4 / 6)),
-        Point(cost_usd=3.5, share=pytest.approx(5 / 6)),
+        CostPoint(cost_usd=0.4, share=pytest.approx(1 / 6)),
+        CostPoint(cost_usd=1.0, share=pytest.approx(3 / 6)),
+        CostPoint(cost_usd=2.0, share=pytest.approx(4 / 6)),
+        CostPoint(cost_usd=3.5, share=pytest.approx(5 / 6)),
     ]
 
 
-def test_where_no_task_says_its_cost_there_is_nothing_to_report() -> None:
+def test_tasks_without_costs_give_no_cost_summary() -> None:
     assert (
-        costs([row('a'), row('b', outcome=TaskOutcome.INFRA, cost_usd=1.0)], Track.UPDATE) is None
+        summarise_costs([row('a'), row('b', outcome=TaskOutcome.INFRA, cost_usd=1.0)], Track.UPDATE)
+        is None
     )

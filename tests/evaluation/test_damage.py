@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.folders import check
-from coevo.evaluation.predictions import read_predictions
-from coevo.evaluation.reporting.report import read_report
+from coevo.evaluation.folders import check_writable
+from coevo.evaluation.predictions import load_predictions
+from coevo.evaluation.reporting.report import load_report
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import NAME
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
 from tests.evaluation.rows import ADEQUACY
@@ -58,7 +58,7 @@ def edit(results: Path, change: Callable[[pa.Table], pa.Table]) -> Path:
 
 
 @pytest.mark.parametrize('name', COLUMNS)
-def test_results_of_other_columns_are_refused(
+def test_results_with_invalid_columns_are_refused(
     results: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     column, values = COLUMNS[name]
@@ -71,23 +71,23 @@ def test_results_of_other_columns_are_refused(
     assert [file.name for file in results.iterdir()] == [NAME]
 
 
-def test_a_column_that_is_missing_is_told_and_one_more_is_not(results: Path) -> None:
-    before = read_results(results)
+def test_missing_column_is_refused_and_additional_column_is_ignored(results: Path) -> None:
+    before = load_results(results)
     edit(results, lambda table: table.append_column('more', pa.array([1, 2])))
-    assert read_results(results) == before
+    assert load_results(results) == before
     edit(results, lambda table: table.drop_columns(['track']))
     with pytest.raises(Fatal, match='track'):
-        read_results(results)
+        load_results(results)
 
 
-def test_a_version_that_is_no_text_is_another_one(results: Path) -> None:
+def test_results_version_that_is_not_utf_8_is_refused(results: Path) -> None:
     edit(results, lambda table: table.replace_schema_metadata({'coevo.results_version': b'\xff'}))
     with pytest.raises(Fatal, match='results of version'):
-        read_results(results)
+        load_results(results)
 
 
 @pytest.mark.parametrize('damage', ['pages', 'folder'])
-def test_results_that_are_no_file_of_ours(results: Path, damage: str) -> None:
+def test_unreadable_results_file_is_refused(results: Path, damage: str) -> None:
     data = (results / NAME).read_bytes()
     if damage == 'pages':
         (results / NAME).write_bytes(data[:40] + b'\0' * 100 + data[140:])
@@ -95,7 +95,7 @@ def test_results_that_are_no_file_of_ours(results: Path, damage: str) -> None:
         (results / NAME).unlink()
         (results / NAME).mkdir()
     with pytest.raises(Fatal, match=r'^[^\n]+$'):
-        read_results(results)
+        load_results(results)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_results_that_are_no_file_of_ours(results: Path, damage: str) -> None:
         b'\xff',
     ],
 )
-def test_a_report_that_no_page_can_show_is_refused(results: Path, content: bytes) -> None:
-    write_report(results, read_results(results))
-    assert read_report(results)['tasks'] == 2
+def test_invalid_report_file_is_refused(results: Path, content: bytes) -> None:
+    write_report(results, load_results(results))
+    assert load_report(results)['tasks'] == 2
     (results / 'report.json').write_bytes(content)
     with pytest.raises(Fatal, match='coevo regrade'):
-        read_report(results)
+        load_report(results)
 
 
 @pytest.mark.parametrize(
@@ -127,16 +127,16 @@ def test_a_report_that_no_page_can_show_is_refused(results: Path, content: bytes
         pa.Table.from_arrays([pa.array(['a'])] * 3, names=['task_id', 'patch', 'task_id']),
     ],
 )
-def test_predictions_that_python_cannot_hold(tmp_path: Path, table: pa.Table) -> None:
+def test_predictions_with_undecodable_values_are_refused(tmp_path: Path, table: pa.Table) -> None:
     pq.write_table(table, tmp_path / 'p.parquet')
     with pytest.raises(Fatal, match=r'^[^\n]+$'):
-        read_predictions(tmp_path / 'p.parquet', {'a'})
+        load_predictions(tmp_path / 'p.parquet', {'a'})
 
 
-def test_a_folder_to_write_to_is_tried_first(tmp_path: Path) -> None:
-    check(tmp_path / 'new', '--out')
+def test_unwritable_output_folder_is_refused_and_a_new_one_is_created(tmp_path: Path) -> None:
+    check_writable(tmp_path / 'new', '--out')
     assert list((tmp_path / 'new').iterdir()) == []
     (tmp_path / 'file').write_text(json.dumps({}))
     for place in (tmp_path / 'file', tmp_path / 'file' / 'x'):
         with pytest.raises(Fatal, match='name another --out'):
-            check(place, '--out')
+            check_writable(place, '--out')

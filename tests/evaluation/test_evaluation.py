@@ -17,21 +17,21 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation import examination
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.cases import settled
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.cases import grade_if_refused
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.examination import ROUNDS
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.options import Options
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.output import summary
-from coevo.evaluation.output import write
+from coevo.evaluation.output import summarise_evaluation
+from coevo.evaluation.output import write_evaluation
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.reporting.cells import plural
-from coevo.evaluation.results import read_results
+from coevo.evaluation.reporting.cells import pluralise
+from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import Cutoff
@@ -59,7 +59,9 @@ def snapshot(of_three: Path, tmp_path: Path) -> Path:
 
 def scored(snapshot: Path, *predictions: Prediction, **options: object) -> Evaluation:
     cache = snapshot.parent / 'judged'
-    plain = Options(snapshot=snapshot, predictions=predictions, cache=cache, adequacy=False)
+    plain = EvaluationOptions(
+        snapshot=snapshot, predictions=predictions, cache=cache, adequacy=False
+    )
     return evaluate(replace(plain, **options))  # type: ignore[arg-type]
 
 
@@ -74,37 +76,39 @@ def prediction(task_id: str, patch: bytes | None = b'+') -> Prediction:
 # -- without running anything ------------------------------------------------------------------------
 
 
-def test_a_task_without_a_prediction_fails_and_is_not_filled_with_gold(snapshot: Path) -> None:
+def test_task_without_a_prediction_fails_and_is_not_filled_with_gold(snapshot: Path) -> None:
     found = scored(snapshot)
     assert told(found.rows) == {(TaskOutcome.HRNS_FAIL, Detail.NO_PREDICTION)}
-    assert {row.task_id for row in found.rows} == {one.task_id for one in assignments(snapshot)}
-    assert len(found.rows) == sum(len(one.targets) for one in assignments(snapshot))
+    assert {row.task_id for row in found.rows} == {
+        one.task_id for one in load_assignments(snapshot)
+    }
+    assert len(found.rows) == sum(len(one.targets) for one in load_assignments(snapshot))
 
 
-def test_what_has_no_repository_counts_nowhere_and_is_never_kept(snapshot: Path) -> None:
-    task, *_ = assignments(snapshot)
+def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> None:
+    task, *_ = load_assignments(snapshot)
     patch = task.task.test_patch.encode()
     found = scored(snapshot, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
     assert told(found.rows) == {(TaskOutcome.INFRA, Detail.NO_REPOSITORY)}
     assert '--store' in found.rows[0].said
     assert not list((snapshot.parent / 'judged').rglob('*'))
-    sentences = ' '.join(summary(found, snapshot))
+    sentences = ' '.join(summarise_evaluation(found, snapshot))
     assert f'{task.task_id} could not be judged (no_repository)' in sentences
     assert 'the same command tries it again' in sentences
 
 
-def test_a_bug_ends_its_task_alone(
+def test_bug_in_grading_ends_only_its_task(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever it is met; its rows say so, nothing of it is kept as judged, and the next call tries."""
-    first, second, *_ = assignments(snapshot)
+    first, second, *_ = load_assignments(snapshot)
 
-    def broken(assignment: Assignment, answer: Prediction) -> Judgement | None:
+    def broken(assignment: Assignment, answer: Prediction) -> GradingResult | None:
         if assignment.task_id == first.task_id:
             int('\N{SUPERSCRIPT TWO}')
-        return settled(assignment, answer)
+        return grade_if_refused(assignment, answer)
 
-    monkeypatch.setattr(examination, 'settled', broken)
+    monkeypatch.setattr(examination, 'grade_if_refused', broken)
     tasks = frozenset({first.task_id, second.task_id})
     found = scored(snapshot, tasks=tasks)
     outcomes = {row.task_id: (row.outcome, row.detail) for row in found.rows}
@@ -114,10 +118,12 @@ def test_a_bug_ends_its_task_alone(
     }
     (record,) = found.bugs.values()
     assert 'ValueError: invalid literal' in json.loads(Path(record).read_text())['traceback']
-    assert f'1 task ended in a bug of coevo, please report: {record}' in summary(found, tmp_path)
-    monkeypatch.setattr(examination, 'settled', settled)
+    assert f'1 task ended in a bug of coevo, please report: {record}' in summarise_evaluation(
+        found, tmp_path
+    )
+    monkeypatch.setattr(examination, 'grade_if_refused', grade_if_refused)
     assert scored(snapshot, tasks=tasks).bugs == {}
-    monkeypatch.setattr(examination, 'settled', broken)
+    monkeypatch.setattr(examination, 'grade_if_refused', broken)
     submitted = tmp_path / 'predictions' / f'{first.task_id}.patch'
     submitted.parent.mkdir()
     submitted.write_text('--- "a/\\8"\n')
@@ -126,11 +132,11 @@ def test_a_bug_ends_its_task_alone(
     assert main(['evaluate', *words, *more]) == 1
 
 
-def test_a_server_in_trouble_is_asked_again_before_a_task_is_given_up(
+def test_failing_git_server_is_retried_before_a_task_is_given_up(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
-    task, *_ = assignments(snapshot)
+    task, *_ = load_assignments(snapshot)
     backend = GitBackend(tmp_path, faults=[Fault(status=503, times=None)])
     with serving(backend) as url:
         there = _with_url(snapshot, f'{url}/example/ferry.git')
@@ -159,7 +165,7 @@ def _with_url(snapshot: Path, url: str) -> Path:
 
 
 def test_tasks_can_be_named_and_limited_by_date(snapshot: Path) -> None:
-    every = assignments(snapshot)
+    every = load_assignments(snapshot)
     dated = [one for one in every if one.task.contamination_date is not None]
     first = min(str(one.task.contamination_date)[:10] for one in dated)
     clean = scored(snapshot, cutoff=Cutoff(date=first)).rows
@@ -172,7 +178,7 @@ def test_tasks_can_be_named_and_limited_by_date(snapshot: Path) -> None:
         scored(snapshot, cutoff=Cutoff(date='2030-01'))
 
 
-def test_a_snapshot_that_is_not_what_it_claims_is_refused(snapshot: Path) -> None:
+def test_damaged_or_missing_snapshot_is_refused(snapshot: Path) -> None:
     file = next((snapshot / 'data' / 'tasks').glob('*.parquet'))
     file.write_bytes(file.read_bytes()[:-1] + b'x')
     with pytest.raises(Fatal, match=r'is not what it claims \(file_changed in tasks\)'):
@@ -182,10 +188,10 @@ def test_a_snapshot_that_is_not_what_it_claims_is_refused(snapshot: Path) -> Non
         scored(snapshot)
 
 
-def test_the_command_writes_results_junit_and_a_report(
+def test_evaluate_command_writes_results_junit_and_a_report(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    task, *_ = assignments(snapshot)
+    task, *_ = load_assignments(snapshot)
     file, out = tmp_path / 'p.jsonl', tmp_path / 'out'
     file.write_text(json.dumps({'task_id': task.task_id, 'patch': '', 'model': 'm'}))
     words = (
@@ -198,7 +204,7 @@ def test_the_command_writes_results_junit_and_a_report(
         str(tmp_path / 'c'),
     )
     assert main(words) == 0
-    rows = read_results(out)
+    rows = load_results(out)
     assert told(rows) == {
         (TaskOutcome.HRNS_FAIL, Detail.NO_PREDICTION),
         (TaskOutcome.HRNS_FAIL, Detail.EMPTY),
@@ -209,7 +215,7 @@ def test_the_command_writes_results_junit_and_a_report(
     outcomes = duckdb.sql(f"SELECT DISTINCT outcome FROM '{out}/results.parquet'").fetchall()
     assert outcomes == [('hrns_fail',)]
     printed = capsys.readouterr().out
-    assert f'{len(assignments(snapshot)) - 1} tasks without a prediction' in printed
+    assert f'{len(load_assignments(snapshot)) - 1} tasks without a prediction' in printed
 
 
 @pytest.mark.parametrize(
@@ -226,7 +232,7 @@ def test_the_command_writes_results_junit_and_a_report(
         (('--sandbox', 'castle'), 'invalid choice'),
     ],
 )
-def test_bad_words_are_refused(
+def test_bad_options_are_refused(
     snapshot: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -240,7 +246,7 @@ def test_bad_words_are_refused(
     assert complaint in capsys.readouterr().err
 
 
-def test_so_is_a_cache_a_part_of_which_cannot_be_written(
+def test_cache_with_an_unwritable_part_is_refused(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache, file = tmp_path / 'cache', tmp_path / 'p.jsonl'
@@ -252,7 +258,7 @@ def test_so_is_a_cache_a_part_of_which_cannot_be_written(
     assert 'judged cannot be written to' in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(
+def test_unwritable_output_folder_is_refused_before_anything_runs(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / 'out').write_text('a file')
@@ -276,11 +282,13 @@ def verdicts(rows: Sequence[MethodResult]) -> list[MethodResult]:
 @pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(900)
-def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_path: Path) -> None:
+def test_judged_tasks_are_recalled_and_changed_patches_are_judged_again(
+    shop: Shop, tmp_path: Path
+) -> None:
     """Two jobs; one task's patch changes then, and another model has the same answers."""
 
     def run(*predictions: Prediction) -> Evaluation:
-        options = Options(
+        options = EvaluationOptions(
             snapshot=shop.snapshot,
             predictions=predictions,
             store=shop.store,
@@ -306,15 +314,15 @@ def test_what_was_judged_is_known_and_what_was_changed_is_not(shop: Shop, tmp_pa
     outcomes = {row.track: row.outcome for row in changed.rows}
     assert outcomes[Track.REPAIR] is TaskOutcome.EXEC_FAIL
     out = tmp_path / 'out'
-    write(out, first)
-    assert read_results(out) == first.rows
+    write_evaluation(out, first)
+    assert load_results(out) == first.rows
 
 
 @pytest.mark.jvm
 @pytest.mark.timeout(900)
 @pytest.mark.slow
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_evaluation_goes_on_where_it_was(
+def test_interrupted_evaluation_resumes_where_it_stopped(
     shop: Shop, tmp_path: Path, number: signal.Signals
 ) -> None:
     folder, cache, out = tmp_path / 'patches', tmp_path / 'cache', tmp_path / 'out'
@@ -337,8 +345,8 @@ def test_an_interrupted_evaluation_goes_on_where_it_was(
     if number == signal.SIGINT:
         assert 'what was finished is kept' in complaint
     after = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert f'{plural(3 - done, "task")} judged now, {done} known before' in after.stdout
-    assert told(read_results(out)) == {(TaskOutcome.SUCCESS, None)}
+    assert f'{pluralise(3 - done, "task")} judged now, {done} known before' in after.stdout
+    assert told(load_results(out)) == {(TaskOutcome.SUCCESS, None)}
 
 
 def _judged(cache: Path) -> int:

@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 
 from coevo.evaluation.reporting.families import FamilyReport
-from coevo.evaluation.reporting.families import family_reports
+from coevo.evaluation.reporting.families import make_family_reports
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.records import SuiteTest
@@ -63,11 +63,11 @@ def covering(lines: int) -> SuiteAdequacy:
 
 
 def report(*rows: SuiteResult) -> FamilyReport:
-    (found,) = family_reports(rows)
+    (found,) = make_family_reports(rows)
     return found
 
 
-def test_a_suite_that_did_not_run_is_0_in_one_average_and_absent_in_the_other() -> None:
+def test_suite_that_did_not_run_is_0_over_all_and_absent_over_ran() -> None:
     found = report(
         suite(0, adequacy=covering(8)),
         suite(1, SuiteOutcome.CMPL_FAIL),
@@ -80,20 +80,20 @@ def test_a_suite_that_did_not_run_is_0_in_one_average_and_absent_in_the_other() 
     assert (found.lines.gold.value, found.lines.start.value) == (pytest.approx(0.9), 0.0)
 
 
-def test_what_is_not_known_is_in_neither() -> None:
+def test_unknown_measure_of_a_suite_is_in_neither_average() -> None:
     found = report(suite(0, adequacy=covering(8)), suite(1, adequacy=None))
     assert (found.lines.over_all.units, found.lines.unknown) == (1, 1)
     # mutants were run for gold and for neither of these
     assert (found.mutation.over_all.value, found.mutation.unknown) == (None, 2)
 
 
-def test_a_class_without_branches_has_no_share_of_them() -> None:
+def test_suite_without_branches_has_no_branch_coverage() -> None:
     plain = SuiteAdequacy(tests=1, passing=1, lines=10, covered_lines=9, branches=0)
     found = report(suite(0, adequacy=covering(8), gold=plain))
     assert (found.branches.over_all.units, found.branches.unknown) == (0, 0)
 
 
-def test_trouble_of_ours_counts_nowhere() -> None:
+def test_infra_suite_is_left_out_of_all_figures() -> None:
     found = report(suite(0, adequacy=covering(8)), suite(1, SuiteOutcome.INFRA))
     assert (found.tasks, found.infra, found.lines.over_all.units) == (1, 1, 1)
     assert found.outcomes == {'success': 1}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.suites.texts import FileText
-from coevo.evaluation.suites.texts import file_text
+from coevo.evaluation.suites.texts import read_file_text
 from coevo.git.repository import Repository
 from tests.repos import commit
 from tests.repos import init
@@ -107,30 +107,34 @@ def repository(case: Case, tmp_path: Path) -> Repository:
 
 def read(case: Case, repository: Repository, change: tuple[str, str] = ('', '')) -> FileText:
     text = case.text.replace(*change, 1).encode()
-    rev = repository.git('rev-parse', 'HEAD').decode().strip()
-    return file_text(repository, case.language, rev, '.', case.path, text)
+    rev = repository.run_command('rev-parse', 'HEAD').decode().strip()
+    return read_file_text(repository, case.language, rev, '.', case.path, text)
 
 
-def test_tests_have_the_names_that_results_give_them(case: Case, repository: Repository) -> None:
+def test_tests_of_a_file_text_are_named_as_in_results(case: Case, repository: Repository) -> None:
     found = read(case, repository)
     assert {name.partition('(')[0] for name in found.tests} == set(case.tests)
     assert not found.has_error
 
 
-def test_comments_and_formatting_are_no_change(case: Case, repository: Repository) -> None:
+def test_comments_and_formatting_change_no_hash(case: Case, repository: Repository) -> None:
     before, after = read(case, repository), read(case, repository, case.laid_out)
     assert [one.hash for one in before.tests.values()] == [one.hash for one in after.tests.values()]
     assert before.rest == after.rest
 
 
-def test_the_data_of_a_parametrised_test_are_its_own(case: Case, repository: Repository) -> None:
+def test_data_of_a_parametrised_test_are_part_of_its_hash(
+    case: Case, repository: Repository
+) -> None:
     before, after = read(case, repository), read(case, repository, case.data)
     changed = [name for name in before.tests if before.tests[name].hash != after.tests[name].hash]
     assert [name.partition('(')[0] for name in changed] == [case.tests[1]]
     assert before.rest == after.rest
 
 
-def test_a_helper_is_beside_the_tests(case: Case, repository: Repository) -> None:
+def test_changed_helper_changes_only_the_rest_of_the_file(
+    case: Case, repository: Repository
+) -> None:
     before, after = read(case, repository), read(case, repository, case.helper)
     assert [one.hash for one in before.tests.values()] == [one.hash for one in after.tests.values()]
     assert before.rest != after.rest

@@ -6,10 +6,10 @@ from shutil import make_archive
 
 import pytest
 
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.measuring.gold import gold_methods
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.measuring.gold import load_gold_methods
 from coevo.model.errors import Transient
-from coevo.snapshots.snapshot import attach
+from coevo.snapshots.snapshot import attach_snapshots
 from tests import snapshots
 from tests.web_server import Site
 
@@ -19,10 +19,10 @@ def test_threads_read_gold_of_one_open_snapshot(tmp_path: Path, packed: bool) ->
     place = snapshots.make(tmp_path, 1, 2, 3)
     if packed:
         place = Path(make_archive(str(tmp_path / 'packed'), 'zip', place))
-    every = assignments(place) * 20
-    opened = attach((place,))
+    every = load_assignments(place) * 20
+    opened = attach_snapshots((place,))
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda one: gold_methods(opened, one), every))
+        found = list(pool.map(lambda one: load_gold_methods(opened, one), every))
     for one, methods in zip(every, found, strict=True):
         assert methods.keys() == {target.name for target in one.targets}
         for method in methods.values():
@@ -32,15 +32,15 @@ def test_threads_read_gold_of_one_open_snapshot(tmp_path: Path, packed: bool) ->
             assert method.reversals
 
 
-def test_an_outage_while_it_is_read_is_no_bug_and_may_pass(tmp_path: Path) -> None:
-    one, *_ = assignments(snapshots.make(tmp_path, 1))
+def test_server_outage_while_gold_is_read_is_transient(tmp_path: Path) -> None:
+    one, *_ = load_assignments(snapshots.make(tmp_path, 1))
     site = Site(tmp_path)
     try:
-        opened = attach((f'{site.url}/snapshot',))
+        opened = attach_snapshots((f'{site.url}/snapshot',))
         site.broken = 503
         with pytest.raises(Transient, match='the server says 503'):
-            gold_methods(opened, one)
+            load_gold_methods(opened, one)
         site.broken = 0
-        assert gold_methods(opened, one).keys() == {target.name for target in one.targets}
+        assert load_gold_methods(opened, one).keys() == {target.name for target in one.targets}
     finally:
         site.close()

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
@@ -20,7 +20,7 @@ from coevo.model.words import Label
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.coevo.languages.java.jvm import jdk_of
 from tests.projects import Mined
 from tests.projects import junit
@@ -77,11 +77,11 @@ def history(folder: Path) -> Mined:
     found = mined(
         write(folder / 'repository', STEPS), folder / 'store', profile=load_profile('default')
     )
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return found
 
 
-def test_labels_and_guards_are_those_of_any_jdk(history: Mined) -> None:
+def test_jdk_8_history_gets_the_usual_labels_and_guards(history: Mined) -> None:
     assert {(pair.runtime or '')[:4] for pair in history.pairs} == {'1.8.'}
     labels = {row.test_method: row.label for row in history.methods}
     assert labels == {
@@ -97,12 +97,12 @@ def test_labels_and_guards_are_those_of_any_jdk(history: Mined) -> None:
     assert history.method('errs').track is Track.REPAIR
 
 
-def test_gold_succeeds_strictly_and_by_all_measures(history: Mined, folder: Path) -> None:
-    tasks = assignments(folder / 'snapshot')
+def test_gold_on_jdk_8_is_a_strict_success_in_all_measures(history: Mined, folder: Path) -> None:
+    tasks = load_assignments(folder / 'snapshot')
     gold = [
         Prediction(task_id=one.task.task_id, patch=one.task.test_patch.encode()) for one in tasks
     ]
-    options = Options(
+    options = EvaluationOptions(
         snapshot=folder / 'snapshot',
         predictions=gold,
         store=folder / 'store',
@@ -132,13 +132,15 @@ def worth(row: MethodResult) -> tuple[bool, bool, bool]:
     )
 
 
-def test_an_agent_compiles_and_runs_tests_with_its_kit(
+def test_agent_on_jdk_8_compiles_and_runs_tests_with_its_kit(
     history: Mined, folder: Path, tmp_path: Path
 ) -> None:
     """Offline, with Maven, on the JDK of the task: its start state passes there."""
     out = tmp_path / 'attempts'
     (task,) = (
-        one.task for one in assignments(folder / 'snapshot') if 'taxes' in one.task.test_methods[0]
+        one.task
+        for one in load_assignments(folder / 'snapshot')
+        if 'taxes' in one.task.test_methods[0]
     )
     said = 'java -version 2>&1 | grep -q 1.8.0'
     run = f'{said} && mvn -q -o test -Dtest=TillTest'

@@ -6,23 +6,25 @@ from itertools import product
 
 import pytest
 
-from coevo.evaluation.suites.maintained_outcomes import MaintainedSeen
-from coevo.evaluation.suites.maintained_outcomes import scored
-from coevo.evaluation.suites.maintained_outcomes import submitted_as
+from coevo.evaluation.suites.maintained_outcomes import MaintainedTestState
+from coevo.evaluation.suites.maintained_outcomes import decide_maintained_outcome
+from coevo.evaluation.suites.maintained_outcomes import find_submitted_name
 from coevo.evaluation.suites.texts import TestText
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
 from coevo.model.maintenance import Duty
 from coevo.model.maintenance import MaintainedMethod
-from coevo.model.maintenance import duty_of
+from coevo.model.maintenance import find_duty
 from coevo.model.records import TestMethod
 from coevo.model.words import Label
 
 
-def seen(flags: str, *, same: bool | None = None, weaker: bool | None = None) -> MaintainedSeen:
+def seen(
+    flags: str, *, same: bool | None = None, weaker: bool | None = None
+) -> MaintainedTestState:
     """flags  of `start`, `gold`, `there`, `passes`: those that hold."""
     held = flags.split()
-    return MaintainedSeen(
+    return MaintainedTestState(
         at_start='start' in held,
         in_gold='gold' in held,
         there='there' in held or 'passes' in held,
@@ -62,27 +64,29 @@ def seen(flags: str, *, same: bool | None = None, weaker: bool | None = None) ->
         ('none', seen('start gold passes', same=True), 'none', 'unscored'),
     ],
 )
-def test_each_duty_has_its_outcomes(
-    duty: str, facts: MaintainedSeen, asked: str, outcome: str
+def test_maintained_outcome_follows_from_expected_action_and_test_state(
+    expected_action: str, facts: MaintainedTestState, asked: str, outcome: str
 ) -> None:
-    assert scored(Duty(duty), facts) == (asked, outcome)
+    assert decide_maintained_outcome(Duty(duty), facts) == (asked, outcome)
 
 
-def test_whatever_is_seen_has_an_outcome() -> None:
+def test_every_combination_of_test_state_flags_has_an_outcome() -> None:
     flags = ('start', 'gold', 'there', 'passes')
     for duty, held in product(Duty, product((True, False), repeat=4)):
         facts = seen(' '.join(flag for flag, holds in zip(flags, held, strict=True) if holds))
-        asked, outcome = scored(duty, facts)
+        asked, outcome = decide_maintained_outcome(duty, facts)
         assert asked in (duty, Duty.UPDATE)
         assert (outcome == 'unscored') == (duty is Duty.NONE)
 
 
-def test_labels_of_what_was_broken_without_the_change_ask_for_nothing() -> None:
-    asks_nothing = {one for one in Label if duty_of(one, same_text=True) is Duty.NONE}
+def test_labels_of_tests_broken_without_the_change_expect_no_action() -> None:
+    asks_nothing = {
+        one for one in Label if find_expected_action(one, same_text=True) is ExpectedAction.NONE
+    }
     assert asks_nothing == {'repair', 'cured_by_code', 'broken_by_change', 'retired'}
     assert {row.label for row in TABLE} == set(Label)
-    assert duty_of(next(one for one in TRACKS if one == 'update'), same_text=False) is Duty.UPDATE
-    assert [duty_of(None, same_text=same) for same in (True, False)] == [Duty.KEEP, Duty.NONE]
+    assert find_duty(next(one for one in TRACKS if one == 'update'), same_text=False) is Duty.UPDATE
+    assert [find_duty(None, same_text=same) for same in (True, False)] == [Duty.KEEP, Duty.NONE]
 
 
 def texts(**bodies: str) -> dict[str, TestText]:
@@ -122,8 +126,8 @@ def method(old: str | None, new: str | None) -> MaintainedMethod:
         (None, 'b', {'a': '1', 'b': '2'}, None),
     ],
 )
-def test_a_test_is_found_by_either_name_or_by_its_text(
+def test_submitted_test_is_found_by_old_or_new_name_or_by_its_text(
     old: str | None, new: str | None, found: dict[str, str], name: str | None
 ) -> None:
     start = texts(a='1', b='2')
-    assert submitted_as(method(old, new), start, texts(**found)) == name
+    assert find_submitted_name(method(old, new), start, texts(**found)) == name

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.matching import matched
+from coevo.evaluation.judging.matching import match_targets
 from coevo.languages.java.reading.syntax import parse
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Track
 from tests import segments
 
@@ -18,7 +18,7 @@ TEST_CLASS = 'ferry.FareTest'
 
 def target(new: str, old: str | None = None, track: Track = Track.UPDATE, *types: str) -> Target:
     row = replace(
-        segments.method(1, new, Change.CHANGED, segments.UPDATE),
+        segments.method(1, new, MethodChange.CHANGED, segments.UPDATE),
         track=track,
         old_test_method=old,
         parameters=types,
@@ -36,7 +36,7 @@ def file(*methods: str) -> bytes:
 def found(
     submitted: bytes, targets: list[Target], start: bytes | None
 ) -> dict[str, tuple[str, tuple[str, ...]]]:
-    answers = matched(parse(submitted), targets, start)
+    answers = match_targets(parse(submitted), targets, start)
     return {
         name.partition('#')[2]: (method.test_method, method.parameters)
         for name, method in answers.items()
@@ -63,7 +63,7 @@ def test_a_renamed_target_is_found_by_either_name(
     assert found(submitted, RENAMED, START) == expected
 
 
-def test_another_test_of_the_new_name_answers_nothing() -> None:
+def test_old_test_with_the_new_name_of_a_target_is_no_match() -> None:
     start = file('costs', 'pays(int zones)')
 
     assert found(file('pays(int zones)'), RENAMED, start) == {}
@@ -72,7 +72,7 @@ def test_another_test_of_the_new_name_answers_nothing() -> None:
     assert found(both, RENAMED, start) == {'pays': ('pays', ())}
 
 
-def test_a_chain_of_renames_is_answered_under_old_names_and_under_new_ones() -> None:
+def test_chain_of_renames_matches_under_old_names_and_under_new_names() -> None:
     """`first` became `second`, and `second` became `third`."""
     chain = [target('second', 'first'), target('third', 'second')]
     start = file('first', 'second')
@@ -85,7 +85,7 @@ def test_a_chain_of_renames_is_answered_under_old_names_and_under_new_ones() -> 
     assert len(one_of_both) == 1
 
 
-def test_old_parameters_are_those_of_the_start_file() -> None:
+def test_old_name_matches_with_the_parameters_of_the_start_file() -> None:
     renamed = [target('pays', 'costs', Track.UPDATE, 'String')]
     start = file('costs(int zones)', 'costs(long zones)')
 
@@ -95,7 +95,7 @@ def test_old_parameters_are_those_of_the_start_file() -> None:
     assert found(alone, renamed, alone) == {'pays': ('costs', ('int',))}
 
 
-def test_a_generated_test_has_no_old_name_and_none_of_the_start_files_tests_is_it() -> None:
+def test_generated_test_matches_neither_an_old_name_nor_a_start_file_test() -> None:
     generated = [target('pays', 'costs', Track.GENERATION)]
 
     assert found(file('costs', 'stays'), generated, START) == {}

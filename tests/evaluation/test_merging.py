@@ -9,18 +9,18 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.merging import merge
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.parts import Part
+from coevo.evaluation.parts import EvaluationPart
 from coevo.evaluation.parts import parse_part
-from coevo.evaluation.parts import tasks_of
+from coevo.evaluation.parts import select_tasks
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.evaluation.suites.results import write_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
@@ -34,7 +34,7 @@ def written(folder: Path, *rows: MethodResult) -> Path:
     return folder
 
 
-def test_parts_together_are_as_one_evaluation(tmp_path: Path) -> None:
+def test_merged_parts_equal_one_whole_evaluation(tmp_path: Path) -> None:
     rows = [row('a'), row('b', outcome=TaskOutcome.REDUNDANT), row('c')]
     whole = written(tmp_path / 'whole', *rows)
     merge([whole], tmp_path / 'alone')
@@ -46,7 +46,7 @@ def test_parts_together_are_as_one_evaluation(tmp_path: Path) -> None:
     assert main([*words, '--format', 'none']) == 2
 
 
-def test_what_two_have_counts_once(tmp_path: Path) -> None:
+def test_row_of_two_parts_counts_once_and_a_verdict_replaces_infra(tmp_path: Path) -> None:
     """Trouble of ours gives way to a verdict; what it cost makes no other one of it."""
     trouble = row('a', outcome=TaskOutcome.INFRA, detail=Detail.TROUBLE)
     judged = row('a', cpu_seconds=7.0)
@@ -54,20 +54,20 @@ def test_what_two_have_counts_once(tmp_path: Path) -> None:
     two = written(tmp_path / 'two', judged, row('b', cpu_seconds=2.0))
     for number, order in enumerate(((one, two), (two, one))):
         merge(order, tmp_path / f'{number}')
-        found = read_results(tmp_path / f'{number}')
+        found = load_results(tmp_path / f'{number}')
         assert [(each.task_id, each.outcome) for each in found] == [
             ('a', TaskOutcome.SUCCESS),
             ('b', TaskOutcome.SUCCESS),
         ]
 
 
-def test_suites_are_joined_as_methods_are(tmp_path: Path) -> None:
+def test_suites_of_parts_are_merged_as_methods_are(tmp_path: Path) -> None:
     trouble, judged = suite(1, SuiteOutcome.INFRA), suite(1)
     one, two = written(tmp_path / 'one'), written(tmp_path / 'two')
     write_suites(one, (trouble, suite(2)))
     write_suites(two, (replace(suite(2), seconds=7.0), judged))
     merge((one, two), tmp_path / 'merged')
-    assert read_suites(tmp_path / 'merged') == (judged, suite(2))
+    assert load_suites(tmp_path / 'merged') == (judged, suite(2))
     write_suites(two, (suite(2, SuiteOutcome.PARTLY),))
     with pytest.raises(
         Fatal, match=r'one and \S+two disagree about the suite of task 0*2 \(outcome'
@@ -85,7 +85,7 @@ def test_suites_are_joined_as_methods_are(tmp_path: Path) -> None:
         ({'sandbox': 'docker'}, 'of different evaluations .sandbox'),
     ],
 )
-def test_what_does_not_belong_together(
+def test_contradictory_or_unrelated_results_are_not_merged(
     tmp_path: Path, other: dict[str, str], sentence: str
 ) -> None:
     one = written(tmp_path / 'one', row('a'))
@@ -99,7 +99,7 @@ def test_what_does_not_belong_together(
 def wanted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Assignment, ...]:
     """Tasks of three repositories, of which one has most of them."""
     snapshot = snapshots.make(tmp_path_factory.mktemp('parts'), 1, 2, 3)
-    found = assignments(snapshot, interleaved=True, leaking=True)
+    found = load_assignments(snapshot, interleaved=True, leaking=True)
     assert len(found) > 3
     return tuple(
         replace(one, task=replace(one.task, repo=f'owner/{"abcc"[number % 4]}'))
@@ -107,11 +107,13 @@ def wanted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Assignment, ...]:
     )
 
 
-def test_a_repository_is_in_one_part(wanted: tuple[Assignment, ...]) -> None:
+def test_all_tasks_of_a_repository_are_in_one_part(wanted: tuple[Assignment, ...]) -> None:
     repos = {one.task.repo for one in wanted}
     assert len(repos) == 3
     for count in (1, 2, 3):
-        parts = [tasks_of(Part(number=n, count=count), wanted) for n in range(1, count + 1)]
+        parts = [
+            select_tasks(EvaluationPart(number=n, count=count), wanted) for n in range(1, count + 1)
+        ]
         assert sorted(one.task_id for part in parts for one in part) == sorted(
             one.task_id for one in wanted
         )
@@ -119,17 +121,17 @@ def test_a_repository_is_in_one_part(wanted: tuple[Assignment, ...]) -> None:
         assert sum(map(len, in_parts)) == 3
         assert all(in_parts)
     with pytest.raises(Fatal, match='of 3 repositories, of which no 4 parts'):
-        tasks_of(Part(number=1, count=4), wanted)
+        select_tasks(EvaluationPart(number=1, count=4), wanted)
 
 
 @pytest.mark.parametrize('text', ['0/2', '3/2', '1', '1/0', 'a/b', '1/2/3', '-1/2', '1 / 2'])
-def test_what_is_no_part(text: str) -> None:
+def test_invalid_part_specification_is_refused(text: str) -> None:
     with pytest.raises(Fatal, match='is no part'):
         parse_part(text)
-    assert parse_part('2/4') == Part(number=2, count=4)
+    assert parse_part('2/4') == EvaluationPart(number=2, count=4)
 
 
-def test_the_command_is_told_which_part(
+def test_evaluate_command_refuses_an_impossible_part(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All of this snapshot is of one repository."""

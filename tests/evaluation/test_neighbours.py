@@ -80,7 +80,7 @@ SLOW = pytest.mark.slow
         pytest.param(f'{COUNTED}{STANDS}{STAYS}{FEES}', 0, True, id='passes-alone'),
     ],
 )
-def test_tests_that_passed_at_the_start_are_missed(
+def test_neighbours_that_passed_at_the_start_and_no_longer_pass_are_lost(
     till: Till, body: str, lost: int, strict: bool
 ) -> None:
     row = till.judged('fees', f'{HEAD}public class TillTest {{\n{body}}}\n'.encode())

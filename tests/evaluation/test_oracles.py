@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.evaluation.measuring.oracles import oracle_lines
+from coevo.evaluation.measuring.oracles import find_oracle_lines
 from coevo.git.repository import Repository
 from tests.repos import commit
 from tests.repos import init
@@ -35,12 +35,12 @@ FILES = {
 }
 
 
-def test_assertions_of_a_file_and_of_what_it_names_are_found(tmp_path: Path) -> None:
+def test_assertion_lines_are_found_in_a_java_file_and_the_files_it_names(tmp_path: Path) -> None:
     root = init(tmp_path)
     rev = commit(root, 'all', dict(FILES))
     repository = Repository(root / '.git')
 
-    lines = oracle_lines(repository, 'java', rev, f'{TESTS}/TillTest.java', SUBMITTED)
+    lines = find_oracle_lines(repository, 'java', rev, f'{TESTS}/TillTest.java', SUBMITTED)
 
     assert lines == {
         'shop.TillTest': frozenset({5, 8, 10, 11}),
@@ -49,7 +49,7 @@ def test_assertions_of_a_file_and_of_what_it_names_are_found(tmp_path: Path) -> 
     }
 
 
-def test_of_go_helpers_of_a_package_are_found_by_what_they_declare(tmp_path: Path) -> None:
+def test_assertion_lines_are_found_in_go_helpers_of_the_package(tmp_path: Path) -> None:
     helpers = 'package till\n\nimport "testing"\n\nfunc eq(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatal(a)\n\t}\n}\n'
     files = {
         'go.mod': 'module example.com/till\n',
@@ -63,6 +63,6 @@ def test_of_go_helpers_of_a_package_are_found_by_what_they_declare(tmp_path: Pat
     rev = commit(root, 'all', files)
     submitted = b'package till\n\nfunc TestOne(t *testing.T) {\n\teq(t, One(), 1)\n}\n'
 
-    lines = oracle_lines(Repository(root / '.git'), 'go', rev, 'till_test.go', submitted)
+    lines = find_oracle_lines(Repository(root / '.git'), 'go', rev, 'till_test.go', submitted)
 
     assert lines == {'helpers_test.go': frozenset({6, 7})}

@@ -9,9 +9,9 @@ import pytest
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.outcomes import Decision
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.outcomes import decide
-from coevo.evaluation.judging.outcomes import decide_by_module
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.outcomes import decide_outcome
+from coevo.evaluation.judging.outcomes import decide_outcome_by_module
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.languages.verdicts import Verdict
@@ -21,8 +21,8 @@ from coevo.model.words import Track
 PASS, FAIL = Verdict(outcome=Outcome.PASS), Verdict(outcome=Outcome.FAIL)
 
 
-def seen(new: Outcome, old: Outcome | None = None) -> Seen:
-    return Seen(
+def seen(new: Outcome, old: Outcome | None = None) -> TargetResult:
+    return TargetResult(
         submitted=True,
         new=Verdict(outcome=new),
         new_module_ok=True,
@@ -43,9 +43,11 @@ def seen(new: Outcome, old: Outcome | None = None) -> Seen:
         (Outcome.MISSING, (TaskOutcome.HRNS_FAIL, Detail.TARGET_MISSING)),
     ],
 )
-def test_updates_and_repairs_go_by_the_new_code(new: Outcome, expected: Decision) -> None:
+def test_outcome_of_updates_and_repairs_follows_from_the_new_code(
+    new: Outcome, expected: Decision
+) -> None:
     for track in (Track.UPDATE, Track.REPAIR):
-        assert decide(track, seen(new)) == expected
+        assert decide_outcome(track, seen(new)) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,49 +63,57 @@ def test_updates_and_repairs_go_by_the_new_code(new: Outcome, expected: Decision
         (Outcome.UNBUILDABLE, TaskOutcome.INFRA),
     ],
 )
-def test_a_generated_test_has_to_fail_on_old_code(old: Outcome, expected: TaskOutcome) -> None:
-    assert decide(Track.GENERATION, seen(Outcome.PASS, old))[0] is expected
+def test_generated_test_must_fail_on_old_code(old: Outcome, expected: TaskOutcome) -> None:
+    assert decide_outcome(Track.GENERATION, seen(Outcome.PASS, old))[0] is expected
 
 
-def test_a_refusal_comes_before_trouble_and_trouble_before_verdicts() -> None:
+def test_refusal_precedes_trouble_and_trouble_precedes_verdicts() -> None:
     refusal, trouble = Refusal(detail=Detail.EMPTY), Refusal(detail=Detail.TROUBLE)
-    assert decide(Track.UPDATE, Seen(refusal=refusal, trouble=trouble)) == (
+    assert decide_outcome(Track.UPDATE, TargetResult(refusal=refusal, trouble=trouble)) == (
         TaskOutcome.HRNS_FAIL,
         Detail.EMPTY,
     )
-    assert decide(Track.UPDATE, Seen(trouble=trouble)) == (TaskOutcome.INFRA, Detail.TROUBLE)
-    held = Seen(precondition=Outcome.PASS, submitted=True, new=PASS)
-    assert decide(Track.UPDATE, held) == (TaskOutcome.INFRA, Detail.PRECONDITION)
-    assert decide(Track.UPDATE, Seen()) == (TaskOutcome.HRNS_FAIL, Detail.TARGET_MISSING)
+    assert decide_outcome(Track.UPDATE, TargetResult(trouble=trouble)) == (
+        TaskOutcome.INFRA,
+        Detail.TROUBLE,
+    )
+    held = TargetResult(precondition=Outcome.PASS, submitted=True, new=PASS)
+    assert decide_outcome(Track.UPDATE, held) == (TaskOutcome.INFRA, Detail.PRECONDITION)
+    assert decide_outcome(Track.UPDATE, TargetResult()) == (
+        TaskOutcome.HRNS_FAIL,
+        Detail.TARGET_MISSING,
+    )
 
 
-def test_a_pass_that_was_not_seen_is_tampered_on_every_track() -> None:
-    forged = Seen(submitted=True, new=Verdict(outcome=Outcome.PASS, tampered='not_left'))
+def test_forged_pass_is_tampered_on_every_track() -> None:
+    forged = TargetResult(submitted=True, new=Verdict(outcome=Outcome.PASS, tampered='not_left'))
     for track in Track:
-        assert decide(track, forged) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
+        assert decide_outcome(track, forged) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
 
 
-def test_runs_that_do_not_agree_are_no_success_on_any_track() -> None:
+def test_unstable_runs_are_no_success_on_any_track() -> None:
     for track, old in product(Track, (None, *Outcome)):
         unsteady = replace(seen(Outcome.PASS, old), unstable='once pass, once fail')
         if old is not None or track is not Track.GENERATION:
-            assert decide(track, unsteady) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
+            assert decide_outcome(track, unsteady) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
     forged = Verdict(outcome=Outcome.PASS, tampered='not_left')
-    both = Seen(submitted=True, new=forged, unstable='once pass, once fail')
-    assert decide(Track.UPDATE, both) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
+    both = TargetResult(submitted=True, new=forged, unstable='once pass, once fail')
+    assert decide_outcome(Track.UPDATE, both) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
 
 
-def test_by_module_one_file_that_does_not_compile_breaks_all() -> None:
-    broken_new = Seen(submitted=True, new=PASS, new_module_ok=False)
-    assert decide_by_module(Track.UPDATE, broken_new) is TaskOutcome.CMPL_FAIL
-    broken_old = Seen(submitted=True, new=PASS, new_module_ok=True, old=PASS, old_module_ok=False)
-    assert decide(Track.GENERATION, broken_old)[0] is TaskOutcome.REDUNDANT
-    assert decide_by_module(Track.GENERATION, broken_old) is TaskOutcome.SUCCESS
-    assert decide_by_module(Track.GENERATION, Seen()) is TaskOutcome.HRNS_FAIL
+def test_uncompilable_module_decides_the_outcome_by_module() -> None:
+    broken_new = TargetResult(submitted=True, new=PASS, new_module_ok=False)
+    assert decide_outcome_by_module(Track.UPDATE, broken_new) is TaskOutcome.CMPL_FAIL
+    broken_old = TargetResult(
+        submitted=True, new=PASS, new_module_ok=True, old=PASS, old_module_ok=False
+    )
+    assert decide_outcome(Track.GENERATION, broken_old)[0] is TaskOutcome.REDUNDANT
+    assert decide_outcome_by_module(Track.GENERATION, broken_old) is TaskOutcome.SUCCESS
+    assert decide_outcome_by_module(Track.GENERATION, TargetResult()) is TaskOutcome.HRNS_FAIL
 
 
-def test_every_verdict_has_an_outcome() -> None:
+def test_every_combination_of_verdicts_has_an_outcome() -> None:
     for track, new, old in product(Track, Outcome, Outcome):
-        outcome, detail = decide(track, seen(new, old))
+        outcome, detail = decide_outcome(track, seen(new, old))
         assert (detail is None) == (outcome is TaskOutcome.SUCCESS)
-        assert decide_by_module(track, seen(new, old)) is outcome
+        assert decide_outcome_by_module(track, seen(new, old)) is outcome

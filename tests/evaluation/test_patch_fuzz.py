@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.judging.application import Applied
+from coevo.evaluation.judging.application import AppliedFile
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.application import apply
-from coevo.evaluation.judging.application import unacceptable
+from coevo.evaluation.judging.application import apply_patch
+from coevo.evaluation.judging.application import find_refusal
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
 from coevo.model.words import Track
@@ -37,14 +37,14 @@ def check(numbers: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Coun
     sound, told = patches.seeds(PATH, START, GOLD), Counter[str]()
     for seed in numbers:
         patch = patches.patch(seed, sound)
-        refusal = unacceptable(patch, PATH)
-        made = apply(patch, PATH, None if seed % 7 == 0 else START.encode())
+        refusal = find_refusal(patch, PATH)
+        made = apply_patch(patch, PATH, None if seed % 7 == 0 else START.encode())
         if isinstance(made, Refusal):
             assert made.detail, seed
             told[made.detail] += 1
         else:
             assert refusal is None, seed
-            assert isinstance(made, Applied)
+            assert isinstance(made, AppliedFile)
             told['applied'] += 1
         assert not list(scratch.iterdir()), seed
     assert beside.read_text() == 'as it was'
@@ -52,7 +52,9 @@ def check(numbers: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Coun
     return told
 
 
-def test_some_mutated_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_mutated_patches_are_each_applied_or_refused_without_a_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = check(range(SHORT), tmp_path, monkeypatch)
     assert told['applied'] > SHORT / 50
     assert len(told) > 8, 'the mutations reach nothing but the first look'
@@ -61,7 +63,9 @@ def test_some_mutated_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize('part', range(10))
-def test_many_mutated_patches(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_mutated_patches_are_each_applied_or_refused_without_a_trace(
+    part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     each = LONG // 10
     check(range(SHORT + part * each, SHORT + (part + 1) * each), tmp_path, monkeypatch)
 
@@ -69,7 +73,9 @@ def test_many_mutated_patches(part: int, tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.jvm
 @pytest.mark.slow
 @pytest.mark.timeout(14400)
-def test_mutated_patches_in_the_sandbox(shop: Shop, tmp_path: Path) -> None:
+def test_mutated_patches_are_graded_in_the_sandbox_without_infra(
+    shop: Shop, tmp_path: Path
+) -> None:
     """Those that apply, judged: rows for every target, and no success without the gold text."""
     with ExitStack() as stack:
         court = open_court(shop, 'bubblewrap', tmp_path, stack)
@@ -82,7 +88,9 @@ def test_mutated_patches_in_the_sandbox(shop: Shop, tmp_path: Path) -> None:
             sound = (gold, *patches.seeds(FILES[track], shop.starts[track], shop.starts[track]))
             patch = patches.patch(seed, (gold,) if seed % 4 else sound)
             task = shop.tasks[track]
-            if not isinstance(apply(patch, FILES[track], shop.starts[track].encode()), Applied):
+            if not isinstance(
+                apply_patch(patch, FILES[track], shop.starts[track].encode()), AppliedFile
+            ):
                 continue
             judged += 1
             found = court.judged(track, Prediction(task_id=task.task_id, patch=patch))

@@ -10,20 +10,20 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.evaluation import Evaluation
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.output import summary
+from coevo.evaluation.output import summarise_evaluation
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.regrading import regrade
-from coevo.evaluation.reporting.regrading import regraded
+from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
 from coevo.evaluation.worth import PitKills
 from coevo.model.errors import Fatal
@@ -42,7 +42,7 @@ def asked(pit: PitKills | None, name: str = 'a.ATest#tests') -> MethodResult:
 
 
 def scored(shop: Shop, cache: Path, prediction: Prediction) -> dict[str, MethodResult]:
-    options = Options(
+    options = EvaluationOptions(
         snapshot=shop.snapshot,
         predictions=[prediction],
         store=shop.store,
@@ -64,7 +64,7 @@ def killed(row: MethodResult) -> tuple[int | None, int | None, int | None]:
 @pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(900)
-def test_each_method_alone_kills_what_pit_says(shop: Shop, tmp_path: Path) -> None:
+def test_pit_kills_are_counted_for_each_method_alone(shop: Shop, tmp_path: Path) -> None:
     # `12 * n` becomes `12 / n`, which one costs the same, or `0`. A neighbour kills both.
     text = shop.starts[Track.UPDATE]
     text = text.replace('assertEquals(10, Till.price(1));', 'assertEquals(12, Till.price(1));')
@@ -80,7 +80,7 @@ def test_each_method_alone_kills_what_pit_says(shop: Shop, tmp_path: Path) -> No
     assert found['sums'].success_strict is False
 
 
-def test_results_that_were_made_before_it_are_read(tmp_path: Path) -> None:
+def test_results_without_a_pit_column_are_read(tmp_path: Path) -> None:
     rows = (asked(None),)
     path = write_results(tmp_path, rows)
     table = pq.read_table(path)
@@ -91,12 +91,12 @@ def test_results_that_were_made_before_it_are_read(tmp_path: Path) -> None:
     pq.write_table(table.set_column(place, 'adequacy', older), path)
     content = path.read_bytes()
 
-    assert read_results(tmp_path) == rows
+    assert load_results(tmp_path) == rows
     assert regrade(tmp_path).tracks[0].pit is None
     assert path.read_bytes() == content
 
 
-def test_a_report_has_its_means_and_their_number() -> None:
+def test_report_has_means_of_pit_kills_and_their_number() -> None:
     late = PitKills(count=4, gold=3, trouble_pred=PitTrouble.TIME)
     none = PitKills(count=0, pred=0, gold=0)
     rows = [
@@ -111,42 +111,46 @@ def test_a_report_has_its_means_and_their_number() -> None:
     assert (track.pit.pred.value, track.pit.gold.value, track.pit.pred.units) == (0.5, 0.75, 2)
     assert track.pit.troubles == {'time': 1}
     console = Console(record=True, width=200)
-    tables.show(make_report(rows), console)
+    tables.print_report(make_report(rows), console)
     assert (
         "Test update: by PIT's word, which decides nothing, 50.0% of its mutants in changed methods "
         'are killed, by gold 75.0% (over 2 methods)'
     ) in console.export_text()
 
 
-def test_what_it_cost_is_told_where_it_was_asked(tmp_path: Path) -> None:
+def test_cost_of_pit_is_summarised_only_where_pit_was_run(tmp_path: Path) -> None:
     rows = (asked(replace(KILLS, cpu_seconds=7.0)), asked(None, 'a.ATest#b'))
-    sentences = list(summary(Evaluation(rows=rows, judged=1, recalled=0), tmp_path))
+    sentences = list(summarise_evaluation(Evaluation(rows=rows, judged=1, recalled=0), tmp_path))
 
     assert any(sentence.endswith('for adequacy, 7 for PIT') for sentence in sentences)
-    sentences = list(summary(Evaluation(rows=rows[1:], judged=1, recalled=0), tmp_path))
+    sentences = list(
+        summarise_evaluation(Evaluation(rows=rows[1:], judged=1, recalled=0), tmp_path)
+    )
     assert not any('PIT' in sentence for sentence in sentences)
 
 
-def test_nothing_follows_from_its_word() -> None:
+def test_pit_kills_do_not_change_the_outcome() -> None:
     """A row that claims every kill is what it would be without."""
     claims = asked(PitKills(count=9, pred=9, gold=0))
 
-    assert replace(regraded(claims), adequacy=None) == replace(regraded(asked(None)), adequacy=None)
+    assert replace(regrade_row(claims), adequacy=None) == replace(
+        regrade_row(asked(None)), adequacy=None
+    )
 
 
-def test_an_answer_that_trouble_of_ours_was_in_the_way_of_is_not_kept(tmp_path: Path) -> None:
-    (assignment, *_) = assignments(snapshots.make(tmp_path / 'made', 1))
+def test_ledger_does_not_keep_rows_with_infra_trouble_of_pit(tmp_path: Path) -> None:
+    (assignment, *_) = load_assignments(snapshots.make(tmp_path / 'made', 1))
     ledger = Ledger(folder=tmp_path / 'kept', settings=())
     answer = Prediction(task_id=assignment.task_id, patch=b'a')
 
-    ledger.keep(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TROUBLE))])
-    assert ledger.recall(assignment, answer) is None
-    ledger.keep(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TIME))])
-    assert ledger.recall(assignment, answer) is not None
+    ledger.store_rows(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TROUBLE))])
+    assert ledger.recall_rows(assignment, answer) is None
+    ledger.store_rows(assignment, answer, [asked(PitKills(trouble_gold=PitTrouble.TIME))])
+    assert ledger.recall_rows(assignment, answer) is not None
 
 
-def test_it_is_asked_beside_the_other_measures_alone(tmp_path: Path) -> None:
-    options = Options(snapshot=tmp_path, predictions=(), adequacy=False, pit=True)
+def test_pit_without_adequacy_is_refused(tmp_path: Path) -> None:
+    options = EvaluationOptions(snapshot=tmp_path, predictions=(), adequacy=False, pit=True)
 
     with pytest.raises(Fatal, match='leave out --no-adequacy'):
         evaluate(options)

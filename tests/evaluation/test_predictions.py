@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
 
@@ -44,82 +44,82 @@ def lines(folder: Path, *rows: object) -> Path:
     return path
 
 
-def test_json_lines(tmp_path: Path) -> None:
+def test_predictions_are_read_from_json_lines(tmp_path: Path) -> None:
     path = lines(tmp_path, {'task_id': 't2', 'patch': None, 'exit_status': 1, 'extra': []}, FULL)
-    assert read_predictions(path, KNOWN) == (
+    assert load_predictions(path, KNOWN) == (
         READ,
         Prediction(task_id='t2', patch=None, exit_status='1'),
     )
 
 
-def test_parquet(tmp_path: Path) -> None:
+def test_predictions_are_read_from_parquet(tmp_path: Path) -> None:
     path = tmp_path / 'predictions.parquet'
     pq.write_table(pa.Table.from_pylist([FULL, {**FULL, 'task_id': 't2', 'patch': None}]), path)
-    assert read_predictions(path, KNOWN)[0] == READ
+    assert load_predictions(path, KNOWN)[0] == READ
     table = pa.table({'task_id': ['t1'], 'patch': [b'\xff']})
     pq.write_table(table, path)
-    assert read_predictions(path, KNOWN) == (Prediction(task_id='t1', patch=b'\xff'),)
+    assert load_predictions(path, KNOWN) == (Prediction(task_id='t1', patch=b'\xff'),)
 
 
-def test_what_other_tools_write(tmp_path: Path) -> None:
+def test_byte_order_mark_and_decimals_in_predictions_are_accepted(tmp_path: Path) -> None:
     """A mark at the beginning of a file; decimals, as DuckDB has them."""
     path = tmp_path / 'predictions.jsonl'
     path.write_text(f'\ufeff{json.dumps(FULL)}\n')
-    assert read_predictions(path, KNOWN) == (READ,)
+    assert load_predictions(path, KNOWN) == (READ,)
     path = tmp_path / 'predictions.parquet'
     pq.write_table(pa.Table.from_pylist([{**FULL, 'cost_usd': Decimal('0.5')}]), path)
-    assert read_predictions(path, KNOWN) == (READ,)
+    assert load_predictions(path, KNOWN) == (READ,)
 
 
-def test_a_folder_of_patches(tmp_path: Path) -> None:
+def test_predictions_are_read_from_a_folder_of_patches(tmp_path: Path) -> None:
     (tmp_path / 't2.diff').write_bytes(b'two\xff')
     (tmp_path / 't1.patch').write_bytes(b'one')
     (tmp_path / '.DS_Store').write_bytes(b'')
-    assert read_predictions(tmp_path, KNOWN) == (
+    assert load_predictions(tmp_path, KNOWN) == (
         Prediction(task_id='t1', patch=b'one'),
         Prediction(task_id='t2', patch=b'two\xff'),
     )
 
 
-def test_several_attempts_and_whole_files(tmp_path: Path) -> None:
+def test_several_attempts_with_whole_files_are_read_in_order(tmp_path: Path) -> None:
     first = {'task_id': 't1', 'file': 'class T {}', 'seed': -3, 'protocol': 'diversify'}
     second = {'task_id': 't1', 'file': None, 'patch': None, 'attempt': 2, 'protocol': 'diversify'}
-    found = read_predictions(lines(tmp_path, second, first), KNOWN)
+    found = load_predictions(lines(tmp_path, second, first), KNOWN)
     assert [(one.attempt, one.seed, one.patch, one.file) for one in found] == [
         (1, -3, None, b'class T {}'),
         (2, None, None, None),
     ]
     assert {one.protocol for one in found} == {'diversify'}
     assert len({one.digest for one in found}) == 2
-    assert read_predictions(lines(tmp_path, second, first), KNOWN, 1) == found[:1]
+    assert load_predictions(lines(tmp_path, second, first), KNOWN, 1) == found[:1]
 
 
-def test_the_first_attempts_are_taken_where_tasks_have_more_or_less(tmp_path: Path) -> None:
+def test_first_attempts_are_selected_from_tasks_with_unequal_attempts(tmp_path: Path) -> None:
     rows = [{'task_id': 't1', 'patch': '', 'attempt': n} for n in (1, 2, 3)]
     path = lines(tmp_path, *rows, {'task_id': 't2', 'patch': ''})
-    found = read_predictions(path, KNOWN, 1)
+    found = load_predictions(path, KNOWN, 1)
     assert [(one.task_id, one.attempt) for one in found] == [('t1', 1), ('t2', 1)]
     feedback = [{**row, 'protocol': 'feedback'} for row in rows]
     last = {'task_id': 't2', 'patch': '', 'protocol': 'feedback'}
-    assert len(read_predictions(lines(tmp_path, *feedback, last), KNOWN)) == 4
+    assert len(load_predictions(lines(tmp_path, *feedback, last), KNOWN)) == 4
 
 
-def test_attempts_in_a_folder(tmp_path: Path) -> None:
+def test_attempts_are_read_from_numbered_files_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / 't1.patch').write_bytes(b'one')
     (tmp_path / 't1.2.file').write_bytes(b'two')
-    found = read_predictions(tmp_path, KNOWN)
+    found = load_predictions(tmp_path, KNOWN)
     assert found == (
         Prediction(task_id='t1', patch=b'one'),
         Prediction(task_id='t1', patch=None, file=b'two', attempt=2),
     )
     (tmp_path / 't1.1.file').write_bytes(b'three')
     with pytest.raises(Fatal, match='answers t1 twice, in attempt 1; leave one'):
-        read_predictions(tmp_path, KNOWN)
+        load_predictions(tmp_path, KNOWN)
 
 
-def test_what_no_encoding_can_say_is_a_patch_that_does_not_apply(tmp_path: Path) -> None:
+def test_patch_with_lone_surrogates_is_read_without_an_error(tmp_path: Path) -> None:
     path = lines(tmp_path, {'task_id': 't1', 'patch': '\udcff\ud800'})
-    assert read_predictions(path, KNOWN)[0].patch is not None
+    assert load_predictions(path, KNOWN)[0].patch is not None
 
 
 @pytest.mark.parametrize(
@@ -190,36 +190,36 @@ def test_what_no_encoding_can_say_is_a_patch_that_does_not_apply(tmp_path: Path)
         ),
     ],
 )
-def test_bad_lines_are_refused(tmp_path: Path, rows: list[str], complaint: str) -> None:
+def test_bad_prediction_lines_are_refused(tmp_path: Path, rows: list[str], complaint: str) -> None:
     path = tmp_path / 'predictions.jsonl'
     path.write_text('\n'.join(rows))
     with pytest.raises(Fatal, match=complaint.replace('(', '\\(').replace(')', '\\)')):
-        read_predictions(path, KNOWN)
+        load_predictions(path, KNOWN)
 
 
-def test_bad_files_are_refused(tmp_path: Path) -> None:
+def test_bad_prediction_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='does not exist'):
-        read_predictions(tmp_path / 'nowhere', KNOWN)
+        load_predictions(tmp_path / 'nowhere', KNOWN)
     path = tmp_path / 'p.parquet'
     path.write_bytes(b'PAR1')
     with pytest.raises(Fatal, match='no Parquet that can be read'):
-        read_predictions(path, KNOWN)
+        load_predictions(path, KNOWN)
     pq.write_table(pa.table({'task_id': ['t1']}), path)
     with pytest.raises(Fatal, match="has no 'patch'"):
-        read_predictions(path, KNOWN)
+        load_predictions(path, KNOWN)
     twice = pa.table([['t1'], ['x'], ['y']], names=['task_id', 'patch', 'patch'])
     pq.write_table(twice, path)
     with pytest.raises(Fatal, match=r'can be read: [^\n]*patch[^\n]*\Z'):
-        read_predictions(path, KNOWN)
+        load_predictions(path, KNOWN)
     path = tmp_path / 'p.jsonl'
     path.write_bytes(b'\xff')
     with pytest.raises(Fatal, match='not UTF-8'):
-        read_predictions(path, KNOWN)
+        load_predictions(path, KNOWN)
 
 
-def test_bad_folders_are_refused(tmp_path: Path) -> None:
+def test_bad_prediction_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is empty'):
-        read_predictions(tmp_path, KNOWN)
+        load_predictions(tmp_path, KNOWN)
     (tmp_path / 't1.txt').write_text('')
     with pytest.raises(Fatal, match='is no patch'):
-        read_predictions(tmp_path, KNOWN)
+        load_predictions(tmp_path, KNOWN)

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
 from tests.projects import mined
 from tests.projects import write
@@ -109,13 +109,13 @@ pytestmark = pytest.mark.slow
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('gold')
     mined(write(folder / 'repository', STEPS), folder / 'store')
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder
 
 
 def judged(folder: Path, predictions: list[Prediction], out: Path) -> dict[str, MethodResult]:
     """By the name of the test."""
-    options = Options(
+    options = EvaluationOptions(
         snapshot=folder / 'snapshot',
         predictions=predictions,
         store=folder / 'store',
@@ -130,35 +130,49 @@ def gold(task: Assignment) -> Prediction:
     return Prediction(task_id=task.task.task_id, patch=task.task.test_patch.encode())
 
 
-def test_gold_of_a_mixin_and_of_tests_with_new_data_and_helpers_succeeds(
-    folder: Path, tmp_path: Path
-) -> None:
-    tasks = assignments(folder / 'snapshot')
+def test_gold_with_a_mixin_new_data_and_new_helpers_succeeds(folder: Path, tmp_path: Path) -> None:
+    tasks = load_assignments(folder / 'snapshot')
     rows = judged(folder, [gold(one) for one in tasks], tmp_path)
     found = {name.rpartition('#')[2]: row for name, row in rows.items()}
     assert found.keys() == {'test_tax', 'test_fee', 'test_toll'}
     assert {row.outcome for row in found.values()} == {TaskOutcome.SUCCESS}, found
 
 
-def test_what_is_not_there_with_the_old_tests_is_neither_redundant_nor_a_success(
+def test_gold_succeeds_in_a_snapshot_of_schema_2(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / 'old'
+    shutil.copytree(folder / 'snapshot', copy / 'snapshot')
+    write_as_schema_2(copy / 'snapshot', LAST_OF_2)
+    (copy / 'store').symlink_to(folder / 'store')
+    assert verify_snapshot(copy / 'snapshot') == []
+    rows = judged(copy, [gold(task) for task in load_assignments(copy / 'snapshot')], tmp_path)
+    assert {row.outcome for row in rows.values()} == {TaskOutcome.SUCCESS}, rows
+
+
+def test_generated_test_missing_on_old_code_is_neither_redundant_nor_a_success(
     folder: Path, tmp_path: Path
 ) -> None:
     (task,) = (
-        one for one in assignments(folder / 'snapshot') if '+def test_fee' in one.task.test_patch
+        one
+        for one in load_assignments(folder / 'snapshot')
+        if '+def test_fee' in one.task.test_patch
     )
     start, text = OLD_TESTS + MIXIN, OLD_TESTS + MIXIN + ASIDE
-    patch = file_patch('tests/test_till.py', start, text).encode()
+    patch = make_file_patch('tests/test_till.py', start, text).encode()
     (row,) = judged(folder, [Prediction(task_id=task.task.task_id, patch=patch)], tmp_path).values()
     assert (row.new, row.old) == ('pass', 'missing')
     assert (row.outcome, row.detail) == (TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD)
 
 
-def test_what_uses_new_helpers_and_no_new_code_is_redundant(folder: Path, tmp_path: Path) -> None:
+def test_generated_test_with_new_helpers_and_no_new_code_is_redundant(
+    folder: Path, tmp_path: Path
+) -> None:
     (task,) = (
-        one for one in assignments(folder / 'snapshot') if '+def test_toll' in one.task.test_patch
+        one
+        for one in load_assignments(folder / 'snapshot')
+        if '+def test_toll' in one.task.test_patch
     )
     start = OLD_TESTS + MIXIN + WITH_DATA
-    patch = file_patch('tests/test_till.py', start, start + WITHOUT_CODE).encode()
+    patch = make_file_patch('tests/test_till.py', start, start + WITHOUT_CODE).encode()
     (row,) = judged(folder, [Prediction(task_id=task.task.task_id, patch=patch)], tmp_path).values()
     assert (row.new, row.old) == ('pass', 'pass')
     assert row.detail is Detail.PASSES_ON_OLD

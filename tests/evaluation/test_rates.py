@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import RateVerdict
-from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.rates import estimate_rates
 from coevo.model.words import Track
 from tests.evaluation.rows import row
 
@@ -23,12 +23,12 @@ ROWS = [
 ]
 
 
-def _value(estimate: Estimate | None) -> float | None:
+def _value(estimate: MeanEstimate | None) -> float | None:
     return estimate and estimate.value
 
 
-def test_macro_rates_are_means_over_tasks_without_trouble_of_ours() -> None:
-    found = rates(ROWS, Track.GENERATION, Average.MACRO)
+def test_macro_rates_are_means_over_tasks_without_infra_outcomes() -> None:
+    found = estimate_rates(ROWS, Track.GENERATION, Average.MACRO)
     assert _value(found.success) == pytest.approx((1 / 2 + 0 + 1) / 3)
     assert _value(found.redundant) == pytest.approx((1 / 4 + 0 + 0) / 3)
     assert _value(found.exec_fail) == pytest.approx((1 / 4 + 0 + 0) / 3)
@@ -38,7 +38,7 @@ def test_macro_rates_are_means_over_tasks_without_trouble_of_ours() -> None:
 
 
 def test_micro_rates_are_shares_of_methods() -> None:
-    found = rates(ROWS, Track.GENERATION, Average.MICRO)
+    found = estimate_rates(ROWS, Track.GENERATION, Average.MICRO)
     assert _value(found.success) == pytest.approx(3 / 6)
     assert _value(found.redundant) == pytest.approx(1 / 6)
     assert _value(found.exec_fail) == pytest.approx(1 / 6)
@@ -47,8 +47,8 @@ def test_micro_rates_are_shares_of_methods() -> None:
     assert found.success.units == 6
 
 
-def test_by_module_the_compilers_verdict_counts_and_its_own_trouble() -> None:
-    found = rates(ROWS, Track.GENERATION, Average.MACRO, RateVerdict.MODULE)
+def test_rates_by_module_use_the_outcomes_by_module_and_their_infra() -> None:
+    found = estimate_rates(ROWS, Track.GENERATION, Average.MACRO, RateVerdict.MODULE)
     assert _value(found.success) == pytest.approx((1 / 2 + 0 + 0) / 3)
     assert _value(found.exec_fail) == 0
     assert _value(found.cmpl_fail) == pytest.approx((1 / 4 + 1 + 0) / 3)
@@ -56,9 +56,9 @@ def test_by_module_the_compilers_verdict_counts_and_its_own_trouble() -> None:
 
 
 def test_only_generation_has_redundant_tests() -> None:
-    assert rates(ROWS[:2], Track.UPDATE, Average.MACRO).redundant is None
+    assert estimate_rates(ROWS[:2], Track.UPDATE, Average.MACRO).redundant is None
 
 
-def test_of_nothing_judged_there_is_no_rate() -> None:
-    found = rates(ROWS[-1:], Track.UPDATE, Average.MACRO)
-    assert found.success == Estimate(value=None, low=None, high=None, units=0, repositories=0)
+def test_infra_outcomes_alone_give_no_rate() -> None:
+    found = estimate_rates(ROWS[-1:], Track.UPDATE, Average.MACRO)
+    assert found.success == MeanEstimate(value=None, low=None, high=None, units=0, repositories=0)

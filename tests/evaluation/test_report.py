@@ -18,11 +18,11 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.exposure import Exposure
-from coevo.evaluation.reporting.report import System
+from coevo.evaluation.reporting.report import SystemSummary
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report
 from coevo.model.errors import Fatal
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Track
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
@@ -32,7 +32,7 @@ SCHEMA = json.loads(files('coevo.evaluation.reporting').joinpath('report.schema.
 
 def _rows() -> list[MethodResult]:
     said: dict[str, Any] = {'harness': 'A', 'model': 'm', 'cost_usd': 0.5, 'tokens': 1500}
-    said |= {'cause': Cause.PRODUCTION, 'exit_status': 'submitted'}
+    said |= {'cause': BreakageCause.PRODUCTION, 'exit_status': 'submitted'}
     generation = said | {'track': Track.GENERATION, 'adequacy': ADEQUACY}
     return [
         *(row('g1', f'T#{i}', repo='one', **generation) for i in range(20)),
@@ -45,11 +45,11 @@ def _rows() -> list[MethodResult]:
 
 def _shown(rows: list[MethodResult], width: int = 200) -> str:
     console = Console(width=width, record=True)
-    tables.show(make_report(rows), console)
+    tables.print_report(make_report(rows), console)
     return console.export_text()
 
 
-def test_a_report_is_of_its_schema_which_allows_nothing_else(tmp_path: Path) -> None:
+def test_report_matches_its_strict_schema(tmp_path: Path) -> None:
     write_report(tmp_path, _rows())
     content = json.loads((tmp_path / 'report.json').read_bytes())
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -61,16 +61,16 @@ def test_a_report_is_of_its_schema_which_allows_nothing_else(tmp_path: Path) -> 
         jsonschema.validate(content, SCHEMA)
 
 
-def test_the_same_rows_in_any_order_give_the_same_bytes(tmp_path: Path) -> None:
+def test_report_bytes_do_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
     write_report(tmp_path / 'a', _rows())
     write_report(tmp_path / 'b', _rows()[::-1])
     assert (tmp_path / 'a/report.json').read_bytes() == (tmp_path / 'b/report.json').read_bytes()
 
 
-def test_what_a_report_says_of_its_parts() -> None:
+def test_report_counts_tasks_methods_systems_and_details() -> None:
     report = make_report(_rows())
     assert (report.tasks, report.methods, report.repositories) == (5, 24, 2)
-    assert report.systems == [System(harness='A', model='m', tasks=3)]
+    assert report.systems == [SystemSummary(harness='A', model='m', tasks=3)]
     generation, update = report.tracks
     assert (generation.track, generation.tasks, generation.methods) == (Track.GENERATION, 2, 21)
     assert (update.tasks, update.methods, update.infra_tasks, update.infra_methods) == (2, 2, 1, 1)
@@ -81,20 +81,20 @@ def test_what_a_report_says_of_its_parts() -> None:
     assert [one.name for one in update.causes] == ['production', 'unknown']
 
 
-def test_predictions_are_named_by_the_hashes_of_all_of_them() -> None:
+def test_predictions_hash_covers_every_prediction_of_the_report() -> None:
     rows = [row('b', prediction_sha256='2' * 64), row('a', 'T#1'), row('a', 'T#2')]
     text = f'a {"1" * 64}\nb {"2" * 64}\n'
     assert make_report(rows).predictions_sha256 == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_reports_of_the_same_methods_say_so_whatever_came_of_them() -> None:
+def test_tasks_hash_depends_on_methods_and_not_on_outcomes() -> None:
     said = make_report([row('a', 'T#1'), row('b')]).tasks_sha256
     other = make_report([row('b', outcome=TaskOutcome.INFRA), row('a', 'T#1')]).tasks_sha256
     assert other == said
     assert make_report([row('a', 'T#2'), row('b')]).tasks_sha256 != said
 
 
-def test_outcomes_have_a_hash_that_ignores_what_they_cost() -> None:
+def test_outcomes_hash_ignores_time_and_output() -> None:
     said = make_report([row('a'), row('b', success_strict=True)]).outcomes_sha256
     same = make_report([row('b', success_strict=True, seconds=9.0), row('a', output='x')])
     assert same.outcomes_sha256 == said
@@ -103,7 +103,7 @@ def test_outcomes_have_a_hash_that_ignores_what_they_cost() -> None:
     assert make_report([lost, row('b', success_strict=True)]).outcomes_sha256 != said
 
 
-def test_a_report_says_what_is_clean_for_its_model() -> None:
+def test_report_counts_tasks_that_are_clean_for_its_model() -> None:
     """Strictly later than the end of the cutoff's month; without a date or a cutoff nothing is."""
     known: dict[str, Any] = {'model': 'm', 'model_cutoff': '2024-06', 'cutoff': '2024-03-31'}
     days = [datetime(2024, 6, 30, 23, 59, tzinfo=UTC), datetime(2024, 7, 1, tzinfo=UTC), None]
@@ -121,14 +121,14 @@ def test_a_report_says_what_is_clean_for_its_model() -> None:
         make_report([*rows, row('t4')])
 
 
-def test_rows_that_are_no_one_evaluation_are_refused() -> None:
+def test_rows_of_no_or_several_snapshots_give_no_report() -> None:
     with pytest.raises(Fatal, match='no rows'):
         make_report([])
     with pytest.raises(Fatal, match='of 2 snapshots'):
         make_report([row('a'), row('b', snapshot_sha256='2' * 64)])
 
 
-def test_the_tables_read_like_the_papers() -> None:
+def test_printed_tables_follow_those_of_the_paper() -> None:
     shown = _shown(_rows())
     assert 'Test generation on 21 methods across 2 tasks (Table 3a' in shown
     assert 'Test update on 2 methods across 2 tasks (Table 3b' in shown
@@ -142,7 +142,7 @@ def test_the_tables_read_like_the_papers() -> None:
     assert '1 method of 1 task could not be judged' in shown
 
 
-def test_what_decides_stands_in_five_lines_before_the_tables() -> None:
+def test_summary_of_the_report_precedes_its_tables() -> None:
     shown = _shown(_rows()).splitlines()
     assert shown[0] == 'harness A, model m'
     assert [line.split() for line in shown[1:7]] == [
@@ -155,20 +155,20 @@ def test_what_decides_stands_in_five_lines_before_the_tables() -> None:
     ]
 
 
-def test_no_table_is_cut_on_a_terminal_of_80_columns() -> None:
+def test_no_table_is_truncated_on_a_terminal_of_80_columns() -> None:
     """Whatever is wider than a terminal, rich cuts, and says so with an ellipsis."""
     shown = _shown(_rows(), width=80)
     assert not re.search(r'[^\W\d]…', shown)
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_a_track_of_nothing_but_trouble_has_dashes() -> None:
+def test_track_of_infra_outcomes_alone_shows_dashes() -> None:
     shown = _shown([row('a', outcome=TaskOutcome.INFRA)])
     assert 'Test update on 0 methods across 0 tasks' in shown
     assert _lines(shown, 'Test update on')[3].split()[1:] == ['–'] * 4  # noqa: RUF001
 
 
-def test_names_of_strangers_steer_no_terminal() -> None:
+def test_control_characters_in_model_names_are_escaped() -> None:
     shown = _shown([row('a', model='\x1b[2J[red]m', harness=None)])
     assert '\x1b' not in shown
     assert '\\x1b[2J[red]m' in shown

@@ -115,7 +115,7 @@ def _one(database: duckdb.DuckDBPyConnection, sql: str) -> float:
 
 
 @pytest.mark.parametrize('name', OVER_TASKS)
-def test_means_over_tasks(
+def test_report_means_over_tasks_equal_those_in_sql(
     report: TrackReport, database: duckdb.DuckDBPyConnection, name: str
 ) -> None:
     part, _, figure = name.partition('.')
@@ -126,7 +126,7 @@ def test_means_over_tasks(
 
 
 @pytest.mark.parametrize('cap', [3.0, 1.0, 0.5])
-def test_caps_over_methods(
+def test_report_rates_under_cost_caps_equal_those_in_sql(
     report: TrackReport, database: duckdb.DuckDBPyConnection, cap: float
 ) -> None:
     assert report.costs is not None

@@ -10,45 +10,46 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.results import NAME
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
-from coevo.model.schema import arrow_schema
+from coevo.model.schema import build_arrow_schema
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 
 GOLDEN = Path(__file__).parent.parent / 'golden'
 
 
-def test_the_columns_are_those_that_readers_depend_on() -> None:
+def test_results_columns_match_the_golden_schema() -> None:
     """If this fails on purpose, raise RESULTS_VERSION where readers break, and say so in CHANGELOG."""
     golden = GOLDEN / 'results.schema'
     assert (
-        f'{arrow_schema(MethodResult).to_string(show_field_metadata=False)}\n' == golden.read_text()
+        f'{build_arrow_schema(MethodResult).to_string(show_field_metadata=False)}\n'
+        == golden.read_text()
     )
 
 
-def test_rows_survive_and_are_sorted_and_the_same_bytes(tmp_path: Path) -> None:
+def test_results_are_read_back_sorted_and_written_with_the_same_bytes(tmp_path: Path) -> None:
     rows = [row('b', adequacy=ADEQUACY), row('a', outcome=TaskOutcome.INFRA), row('a', 'a.ATest#a')]
     path = write_results(tmp_path, rows)
     first = path.read_bytes()
-    assert read_results(tmp_path) == (rows[2], rows[1], rows[0])
+    assert load_results(tmp_path) == (rows[2], rows[1], rows[0])
     write_results(tmp_path, rows[::-1])
     assert path.read_bytes() == first
 
 
-def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match=f'has no {NAME}'):
-        read_results(tmp_path)
+        load_results(tmp_path)
     pq.write_table(pa.table({'task_id': ['a']}), tmp_path / NAME)
     with pytest.raises(Fatal, match='results of version'):
-        read_results(tmp_path)
+        load_results(tmp_path)
     (tmp_path / NAME).write_bytes(b'PAR1')
     with pytest.raises(Fatal, match='cannot be read'):
-        read_results(tmp_path)
+        load_results(tmp_path)
 
 
-def test_a_predictions_digest_is_of_its_task_and_patch() -> None:
+def test_digest_of_a_prediction_depends_on_its_task_and_patch() -> None:
     one = Prediction(task_id='a', patch=b'x')
     assert one.digest == Prediction(task_id='a', patch=b'x', model='m', cost_usd=1.0).digest
     others = [Prediction(task_id='b', patch=b'x'), Prediction(task_id='a', patch=b'y')]

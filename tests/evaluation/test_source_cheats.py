@@ -76,7 +76,7 @@ def java_hash(text: str) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def test_one_that_reads_no_source_has_none(till: Till) -> None:
+def test_gold_that_reads_no_source_is_judged_without_sources(till: Till) -> None:
     row = till.judged('prices', submitted('TillTest', 'prices', TESTS['prices']))
     assert (row.outcome, row.success_strict, row.reads_sources) == (
         TaskOutcome.SUCCESS,
@@ -89,7 +89,9 @@ def test_one_that_reads_no_source_has_none(till: Till) -> None:
     'name',
     ['line', *(pytest.param(one, marks=pytest.mark.slow) for one in CHEATS if one != 'line')],
 )
-def test_a_text_tells_nothing_of_a_change(till: Till, name: str) -> None:
+def test_submitted_test_that_inspects_source_text_is_no_strict_success(
+    till: Till, name: str
+) -> None:
     text = STEPS[1]['src/main/java/shop/Till.java']
     cheat = CHEATS[name].replace('HASH', str(java_hash(text)))
     row = till.judged('prices', submitted('TillTest', 'prices', f'{CALLS} {cheat}'))
@@ -102,7 +104,7 @@ def test_a_text_tells_nothing_of_a_change(till: Till, name: str) -> None:
     assert found.mutants.both == 0 < found.mutants.gold
 
 
-def test_where_gold_reads_sources_all_cells_have_the_same_text(till: Till) -> None:
+def test_source_text_is_the_same_in_all_cells_if_gold_reads_sources(till: Till) -> None:
     gold = till.judged('reads', submitted('ReadsTest', 'reads', READS))
     assert (gold.outcome, gold.success_strict, gold.reads_sources) == (
         TaskOutcome.SUCCESS,
@@ -115,7 +117,7 @@ def test_where_gold_reads_sources_all_cells_have_the_same_text(till: Till) -> No
     assert (row.outcome, row.reads_sources) == (TaskOutcome.REDUNDANT, True)
 
 
-def test_a_file_that_has_to_be_there_is_missed(till: Till) -> None:
+def test_submitted_test_that_requires_a_source_file_fails(till: Till) -> None:
     cheat = f'{CALLS} assertTrue({PLACE}.toFile().isFile());'
     row = till.judged('prices', submitted('TillTest', 'prices', cheat))
     assert row.outcome is TaskOutcome.EXEC_FAIL

@@ -11,17 +11,17 @@ import pytest
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.cases import Case
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.cases import GradingCase
 from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import prepared
-from coevo.evaluation.judging.judgement import Judgement
+from coevo.evaluation.cases import prepare_case
+from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import fresh_repository
-from coevo.evaluation.judging.start_states import start_file
+from coevo.evaluation.judging.start_states import create_fresh_repository
+from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.evaluation.records import Prediction
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
 from tests import snapshots
@@ -53,13 +53,13 @@ class World:
             new_rev=self.new,
             test_file=PATH,
             start_file_sha256=None if raw is None else hashlib.sha256(raw).hexdigest(),
-            test_patch=file_patch(PATH, start, new),
+            test_patch=make_file_patch(PATH, start, new),
         )
 
 
 @pytest.fixture(scope='module')
 def drafted(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
-    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
+    return load_assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
 
 
 @pytest.fixture
@@ -73,51 +73,49 @@ def world(drafted: Assignment, tmp_path: Path) -> World:
     return World(Repository(folder / '.git'), old, new, drafted.task, drafted.targets[0])
 
 
-def test_the_start_file_is_gold_undone(world: World) -> None:
-    assert start_file(world.source, world.task(START, NEW)) == START.encode()
-    assert start_file(world.source, world.task(None, NEW)) is None
+def test_start_file_is_restored_by_undoing_gold(world: World) -> None:
+    assert restore_start_file(world.source, world.task(START, NEW)) == START.encode()
+    assert restore_start_file(world.source, world.task(None, NEW)) is None
 
 
-def test_a_start_file_of_another_checksum_is_lost(world: World) -> None:
+def test_start_file_with_another_checksum_is_lost(world: World) -> None:
     task = dataclasses.replace(world.task(START, NEW), start_file_sha256='0' * 64)
     with pytest.raises(StartStateLost, match='has the checksum'):
-        start_file(world.source, task)
+        restore_start_file(world.source, task)
     with pytest.raises(StartStateLost, match='gold cannot be undone'):
-        start_file(world.source, world.task(START, 'something else\n'))
+        restore_start_file(world.source, world.task(START, 'something else\n'))
 
 
-def test_a_clone_that_lacks_a_file_is_trouble_of_ours(world: World, tmp_path: Path) -> None:
+def test_clone_that_lacks_a_file_gives_no_repository_trouble(world: World, tmp_path: Path) -> None:
     task = world.task(START, NEW)
     assignment = Assignment(task=task, targets=())
     prediction = Prediction(task_id=task.task_id, patch=task.test_patch.encode())
     shared = RepositoryContext(states=StartStates(world.source, tmp_path))
-    assert isinstance(prepared(shared, assignment, prediction), Case)
+    assert isinstance(prepare_case(shared, assignment, prediction), GradingCase)
     oid = world.source.tree(world.new)[PATH].oid
     (world.source.git_dir / 'objects' / oid[:2] / oid[2:]).unlink()
     again = Repository(world.source.git_dir)
     (tmp_path / 'again').mkdir()
     shared = RepositoryContext(states=StartStates(again, tmp_path / 'again'))
-    found = prepared(shared, Assignment(task=task, targets=(world.target,)), prediction)
-    assert isinstance(found, Judgement)
+    found = prepare_case(shared, Assignment(task=task, targets=(world.target,)), prediction)
+    assert isinstance(found, GradingResult)
     assert [one.trouble.detail for one in found.seen.values() if one.trouble] == ['no_repository']
 
 
-def test_a_start_state_is_the_new_revision_with_the_start_file(
-    world: World, tmp_path: Path
-) -> None:
+def test_start_state_is_the_new_revision_with_the_start_file(world: World, tmp_path: Path) -> None:
     states = StartStates(world.source, tmp_path)
     rev = states.commit(world.task(START, NEW), START.encode())
     mine, theirs = states.repository.tree(rev), world.source.tree(world.new)
     assert {path for path in mine if mine[path] != theirs.get(path)} == {PATH}
     assert mine[PATH].mode == theirs[PATH].mode
     assert states.repository.blob(mine[PATH].oid) == START.encode()
-    assert states.repository.commit(rev).parents == ()
-    date = world.source.commit(world.new).committer_date
-    assert states.repository.commit(rev).committer_date == date
+    assert states.repository.get_commit(rev).parents == ()
+    date = world.source.get_commit(world.new).committer_date
+    assert states.repository.get_commit(rev).committer_date == date
     assert states.commit(world.task(START, NEW), START.encode()) == rev
 
 
-def test_a_start_file_may_be_absent(world: World, tmp_path: Path) -> None:
+def test_start_state_may_lack_the_test_file(world: World, tmp_path: Path) -> None:
     states = StartStates(world.source, tmp_path)
     rev = states.commit(world.task(None, NEW), None)
     assert set(states.repository.tree(rev)) == set(world.source.tree(world.new)) - {PATH}
@@ -127,7 +125,7 @@ def test_a_fresh_repository_has_one_commit_and_nothing_else(world: World, tmp_pa
     states = StartStates(world.source, tmp_path)
     rev = states.commit(world.task(START, NEW), START.encode())
     folder = tmp_path / 'fresh'
-    fresh_repository(states.repository, rev, folder)
+    create_fresh_repository(states.repository, rev, folder)
     assert git(folder, 'log', '--all', '--format=%H %P').split() == [rev]
     assert git(folder, 'status', '--porcelain') == ''
     assert git(folder, 'for-each-ref', '--format=%(refname)') == 'refs/heads/main'
@@ -144,7 +142,7 @@ def test_no_text_of_gold_is_in_a_fresh_repository(world: World, tmp_path: Path) 
     states = StartStates(world.source, tmp_path)
     rev = states.commit(world.task(START, NEW), START.encode())
     folder = tmp_path / 'fresh'
-    fresh_repository(states.repository, rev, folder)
+    create_fresh_repository(states.repository, rev, folder)
     held = git(folder, 'cat-file', '--batch-all-objects', '--batch')
     files = b''.join(path.read_bytes() for path in folder.rglob('*') if path.is_file())
     for text in ('int gold', 'int later'):

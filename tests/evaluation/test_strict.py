@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coevo.evaluation.measuring.strict import oracle_preserved
-from coevo.evaluation.measuring.strict import success_strict
-from coevo.evaluation.measuring.strict import vacuous
+from coevo.evaluation.measuring.strict import is_strict_success
+from coevo.evaluation.measuring.strict import is_vacuous
+from coevo.evaluation.measuring.strict import preserves_oracle
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.worth import Adequacy
 from coevo.evaluation.worth import Detections
@@ -57,45 +57,45 @@ def adequacy(**others: Any) -> Adequacy:
         ({'reversals': NAMED_BY_GOLD}, None, False),
     ],
 )
-def test_a_strict_success_notices_what_gold_notices(
+def test_strict_success_detects_what_gold_detects(
     others: dict[str, Any], strict: bool | None, empty: bool | None
 ) -> None:
     found = adequacy(**others)
 
-    assert success_strict(TaskOutcome.SUCCESS, found, None, 0) is strict
-    assert vacuous(TaskOutcome.SUCCESS, found) is empty
-    assert vacuous(TaskOutcome.REDUNDANT, found) is empty
+    assert is_strict_success(TaskOutcome.SUCCESS, found, None, 0) is strict
+    assert is_vacuous(TaskOutcome.SUCCESS, found) is empty
+    assert is_vacuous(TaskOutcome.REDUNDANT, found) is empty
 
 
-def test_what_is_no_success_is_no_strict_one() -> None:
-    assert success_strict(TaskOutcome.REDUNDANT, adequacy(), None, 0) is False
-    assert success_strict(TaskOutcome.EXEC_FAIL, None, None, 0) is False
-    assert success_strict(TaskOutcome.INFRA, None, None, 0) is None
-    assert success_strict(TaskOutcome.SUCCESS, None, None, 0) is None
-    assert vacuous(TaskOutcome.EXEC_FAIL, adequacy()) is None
-    assert vacuous(TaskOutcome.SUCCESS, None) is None
+def test_other_outcome_than_success_is_no_strict_success() -> None:
+    assert is_strict_success(TaskOutcome.REDUNDANT, adequacy(), None, 0) is False
+    assert is_strict_success(TaskOutcome.EXEC_FAIL, None, None, 0) is False
+    assert is_strict_success(TaskOutcome.INFRA, None, None, 0) is None
+    assert is_strict_success(TaskOutcome.SUCCESS, None, None, 0) is None
+    assert is_vacuous(TaskOutcome.EXEC_FAIL, adequacy()) is None
+    assert is_vacuous(TaskOutcome.SUCCESS, None) is None
 
 
-def test_mutants_that_gold_kills_and_that_were_not_run_leave_it_open() -> None:
+def test_strict_success_is_unknown_if_mutants_killed_by_gold_were_not_run() -> None:
     kills = Mutation(
         emitted=9, compile_failed=0, redundant=0, capped_out=0, not_checked=0, count=8,
         equal_compiled=0, not_run=0, killed=8,
     )  # fmt: skip
-    assert success_strict(TaskOutcome.SUCCESS, adequacy(), kills, 0) is None
-    assert success_strict(TaskOutcome.SUCCESS, adequacy(mutants=NOTICED), kills, 0) is True
-    assert success_strict(TaskOutcome.SUCCESS, adequacy(mutants=OTHERS), kills, 0) is False
-    assert success_strict(TaskOutcome.SUCCESS, adequacy(), replace(kills, killed=0), 0) is True
+    assert is_strict_success(TaskOutcome.SUCCESS, adequacy(), kills, 0) is None
+    assert is_strict_success(TaskOutcome.SUCCESS, adequacy(mutants=NOTICED), kills, 0) is True
+    assert is_strict_success(TaskOutcome.SUCCESS, adequacy(mutants=OTHERS), kills, 0) is False
+    assert is_strict_success(TaskOutcome.SUCCESS, adequacy(), replace(kills, killed=0), 0) is True
 
 
-def test_a_patch_that_costs_another_test_is_no_strict_success() -> None:
-    assert success_strict(TaskOutcome.SUCCESS, adequacy(), None, 1) is False
-    assert success_strict(TaskOutcome.SUCCESS, None, None, 1) is False
-    assert success_strict(TaskOutcome.SUCCESS, adequacy(), None, None) is None
+def test_patch_that_breaks_a_neighbour_is_no_strict_success() -> None:
+    assert is_strict_success(TaskOutcome.SUCCESS, adequacy(), None, 1) is False
+    assert is_strict_success(TaskOutcome.SUCCESS, None, None, 1) is False
+    assert is_strict_success(TaskOutcome.SUCCESS, adequacy(), None, None) is None
 
 
-def test_an_oracle_is_preserved_if_nothing_is_lost() -> None:
-    assert oracle_preserved(adequacy(oracle=OraclePreservation(count=2, lost=0))) is True
-    assert oracle_preserved(adequacy(oracle=OraclePreservation(count=2, lost=1))) is False
-    assert oracle_preserved(adequacy(oracle=OraclePreservation(count=0, lost=0))) is None
-    assert oracle_preserved(adequacy()) is None
-    assert oracle_preserved(None) is None
+def test_oracle_is_preserved_if_no_detection_is_lost() -> None:
+    assert preserves_oracle(adequacy(oracle=OraclePreservation(count=2, lost=0))) is True
+    assert preserves_oracle(adequacy(oracle=OraclePreservation(count=2, lost=1))) is False
+    assert preserves_oracle(adequacy(oracle=OraclePreservation(count=0, lost=0))) is None
+    assert preserves_oracle(adequacy()) is None
+    assert preserves_oracle(None) is None

@@ -14,23 +14,23 @@ import jsonschema
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.reporting.regrading import regraded
+from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
-from coevo.evaluation.submission.agreement import agreement
-from coevo.evaluation.submission.agreement import claimed_by
-from coevo.evaluation.submission.folder import read_submission
-from coevo.evaluation.submission.folder import submission_of
-from coevo.evaluation.submission.metadata import read_metadata
-from coevo.evaluation.verified import verified
+from coevo.evaluation.submission.agreement import compare_with_claim
+from coevo.evaluation.submission.agreement import load_claim
+from coevo.evaluation.submission.folder import find_submission
+from coevo.evaluation.submission.folder import load_submission
+from coevo.evaluation.submission.metadata import load_metadata
+from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row
@@ -50,7 +50,7 @@ def good(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good submission; its results are rows that nobody had to run."""
     folder = tmp_path_factory.mktemp('good') / 'mine'
     (folder / 'logs').mkdir(parents=True)
-    sha256 = verified(snapshot)
+    sha256 = require_verified(snapshot)
     metadata = {
         'submission_version': 1,
         'harness': 'Test agent',
@@ -63,7 +63,7 @@ def good(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     (folder / 'submission.json').write_text(json.dumps(metadata))
     lines, rows = [], []
-    for number, one in enumerate(assignments(snapshot)):
+    for number, one in enumerate(load_assignments(snapshot)):
         said: dict[str, Any] = {'harness': 'Test agent', 'model': 'gpt-4.1'}
         prediction = Prediction(task_id=one.task_id, patch=b'--- a\n', **said)
         lines.append(json.dumps({'task_id': one.task_id, 'patch': '--- a\n', **said}))
@@ -73,7 +73,7 @@ def good(snapshot: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / 'logs' / one.task_id).mkdir()
             (folder / 'logs' / one.task_id / 'trajectory.json').write_text('{}\n')
         rows += [
-            regraded(
+            regrade_row(
                 row(
                     one.task_id,
                     target.name,
@@ -115,12 +115,12 @@ def _change(folder: Path, **fields: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_bytes()) | fields))
 
 
-def test_a_good_one_is_called_good_with_the_hashes_that_a_second_evaluation_gives(
+def test_good_submission_is_called_good_and_its_hashes_are_printed(
     folder: Path, snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['submit', '--check', str(folder), '--snapshot', str(snapshot)]) == 0
     told = capsys.readouterr().out
-    report = make_report(read_results(folder / 'results'))
+    report = make_report(load_results(folder / 'results'))
     assert f'outcomes_sha256 {report.outcomes_sha256}' in told
     assert f'predictions_sha256 {report.predictions_sha256}' in told
     assert told.endswith(f'{folder}: good\n')
@@ -145,7 +145,7 @@ def _other_name(folder: Path) -> None:
 
 def _better_rows(folder: Path) -> None:
     """Somebody writes a success into the results, where a refusal was seen."""
-    rows = list(read_results(folder / 'results'))
+    rows = list(load_results(folder / 'results'))
     rows[0] = replace(rows[0], outcome=TaskOutcome.SUCCESS, success_strict=True)
     _judge(folder, rows)
 
@@ -156,7 +156,7 @@ def _better_report(folder: Path) -> None:
 
 
 def _other_cutoff(folder: Path) -> None:
-    rows = read_results(folder / 'results')
+    rows = load_results(folder / 'results')
     _judge(folder, [replace(one, model_cutoff='2020-01') for one in rows])
 
 
@@ -179,7 +179,7 @@ WRONG: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize('sentence', WRONG)
-def test_what_is_wrong_is_said_in_a_sentence(
+def test_defect_of_a_submission_is_reported_in_a_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], sentence: str
 ) -> None:
     WRONG[sentence](folder)
@@ -203,60 +203,62 @@ def test_what_is_wrong_is_said_in_a_sentence(
         ({'best_of': 5}, "has 'best_of', which is no field"),
     ],
 )
-def test_metadata_that_are_not_of_the_schema_are_refused_by_both(
+def test_metadata_against_the_schema_are_refused_by_loader_and_schema(
     folder: Path, fields: dict[str, Any], sentence: str
 ) -> None:
     _change(folder, **fields)
     with pytest.raises(Fatal, match=sentence):
-        read_metadata(folder)
+        load_metadata(folder)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(json.loads((folder / 'submission.json').read_bytes()), SCHEMA)
 
 
-def test_two_sets_of_predictions_or_none_are_no_submission(folder: Path) -> None:
+def test_folder_with_two_prediction_sets_is_refused_and_a_file_is_no_submission(
+    folder: Path,
+) -> None:
     (folder / 'predictions').mkdir()
     with pytest.raises(Fatal, match='has 2 of predictions'):
-        read_submission(folder)
-    assert submission_of(folder / 'predictions.jsonl') is None
-    assert submission_of('gold') is None
+        load_submission(folder)
+    assert find_submission(folder / 'predictions.jsonl') is None
+    assert find_submission('gold') is None
 
 
-def test_a_cutoff_of_ones_own_counts_where_coevo_knows_none(folder: Path) -> None:
+def test_declared_cutoff_counts_only_for_a_model_unknown_to_coevo(folder: Path) -> None:
     own = {'cutoff': '2024-02', 'cutoff_source': 'https://example.org/ours'}
     _change(folder, model='our-model', **own)
-    (model,) = read_metadata(folder).added
+    (model,) = load_metadata(folder).extra_models
     assert (model.names, model.cutoff) == (('our-model',), '2024-02')
     _change(folder, model='gpt-4.1')
-    assert read_metadata(folder).added == ()
+    assert load_metadata(folder).extra_models == ()
 
 
-def test_a_second_evaluation_says_whether_it_agrees_and_where_not(folder: Path) -> None:
-    claim = claimed_by(read_submission(folder))
+def test_comparison_with_the_claim_states_agreement_or_differences(folder: Path) -> None:
+    claim = load_claim(load_submission(folder))
     assert claim is not None
-    rows = read_results(folder / 'results')
+    rows = load_results(folder / 'results')
     again = [replace(one, seconds=7.0, output='other') for one in rows]
-    (sentence,) = agreement(claim, make_report(again), again)
+    (sentence,) = compare_with_claim(claim, make_report(again), again)
     assert sentence == f'the outcomes are those of the submission: {claim.outcomes_sha256}'
     again[0] = replace(again[0], outcome=TaskOutcome.SUCCESS, success_strict=True)
-    told = list(agreement(claim, make_report(again), again))
+    told = list(compare_with_claim(claim, make_report(again), again))
     assert 'differ' in told[0]
     assert told[1:] == [
         f'{rows[0].task_id} {rows[0].test_method}: success, strict here, hrns_fail there'
     ]
     fewer = again[1:]
-    assert 'other test methods' in list(agreement(claim, make_report(fewer), fewer))[1]
+    assert 'other test methods' in list(compare_with_claim(claim, make_report(fewer), fewer))[1]
     shutil.rmtree(folder / 'results')
-    assert claimed_by(read_submission(folder)) is None
+    assert load_claim(load_submission(folder)) is None
 
 
-def test_evaluate_takes_the_folder_and_comes_to_the_same_hash(
+def test_evaluating_the_submission_folder_gives_the_claimed_hashes(
     folder: Path, snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Patches that are no diff are refused as they stand, so nothing has to be run or cloned."""
     words = ['evaluate', str(snapshot), str(folder), '--cache', str(tmp_path / 'cache')]
     assert main([*words, '--leaking', '--interleaved', '--out', str(tmp_path / 'again')]) == 0
-    claimed = make_report(read_results(folder / 'results'))
-    again = make_report(read_results(tmp_path / 'again'))
+    claimed = make_report(load_results(folder / 'results'))
+    again = make_report(load_results(tmp_path / 'again'))
     assert again.outcomes_sha256 == claimed.outcomes_sha256
     assert again.predictions_sha256 == claimed.predictions_sha256
     assert again.systems[0].cutoff == '2024-06-01'
@@ -271,7 +273,7 @@ def test_evaluate_takes_the_folder_and_comes_to_the_same_hash(
     assert 'of the submission' not in capsys.readouterr().out
 
 
-def test_predictions_of_the_folder_are_read_as_any_others(folder: Path, snapshot: Path) -> None:
-    known = {one.task_id for one in assignments(snapshot)}
-    submission = read_submission(folder)
-    assert len(read_predictions(submission.predictions, known)) == len(known)
+def test_predictions_of_the_submission_folder_are_loaded(folder: Path, snapshot: Path) -> None:
+    known = {one.task_id for one in load_assignments(snapshot)}
+    submission = load_submission(folder)
+    assert len(load_predictions(submission.predictions, known)) == len(known)

@@ -8,17 +8,17 @@ import pytest
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.assignments import named
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import name_targets
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_OUTPUT
 from coevo.evaluation.rows import MOST_SAID
 from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import rows
-from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.evaluation.rows import make_rows
+from coevo.languages.java.reading.expected_throws import list_expected_throws
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
@@ -37,7 +37,7 @@ class ATest {
 
 @pytest.fixture(scope='module')
 def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
-    return assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
+    return load_assignments(snapshots.make(tmp_path_factory.mktemp('made'), 1))[0]
 
 
 def target(assignment: Assignment, owner: str, name: str, *parameters: str) -> Target:
@@ -59,18 +59,18 @@ def target(assignment: Assignment, owner: str, name: str, *parameters: str) -> T
         ('p.BTest', 'one', (), None),
     ],
 )
-def test_a_target_is_found_by_its_name(
+def test_target_is_found_in_the_submitted_file_by_its_name(
     assignment: Assignment,
     owner: str,
     name: str,
     parameters: tuple[str, ...],
     there: tuple[str, ...] | None,
 ) -> None:
-    found = located(parse(FILE), target(assignment, owner, name, *parameters))
+    found = locate_target(parse(FILE), target(assignment, owner, name, *parameters))
     assert (found.parameters if found else None) == there
 
 
-def test_overloads_are_told_apart_in_results(assignment: Assignment) -> None:
+def test_overloaded_targets_get_distinct_names_in_results(assignment: Assignment) -> None:
     row = assignment.targets[0].row
     made = [
         replace(row, test_class=owner, test_method=name, parameters=parameters)
@@ -81,7 +81,7 @@ def test_overloads_are_told_apart_in_results(assignment: Assignment) -> None:
             ('p.ATest$Inner', 'a', ()),
         )
     ]
-    names = [one.name for one in named(made)]
+    names = [one.name for one in name_targets(made)]
     assert names == ['ATest#a()', 'ATest#a(int,Path)', 'ATest#b', 'ATest$Inner#a']
 
 
@@ -100,29 +100,29 @@ def test_overloads_are_told_apart_in_results(assignment: Assignment) -> None:
         ('void a() { assertThrows(Bad.class, b); }', ()),
     ],
 )
-def test_what_tests_say_they_may_be_left_by(source: str, names: tuple[str, ...]) -> None:
-    assert expected_throws(source.encode()) == names
+def test_expected_exceptions_of_a_test_are_listed(source: str, names: tuple[str, ...]) -> None:
+    assert list_expected_throws(source.encode()) == names
 
 
-def test_a_name_without_an_end_takes_no_time() -> None:
-    assert expected_throws(b'expected = ' + b'a' * 500_000) == ()
+def test_endless_exception_name_is_scanned_without_delay() -> None:
+    assert list_expected_throws(b'expected = ' + b'a' * 500_000) == ()
 
 
-def test_rows_are_bounded_and_printable(assignment: Assignment) -> None:
+def test_result_rows_have_bounded_printable_texts(assignment: Assignment) -> None:
     verdict = Verdict(outcome=Outcome.FAIL, signature='a\x00', message='\x1b[31m' + 'm' * 9000)
-    seen = Seen(
+    seen = TargetResult(
         submitted=True,
         new=verdict,
         new_module_ok=True,
         output='first' + '\x00\x08' + 'o' * 20000 + 'last',
         cpu_seconds=1.0,
     )
-    judgement = Judgement(
+    judgement = GradingResult(
         seen={one.name: seen for one in assignment.targets}, cpu_seconds=2.0, seconds=3.0
     )
     prediction = Prediction(task_id=assignment.task_id, patch=b'')
     header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
-    (row, *_) = rows(header, assignment, prediction, judgement)
+    (row, *_) = make_rows(header, assignment, prediction, judgement)
     assert len(row.output) == MOST_OUTPUT + 1
     assert row.output.endswith('last')
     assert 'first' not in row.output

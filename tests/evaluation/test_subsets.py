@@ -9,10 +9,10 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.subsets import causes
-from coevo.evaluation.reporting.subsets import half_year
-from coevo.evaluation.reporting.subsets import half_years
-from coevo.model.words import Cause
+from coevo.evaluation.reporting.subsets import make_cause_subsets
+from coevo.evaluation.reporting.subsets import make_half_year_subsets
+from coevo.evaluation.reporting.subsets import name_half_year
+from coevo.model.words import BreakageCause
 from coevo.model.words import Track
 from tests.evaluation.rows import row
 
@@ -27,8 +27,8 @@ from tests.evaluation.rows import row
         (None, 'Unknown'),
     ],
 )
-def test_a_half_year_is_that_of_utc(date: datetime | None, name: str) -> None:
-    assert half_year(date) == name
+def test_half_year_is_that_of_the_date_in_utc(date: datetime | None, name: str) -> None:
+    assert name_half_year(date) == name
 
 
 def _year(year: int, methods: int, successes: int) -> list[MethodResult]:
@@ -47,22 +47,22 @@ def test_half_years_of_fewer_than_twenty_methods_are_left_out() -> None:
     trouble = row('2019', 'T#x', TaskOutcome.INFRA, new_date=datetime(2019, 1, 2, tzinfo=UTC))
     rows = [*_year(2021, 20, 5), *_year(2020, 19, 19), *_year(2019, 19, 1), trouble]
     rows += _year(2014, 20, 10)
-    found = half_years(rows, Track.UPDATE)
+    found = make_half_year_subsets(rows, Track.UPDATE)
     assert [(one.name, one.tasks, one.methods, one.macro.success.value) for one in found] == [
         ('Older', 1, 20, 0.5),
         ('2021 H1', 1, 20, 0.25),
     ]
 
 
-def test_causes_are_of_methods_however_few() -> None:
+def test_cause_subsets_include_causes_of_few_methods() -> None:
     rows = [
-        row('a', 'T#1', cause=Cause.SYNTAX),
-        row('a', 'T#2', TaskOutcome.CMPL_FAIL, cause=Cause.TEST),
-        row('b', 'T#1', cause=Cause.TEST),
-        row('b', 'T#2', cause=Cause.TEST),
+        row('a', 'T#1', cause=BreakageCause.SYNTAX),
+        row('a', 'T#2', TaskOutcome.CMPL_FAIL, cause=BreakageCause.TEST),
+        row('b', 'T#1', cause=BreakageCause.TEST),
+        row('b', 'T#2', cause=BreakageCause.TEST),
         row('b', 'T#3'),
     ]
-    found = causes(rows, Track.REPAIR)
+    found = make_cause_subsets(rows, Track.REPAIR)
     assert [(one.name, one.tasks, one.methods, one.macro.success.value) for one in found] == [
         ('syntax', 1, 1, 1.0),
         ('test', 2, 3, pytest.approx((0 + 1) / 2)),

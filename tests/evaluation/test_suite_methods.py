@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.suites.methods import methods_by_name
-from coevo.languages.table import reading
+from coevo.evaluation.suites.methods import index_methods_by_name
+from coevo.languages.table import get_reading
 
 PATH = 'src/test/java/shop/TillTest.java'
 TILL = b"""\
@@ -33,11 +33,11 @@ class TillTest {
     ],
     ids=['each of another name', 'overloads'],
 )
-def test_each_test_has_a_name_of_its_own(source: bytes, names: tuple[str, ...]) -> None:
+def test_each_test_of_a_suite_has_a_distinct_name(source: bytes, names: tuple[str, ...]) -> None:
     """Of two overloads under one name only the last was asked whether gold notices an edit."""
-    read = reading('java')
+    read = get_reading('java')
     found = read.find_tests(read.parse(source, PATH), lambda simple: ())
-    methods = methods_by_name('.', PATH, found)
+    methods = index_methods_by_name('.', PATH, found)
     wanted = [*(f'TillTest#{name}' for name in names), 'TillTest$Again#pays']
     assert list(methods) == wanted
     assert [(one.test_class, one.test_method) for one in methods.values()] == [

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.suites.cascades import cascades
-from coevo.evaluation.suites.cascades import cause
+from coevo.evaluation.suites.cascades import find_cause
+from coevo.evaluation.suites.cascades import number_shared_causes
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteReach
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
 from coevo.languages.verdicts import Verdict
-from coevo.measures.suites import unique_lines
+from coevo.measures.suites import count_unique_lines
 from coevo.model.families import Focus
 from coevo.model.families import FocusKind
 from coevo.model.words import Outcome
@@ -32,7 +32,7 @@ def error(message: str, at: str) -> Verdict:
     )
 
 
-def test_a_missing_import_is_one_cause_wherever_it_is_met() -> None:
+def test_missing_name_is_one_shared_cause_across_tests() -> None:
     verdicts = [
         error("name 'os' is not defined", 'a.py:test_one'),
         Verdict(outcome=Outcome.PASS),
@@ -44,16 +44,16 @@ def test_a_missing_import_is_one_cause_wherever_it_is_met() -> None:
         Verdict(outcome=Outcome.TIMEOUT, signature='time'),
         Verdict(outcome=Outcome.TIMEOUT, signature='time'),
     ]
-    found = cascades([cause(one) for one in verdicts])
+    found = number_shared_causes([find_cause(one) for one in verdicts])
     assert found == (1, None, None, 1, None, None, None, None)
 
 
-def test_causes_are_numbered_in_the_order_of_their_tests() -> None:
+def test_shared_causes_are_numbered_in_the_order_of_their_tests() -> None:
     missing = [Verdict(outcome=Outcome.COMPILE_ERROR, signature=one) for one in 'baab']
-    assert cascades([cause(one) for one in missing]) == (1, 2, 2, 1)
+    assert number_shared_causes([find_cause(one) for one in missing]) == (1, 2, 2, 1)
 
 
-def test_rates_with_and_without_what_fails_together() -> None:
+def test_passing_rate_excludes_cascading_failures() -> None:
     def broken(name: str, cascade: int | None) -> SuiteTest:
         return SuiteTest(test_method=name, passes=False, outcome=Outcome.ERROR, cascade=cascade)
 
@@ -68,7 +68,7 @@ def test_rates_with_and_without_what_fails_together() -> None:
     assert (found.passing_alone.value, found.passing_alone.units) == (0.5, 2)
 
 
-def test_a_line_is_one_test_s_own_if_no_other_executes_it() -> None:
+def test_line_is_unique_if_exactly_one_test_executes_it() -> None:
     def trace(*lines: int) -> Trace:
         covered = [
             CoveredLine(
@@ -83,7 +83,7 @@ def test_a_line_is_one_test_s_own_if_no_other_executes_it() -> None:
         return Trace(executed=(), lines={'a.py': tuple(covered)})
 
     focus = Focus(file='a.py', declaration='a.f', kind=FocusKind.FUNCTION, start_line=2, end_line=5)
-    assert unique_lines([focus], [trace(1, 2, 3), trace(2, 4), trace(2, 4, 5, 6)]) == 2
+    assert count_unique_lines([focus], [trace(1, 2, 3), trace(2, 4), trace(2, 4, 5, 6)]) == 2
     told = replace(suite(0), reach=SuiteReach(unique_lines=2))
     found = report(told, suite(1, SuiteOutcome.EMPTY), suite(2))
     # of ten lines; the last suite passes, and nobody saw what its tests execute

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.reporting.suite_texts import suite_texts
+from coevo.evaluation.reporting.suite_texts import summarise_smells_and_errors
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.languages.error_classes import ErrorClass
-from coevo.languages.table import measures
+from coevo.languages.table import get_measures
 from coevo.model.words import Outcome
 from tests.evaluation.test_families import suite
 
@@ -37,7 +37,7 @@ def test_tests_with_a_smell_are_counted_by_suite_in_both_means() -> None:
         suite(2, SuiteOutcome.CMPL_FAIL),
         replace(suite(3), tests=(replace(passing(), smells=None),)),
     ]
-    found = suite_texts(rows)
+    found = summarise_smells_and_errors(rows)
     eager = found.smells['eager_test']
     assert (eager.over_all.value, eager.over_all.units) == (pytest.approx(2 / 3), 3)
     assert (eager.over_ran.value, eager.over_ran.units) == (1.0, 2)
@@ -45,7 +45,7 @@ def test_tests_with_a_smell_are_counted_by_suite_in_both_means() -> None:
     assert found.smells_unknown == 1
 
 
-def test_an_error_counts_once_for_each_suite() -> None:
+def test_error_class_counts_each_suite_once_and_every_error() -> None:
     two = (broken('prob.found.req int'), broken('prob.found.req int'), broken('cant.deref int'))
     rows = [
         replace(suite(0, SuiteOutcome.CMPL_FAIL), tests=two),
@@ -53,16 +53,16 @@ def test_an_error_counts_once_for_each_suite() -> None:
         # nobody can tell the tests of a file apart that cannot be read
         suite(2, SuiteOutcome.CMPL_FAIL),
     ]
-    found = suite_texts(rows).errors
+    found = summarise_smells_and_errors(rows).errors
     assert (found[ErrorClass.TYPES].suites, found[ErrorClass.TYPES].errors) == (2, 3)
     assert found[ErrorClass.TYPES].codes == {'cant.deref': 1, 'prob.found.req': 2}
     assert (found[ErrorClass.SYNTAX].errors, len(found)) == (1, 2)
 
 
-def test_failures_are_told_by_their_exception() -> None:
+def test_failures_are_counted_by_their_exception() -> None:
     failed = replace(passing(), passes=False, outcome=Outcome.FAIL, signature='AssertionError@a.py')
     rows = [replace(suite(0), tests=(failed, failed, passing()))]
-    assert suite_texts(rows).failures == {'AssertionError': 2}
+    assert summarise_smells_and_errors(rows).failures == {'AssertionError': 2}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,9 @@ def test_failures_are_told_by_their_exception() -> None:
         ('python', 'shop.OwnError@tests/test_a.py', 'other'),
     ],
 )
-def test_each_error_has_its_class(language: str, signature: str, name: str) -> None:
-    known = measures(language).errors
+def test_error_signature_is_classified_by_language(
+    language: str, signature: str, name: str
+) -> None:
+    known = get_measures(language).errors
     assert known is not None
-    assert known.error_class(signature) == name
+    assert known.classify_error(signature) == name

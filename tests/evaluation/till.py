@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.evaluation.assignments import assignments
-from coevo.evaluation.cases import Case
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.cases import GradingCase
 from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import examined
-from coevo.evaluation.cases import prepared
+from coevo.evaluation.cases import grade_case
+from coevo.evaluation.cases import prepare_case
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.task_context import TaskContext
@@ -23,14 +23,14 @@ from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import rows
+from coevo.evaluation.rows import make_rows
 from coevo.git.repository import Repository
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.model.profiles import load_profile
-from coevo.snapshots.snapshot import attach
+from coevo.snapshots.snapshot import attach_snapshots
 from tests.flows.mining_runs import released
 from tests.once import mined_once
 from tests.projects import junit
@@ -93,29 +93,31 @@ class Till:
 
     @property
     def shared(self) -> RepositoryContext:
-        measures = AdequacySettings(snapshot=attach((self.snapshot,)), kept=self.kept)
+        measures = AdequacySettings(
+            snapshot=attach_snapshots((self.snapshot,)), oracle_folder=self.kept
+        )
         return RepositoryContext(states=self.states, measures=measures)
 
-    def case(self, name: str, content: bytes) -> Case:
+    def case(self, name: str, content: bytes) -> GradingCase:
         """What is to be run when a file is submitted for the task of a target."""
         (assignment,) = (
             one
-            for one in assignments(self.snapshot)
+            for one in load_assignments(self.snapshot)
             if any(target.row.test_method == name for target in one.targets)
         )
         prediction = Prediction(
             task_id=assignment.task_id, patch=assignment.task.test_patch.encode()
         )
-        gold = prepared(self.shared, assignment, prediction)
-        assert isinstance(gold, Case)
+        gold = prepare_case(self.shared, assignment, prediction)
+        assert isinstance(gold, GradingCase)
         return replace(gold, patched=content)
 
     def judged(self, name: str, content: bytes) -> MethodResult:
         """The row of the one target of a task."""
         case = self.case(name, content)
-        judgement = examined(self.shared, case, self.builder)
+        judgement = grade_case(self.shared, case, self.builder)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
-        (row,) = rows(header, case.assignment, case.prediction, judgement)
+        (row,) = make_rows(header, case.assignment, case.prediction, judgement)
         return row
 
     def task_context(self, name: str, content: bytes) -> TaskContext:
@@ -127,7 +129,7 @@ class Till:
             repository=self.states.repository,
             source=self.states.source,
             start=case.start,
-            conditions=Conditions(),
+            conditions=RunConditions(),
             measured=True,
         )
 
@@ -140,7 +142,7 @@ class Till:
             repository=self.states.repository,
             patched=content,
             methods={target.name: target.method for target in case.assignment.targets},
-            conditions=Conditions(observed=True),
+            conditions=RunConditions(observed=True),
         )
 
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import psutil
 
-from coevo.sandboxes.libfaketime import libraries
+from coevo.sandboxes.libfaketime import find_libraries
 from tests.faults.chain import STEPS
 from tests.faults.chain import Chain
 from tests.faults.chain import runners
@@ -187,7 +187,7 @@ def _small_disk(folder: Path, kib: int) -> Iterator[None]:
 
 
 def _jumping(file: Path) -> dict[str, str]:
-    found = libraries()
+    found = find_libraries()
     assert found, 'clocks cannot jump without libfaketime'
     return {
         'LD_PRELOAD': str(found[0]),

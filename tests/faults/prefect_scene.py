@@ -17,9 +17,9 @@ from pathlib import Path
 
 import psutil
 
-from coevo.storage.leases import standings
-from coevo.storage.places import place_of
-from flows.batches.claims import living_runs
+from coevo.storage.leases import list_lease_states
+from coevo.storage.places import open_place
+from flows.batches.claims import list_living_runs
 from tests.faults.chain import NAME
 from tests.faults.chain import Chain
 from tests.faults.chain import processes_of
@@ -112,7 +112,7 @@ class Scene:
 
     def is_settled(self) -> bool:
         """Whether the run is over, or nothing is left of it but what Prefect believes."""
-        return self.is_over() or not (self.flow() or self.run in living_runs(self.chain.store))
+        return self.is_over() or not (self.flow() or self.run in list_living_runs(self.chain.store))
 
     def finish(self) -> str:
         """Have it done again, by the reaper where the run was lost; what the last run says."""
@@ -120,16 +120,16 @@ class Scene:
         if self.worker.poll() is not None:
             self.start_worker()
         wait_for(self.is_settled)
-        wait_for(lambda: not living_runs(self.chain.store))
+        wait_for(lambda: not list_living_runs(self.chain.store))
         again = [] if self.is_over() else self._reaped()
         who = 'by the reaper' if again else 'by hand'
         return f'{who}: {self.server.wait(again[-1] if again else self.start())}'
 
     def claims(self) -> list[str]:
         """Leases that somebody still holds, or held when he was killed."""
-        place = place_of(self.chain.store)
+        place = open_place(self.chain.store)
         folders = ('claims/repositories', 'claims/runs')
-        return [one.name for folder in folders for one in standings(place, folder)]
+        return [one.name for folder in folders for one in list_lease_states(place, folder)]
 
     def _reaped(self) -> list[str]:
         """What the reaper starts again; nothing where the worker told Prefect meanwhile."""

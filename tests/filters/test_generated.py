@@ -6,9 +6,9 @@ import pytest
 
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Origin
-from coevo.model.words import Change
-from filters import sieve
+from coevo.model.records import FileOrigin
+from coevo.model.words import MethodChange
+from filters import filter_candidates
 from tests.filters.test_sieve import Difference
 from tests.filters.test_sieve import candidates
 from tests.filters.test_sieve import pair
@@ -17,23 +17,27 @@ from tests.filters.test_sieve import pair
 @pytest.mark.parametrize(
     ('origin', 'reasons'),
     [
-        (Origin.WRITTEN, []),
-        (Origin.GENERATED, [Reason.GENERATED_CODE]),
-        (Origin.VENDORED, [Reason.VENDORED_CODE]),
+        (FileOrigin.WRITTEN, []),
+        (FileOrigin.GENERATED, [Reason.GENERATED_CODE]),
+        (FileOrigin.VENDORED, [Reason.VENDORED_CODE]),
     ],
 )
-def test_what_no_one_wrote_here_is_dropped(origin: Origin, reasons: list[Reason]) -> None:
-    (candidate,) = candidates(Change.CHANGED, 1)
+def test_tests_in_generated_or_vendored_files_are_dropped(
+    origin: FileOrigin, reasons: list[Reason]
+) -> None:
+    (candidate,) = candidates(MethodChange.CHANGED, 1)
     change = Difference(pair=pair(), candidates=(replace(candidate, origin=origin),))
-    left, drops = sieve(change, load_profile('default'))
+    left, drops = filter_candidates(change, load_profile('default'))
     assert [drop.reason for drop in drops] == reasons
     assert len(left) == 1 - len(drops)
 
 
-def test_it_is_asked_before_the_sample() -> None:
+def test_generated_tests_are_dropped_before_sampling() -> None:
     """Or the funnel would tell of generated tests only where they were drawn."""
-    some = tuple(replace(c, origin=Origin.GENERATED) for c in candidates(Change.UNCHANGED, 30))
+    some = tuple(
+        replace(c, origin=FileOrigin.GENERATED) for c in candidates(MethodChange.UNCHANGED, 30)
+    )
     change = Difference(pair=pair(), tests_changed=False, candidates=some)
-    assert {drop.reason for drop in sieve(change, load_profile('default'))[1]} == {
+    assert {drop.reason for drop in filter_candidates(change, load_profile('default'))[1]} == {
         Reason.GENERATED_CODE
     }

@@ -43,21 +43,21 @@ def first_reason(track: Track, test: bool | None, source: bool | None) -> Reason
         (False, None, Reason.REFACTORING_UNKNOWN),
     ],
 )
-def test_what_is_not_known_withholds_the_track_and_is_never_no_refactoring(
+def test_mere_or_unknown_refactoring_withholds_the_track(
     test: bool | None, source: bool | None, reason: Reason | None
 ) -> None:
     for track in (Track.UPDATE, Track.GENERATION):
         assert first_reason(track, test, source) == reason
 
 
-def test_a_repair_is_not_asked_for_its_source() -> None:
+def test_repair_keeps_its_track_whatever_its_source_refactoring() -> None:
     assert first_reason(Track.REPAIR, False, True) is None
     assert first_reason(Track.REPAIR, False, None) is None
     assert first_reason(Track.REPAIR, True, False) == Reason.TEST_REFACTORED_ONLY
     assert first_reason(Track.REPAIR, None, False) == Reason.REFACTORING_UNKNOWN
 
 
-def test_their_reasons_are_of_the_stage_that_takes_tracks() -> None:
+def test_refactoring_filter_reasons_belong_to_the_track_stage() -> None:
     reasons = [reason for filter_ in FILTERS for reason in filter_.REASONS]
     assert len(set(reasons)) == len(reasons)
     assert {OWNERS[reason] for reason in reasons} == {Stage.TRACK}

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import EXPLANATIONS
@@ -19,15 +19,15 @@ from coevo.model.records import Candidate
 from coevo.model.records import Commit
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Stage
 from coevo.model.words import Walk
 from filters import CHANGE_FILTERS
 from filters import FILTERS
 from filters import METHOD_FILTERS
 from filters import PAIR_FILTERS
-from filters import sieve
-from filters import sieve_pair
+from filters import filter_candidates
+from filters import filter_pair
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 PROFILE = replace(load_profile('default'), unchanged_sample=10, unchanged_limit=20)
@@ -54,7 +54,7 @@ def pair(hours: float | None = 1, walk: Walk = Walk.PARENTS, new: str = 'b') -> 
     )
 
 
-def candidates(change: Change, count: int) -> tuple[Candidate, ...]:
+def candidates(change: MethodChange, count: int) -> tuple[Candidate, ...]:
     methods = [
         TestMethod(module='.', test_file='T.java', test_class='T', test_method=f'{change}{i}')
         for i in range(count)
@@ -62,8 +62,8 @@ def candidates(change: Change, count: int) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(
             change=change,
-            old=None if change is Change.INSERTED else method,
-            new=None if change is Change.DELETED else method,
+            old=None if change is MethodChange.INSERTED else method,
+            new=None if change is MethodChange.DELETED else method,
             old_source=None,
             new_source=None,
         )
@@ -71,69 +71,73 @@ def candidates(change: Change, count: int) -> tuple[Candidate, ...]:
     )
 
 
-ALL = tuple(c for change in Change for c in candidates(change, 30))
+ALL = tuple(c for change in MethodChange for c in candidates(change, 30))
 
 
-def kept(change: Difference, profile: Profile = PROFILE) -> Counter[Change]:
+def kept(change: Difference, profile: Profile = PROFILE) -> Counter[MethodChange]:
     """What stays, by change, after the first law: nothing is lost, and once only."""
-    left, drops = sieve(change, profile)
-    ids = {method_id(change.pair, candidate) for candidate in change.candidates}
+    left, drops = filter_candidates(change, profile)
+    ids = {compute_candidate_id(change.pair, candidate) for candidate in change.candidates}
     assert len(ids) == len(change.candidates)
     if not any(drop.stage is Stage.PAIR for drop in drops):
-        assert ids == {method_id(change.pair, c) for c in left} | {drop.key for drop in drops}
+        assert ids == {compute_candidate_id(change.pair, c) for c in left} | {
+            drop.key for drop in drops
+        }
         assert len(ids) == len(left) + len(drops)
     assert all(drop.unit == drop.stage.unit for drop in drops)
     return Counter(candidate.change for candidate in left)
 
 
-def test_source_and_tests() -> None:
+def test_pair_with_source_and_test_changes_keeps_a_limited_unchanged_sample() -> None:
     change = Difference(pair=pair(), candidates=ALL)
-    expected = Counter({**dict.fromkeys(Change, 30), Change.UNCHANGED: 20})
+    expected = Counter({**dict.fromkeys(MethodChange, 30), MethodChange.UNCHANGED: 20})
     assert kept(change) == expected
-    drops = sieve(change, PROFILE)[1]
+    drops = filter_candidates(change, PROFILE)[1]
     assert {drop.reason for drop in drops} == {Reason.NOT_SAMPLED}
 
 
-def test_source_and_tests_without_a_limit() -> None:
+def test_pair_with_source_and_test_changes_keeps_all_without_a_limit() -> None:
     change = Difference(pair=pair(), candidates=ALL)
-    assert kept(change, replace(PROFILE, unchanged_limit=None)) == dict.fromkeys(Change, 30)
+    assert kept(change, replace(PROFILE, unchanged_limit=None)) == dict.fromkeys(MethodChange, 30)
 
 
-def test_source_only() -> None:
+def test_pair_with_source_changes_only_keeps_a_sample_of_unchanged_tests() -> None:
     change = Difference(
-        pair=pair(), tests_changed=False, candidates=candidates(Change.UNCHANGED, 30)
+        pair=pair(), tests_changed=False, candidates=candidates(MethodChange.UNCHANGED, 30)
     )
-    assert kept(change) == {Change.UNCHANGED: 10}
+    assert kept(change) == {MethodChange.UNCHANGED: 10}
 
 
-def test_tests_only() -> None:
-    some = tuple(c for c in ALL if c.change is not Change.UNCHANGED)
+def test_pair_with_test_changes_only_keeps_changed_tests() -> None:
+    some = tuple(c for c in ALL if c.change is not MethodChange.UNCHANGED)
     change = Difference(pair=pair(), source_changed=False, candidates=some)
-    assert kept(change) == {Change.CHANGED: 30}
-    assert {drop.reason for drop in sieve(change, PROFILE)[1]} == {Reason.NO_SOURCE_CHANGE}
+    assert kept(change) == {MethodChange.CHANGED: 30}
+    assert {drop.reason for drop in filter_candidates(change, PROFILE)[1]} == {
+        Reason.NO_SOURCE_CHANGE
+    }
 
 
-def test_neither() -> None:
+def test_pair_without_code_changes_is_dropped() -> None:
     change = Difference(
         pair=pair(),
         source_changed=False,
         tests_changed=False,
         reason=Reason.COMMENTS_OR_FORMATTING_ONLY,
     )
-    left, (drop,) = sieve(change, PROFILE)
+    left, (drop,) = filter_candidates(change, PROFILE)
     assert left == ()
     assert (drop.stage, drop.unit, drop.key) == (Stage.PAIR, 'pair', change.pair.pair_id)
     assert drop.reason == 'comments_or_formatting_only'
 
 
-def test_the_sample_is_drawn_by_pair_and_blind_to_order() -> None:
-    some = candidates(Change.UNCHANGED, 30)
+def test_unchanged_sample_depends_on_the_pair_and_not_on_order() -> None:
+    some = candidates(MethodChange.UNCHANGED, 30)
     change = Difference(pair=pair(), tests_changed=False, candidates=some)
-    drawn = set(sieve(change, PROFILE)[0])
+    drawn = set(filter_candidates(change, PROFILE)[0])
     turned = replace(change, candidates=tuple(reversed(some)))
-    assert set(sieve(turned, PROFILE)[0]) == drawn
+    assert set(filter_candidates(turned, PROFILE)[0]) == drawn
     other = replace(change, pair=pair(new='c'))
-    assert set(sieve(other, PROFILE)[0]) != drawn
+    assert set(filter_candidates(other, PROFILE)[0]) != drawn
 
 
 @pytest.mark.parametrize(
@@ -146,20 +150,24 @@ def test_the_sample_is_drawn_by_pair_and_blind_to_order() -> None:
         (None, Reason.GAP_UNKNOWN),
     ],
 )
-def test_the_gap_is_asked_of_states_only(hours: float | None, reason: Reason | None) -> None:
+def test_commit_gap_is_limited_for_the_states_walk_only(
+    hours: float | None, reason: Reason | None
+) -> None:
     profile = load_profile('testevo')
-    drop = sieve_pair(pair(hours, Walk.STATES), profile)
+    drop = filter_pair(pair(hours, Walk.STATES), profile)
     assert (drop and drop.reason) == reason
-    assert sieve_pair(pair(hours, Walk.PARENTS), profile) is None
-    left, drops = sieve(Difference(pair=pair(hours, Walk.STATES), candidates=ALL), profile)
+    assert filter_pair(pair(hours, Walk.PARENTS), profile) is None
+    left, drops = filter_candidates(
+        Difference(pair=pair(hours, Walk.STATES), candidates=ALL), profile
+    )
     assert bool(left) == (reason is None)
     if reason is not None:
         assert [d.reason for d in drops] == [reason]
 
 
-def test_no_limit_means_no_gap_is_too_long() -> None:
+def test_no_gap_is_too_long_without_a_limit() -> None:
     profile = replace(load_profile('testevo'), gap_hours=None)
-    assert sieve_pair(pair(1e4, Walk.STATES), profile) is None
+    assert filter_pair(pair(1e4, Walk.STATES), profile) is None
 
 
 def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
@@ -174,6 +182,6 @@ def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
         )
 
 
-def test_every_reason_is_explained() -> None:
+def test_every_drop_reason_has_an_explanation() -> None:
     reasons = [reason for filter_ in FILTERS.values() for reason in filter_.REASONS]
     assert all(EXPLANATIONS[reason] for reason in reasons)

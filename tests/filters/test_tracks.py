@@ -13,9 +13,9 @@ from coevo.model.words import Outcome
 from coevo.model.words import Track
 from filters import clock
 from filters import doubt
+from filters import find_no_track_reason
 from filters import sibling
 from filters import suite
-from filters import why_no_track
 from filters.base import TrackCase
 
 GUARD = RepairGuard(
@@ -34,7 +34,7 @@ CASE = TrackCase(
 )
 
 
-def test_a_repair_with_all_that_it_needs_keeps_its_track() -> None:
+def test_repair_with_a_sibling_and_a_clock_guard_keeps_its_track() -> None:
     assert sibling.check(CASE) is None
     assert clock.check(CASE) is None
 
@@ -57,26 +57,26 @@ def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
         (Outcome.COMPILE_ERROR, None, Reason.CLOCK_UNKNOWN),
     ],
 )
-def test_the_clock_of_its_commits_must_not_matter(
+def test_repair_decided_by_the_clock_loses_its_track(
     old: Outcome | None, new: Outcome | None, reason: Reason | None
 ) -> None:
     guard = replace(GUARD, clock_told_cold=old, clock_tnew_cnew=new)
     assert clock.check(replace(CASE, guard=guard)) is reason
 
 
-def test_a_pass_that_is_not_what_it_is_told_costs_any_track() -> None:
+def test_unconfirmed_pass_loses_any_track() -> None:
     assert doubt.check(CASE) is None
     for track in Track:
         case = replace(CASE, track=track, doubt='not_entered')
-        assert why_no_track(case) is Reason.PASS_DOUBTED
+        assert find_no_track_reason(case) is Reason.PASS_DOUBTED
 
 
-def test_a_repair_that_was_not_asked_is_not_known() -> None:
+def test_repair_without_a_guard_has_an_unknown_clock() -> None:
     assert clock.check(replace(CASE, guard=None)) is Reason.CLOCK_UNKNOWN
 
 
 @pytest.mark.parametrize('track', [Track.UPDATE, Track.GENERATION])
-def test_other_tracks_need_no_guard(track: Track) -> None:
+def test_update_and_generation_need_no_repair_guard(track: Track) -> None:
     case = replace(CASE, track=track, guard=None)
     assert (sibling.check(case), clock.check(case)) == (None, None)
 
@@ -95,7 +95,7 @@ def test_other_tracks_need_no_guard(track: Track) -> None:
         ('pass', None, Reason.SUITE_UNKNOWN),
     ],
 )
-def test_both_suites_pass_where_the_profile_asks(
+def test_profile_may_require_both_whole_suites_to_pass(
     old: str | None, new: str | None, reason: Reason | None
 ) -> None:
     case = replace(CASE, suite_old=old, suite_new=new)
@@ -103,7 +103,7 @@ def test_both_suites_pass_where_the_profile_asks(
     assert suite.check(replace(case, profile=load_profile('testevo'))) is reason
 
 
-def test_every_reason_of_a_filter_is_met_above() -> None:
+def test_every_reason_of_the_track_filters_is_tested() -> None:
     assert set(sibling.REASONS) == {Reason.NO_PASSING_SIBLING}
     assert set(clock.REASONS) == {Reason.CLOCK_DECIDES, Reason.CLOCK_UNKNOWN}
     assert {r for r in Reason if r.startswith('suite_')} == set(suite.REASONS)

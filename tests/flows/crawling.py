@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.storage.place import Root
-from flows.crawling.crawls import read_repositories
+from flows.crawling.crawls import load_repositories
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions
 from flows.discovery import CrawlReport
 from flows.discovery import crawl
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.github_replies import Patience
+from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_tokens import GitHubToken
 from tests.github_server import Budgets
 from tests.github_server import Hosted
@@ -27,7 +27,7 @@ from tests.github_server import serving
 
 SECRET = 'ghp_neverShowThisOne0123456789'
 
-QUICK = Patience(attempts=3, pause=0.02, longest_pause=0.05, secondary=0.05, timeout=1)
+QUICK = RetryLimits(attempts=3, pause=0.02, longest_pause=0.05, secondary=0.05, timeout=1)
 
 
 def tokens(count: int = 1) -> tuple[GitHubToken, ...]:
@@ -56,7 +56,7 @@ def crawled(
 
 def rows(report: CrawlReport) -> dict[int, RepositorySeen]:
     folder = Path(report.folder)
-    found = read_repositories(folder.parent.parent, report.stamp)
+    found = load_repositories(folder.parent.parent, report.stamp)
     return {row.github_id: row for row in found}
 
 

@@ -14,7 +14,7 @@ from coevo.model.profiles import FileRules
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Walk
 from coevo.storage.store import Store
-from flows.standing.injected import kinds
+from flows.standing.injected import order_defects
 from tests import projects
 from tests.projects import QUICK
 
@@ -26,7 +26,7 @@ def names_by_kind(stem: str, path_of: Callable[[str], str]) -> Mapping[Defect, s
 
     def first(kind: Defect) -> str:
         names = (f'{stem}{number}' for number in count())
-        return next(name for name in names if kinds(path_of(name))[0] is kind)
+        return next(name for name in names if order_defects(path_of(name))[0] is kind)
 
     return {kind: first(kind) for kind in Defect}
 
@@ -40,7 +40,7 @@ def injected_rows(folder: Path, step: Mapping[str, str | bytes | None]) -> dict[
         profile=replace(QUICK, traces=True, measure_runs=5, files=RULES),
         families=(Family.FILE,),
     )
-    segments = Store(mined.store).segments(mined.report.partitions[0])
+    segments = Store(mined.store).load_segments(mined.report.partitions[0])
     return {
         row.test_file: row
         for segment in segments

@@ -17,7 +17,7 @@ import psutil
 from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.projects import NAME
 from tests.projects import QUICKLY
 from tests.projects import junit
@@ -46,7 +46,7 @@ def of_java(folder: Path) -> Path:
 def released(store: Path) -> Path:
     snapshot = store.with_name('snapshot')
     shutil.rmtree(snapshot, ignore_errors=True)
-    publish(ReleaseOptions(store=store, snapshot=snapshot))
+    publish_release(ReleaseOptions(store=store, snapshot=snapshot))
     return snapshot
 
 

@@ -49,7 +49,7 @@ class Shop:
         return json.loads((self.folder / name / 'manifest.json').read_text())
 
     def table(self, name: str, table: str) -> list[Mapping[str, Any]]:
-        files = snapshot.data_files(self.folder / name, table)
+        files = snapshot.list_data_files(self.folder / name, table)
         return [row for file in files for row in pq.read_table(file).to_pylist()]
 
     def tasks(self, name: str) -> list[tuple[str, str]]:

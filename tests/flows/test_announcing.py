@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.snapshots.catalogue import latest
+from coevo.snapshots.catalogue import find_latest
 from coevo.storage.place import Root
 from coevo.storage.place import Url
 from coevo.storage.store import Store
-from flows.announcing import announce
-from packagers.publishing import below
+from flows.announcing import announce_snapshots
+from packagers.publishing import locate_snapshot
 from tests import segments
 from tests import snapshots
 
@@ -22,18 +22,20 @@ def silent(sentence: str) -> None:
 
 
 @pytest.mark.parametrize('kind', ['folder', pytest.param('s3', marks=pytest.mark.slow)])
-def test_all_months_are_told_of(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> None:
+def test_announcement_lists_all_released_months(
+    tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
     place: Root = tmp_path / 'public'
     if kind == 's3':
         place = Url(f'{request.getfixturevalue("bucket")}/public')
     store, site = Store(tmp_path / 'store'), tmp_path / 'site'
     segments.fill(store, 1, 2)
-    first = below(place, '2024-01')
+    first = locate_snapshot(place, '2024-01')
     for month, previous in (('2024-01', None), ('2024-02', first)):
-        snapshots.write(store, below(place, month), month=month, previous=previous)
-        announced = announce(place, site, silent)
+        snapshots.write(store, locate_snapshot(place, month), month=month, previous=previous)
+        announced = announce_snapshots(place, site, silent)
         assert announced.catalogue == f'{place}/catalogue.json'
-        assert latest(str(place)) == f'{place}/{month}'
+        assert find_latest(str(place)) == f'{place}/{month}'
     index = json.loads((site / 'site.json').read_text())
     assert [month['month'] for month in index['months']] == ['2024-02', '2024-01']
-    assert announce(place, None, silent).site is None
+    assert announce_snapshots(place, None, silent).site is None

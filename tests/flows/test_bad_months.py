@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.sandboxes.libfaketime import libraries
-from coevo.snapshots.verification import verify
+from coevo.sandboxes.libfaketime import find_libraries
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from tests import buckets
 from tests.flows.mining_runs import WITH_TOY
 from tests.flows.mining_runs import different
@@ -36,7 +36,7 @@ def one_sentence(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.slow
-def test_a_bucket_that_loses_its_rights(
+def test_release_resumes_after_the_bucket_refused_its_keys(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """After some files of a release were written; it is finished when they are back."""
@@ -56,25 +56,25 @@ def test_a_bucket_that_loses_its_rights(
         assert main(['release', *words]) == 2
         told = one_sentence(capsys)
         assert 'the object store refuses the keys that it was given; see AWS_ACCESS_KEY_ID' in told
-        assert place_of(target).read('manifest.json') is None
+        assert open_place(target).read('manifest.json') is None
         left.clear()
         assert main(['release', *words]) == 0
         assert shop.release('calm', '2024-01') == 0
-        assert verify(target) == []
-        names = [entry.name for entry in place_of(target).entries('')]
+        assert verify_snapshot(target) == []
+        names = [entry.name for entry in open_place(target).list_files('')]
         files = [path for path in (shop.folder / 'calm').rglob('*') if path.is_file()]
         assert len(names) == len(files)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('jump', [-HOUR, HOUR])
-def test_a_clock_an_hour_off(shop: Shop, jump: int) -> None:
+def test_clock_an_hour_off_does_not_change_the_release(shop: Shop, jump: int) -> None:
     """Of the machine that mines, and of the one that releases."""
     wrong = Shop(folder=shop.folder.with_name('wrong'))
     shutil.copytree(shop.repository, wrong.repository)
     store = ('--store', str(wrong.folder / 'store'))
     clock = (
-        f'LD_PRELOAD={libraries()[0]}',
+        f'LD_PRELOAD={find_libraries()[0]}',
         f'FAKETIME={jump:+d}',
         'FAKETIME_DONT_FAKE_MONOTONIC=1',
     )
@@ -121,7 +121,7 @@ def mine(url: str, shop: Shop) -> int:
 
 
 @pytest.mark.parametrize('what', sorted(BAD))
-def test_a_repository_that_is_not_there_any_more(
+def test_mined_pairs_of_a_vanished_repository_are_still_released(
     toy: None, what: str, remote: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What was mined of it stays, and is released."""
@@ -141,7 +141,7 @@ def test_a_repository_that_is_not_there_any_more(
             assert '0 mined now' in capsys.readouterr().out
 
 
-def test_a_repository_that_is_pushed_over(
+def test_mined_pairs_of_a_force_pushed_repository_stay_in_releases(
     toy: None, remote: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What was mined before stays: in the month that is out, and in the one after it."""

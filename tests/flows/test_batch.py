@@ -18,13 +18,13 @@ from coevo.command.main import main
 from coevo.model import codec
 from coevo.model.listener import Listener
 from coevo.storage import leases
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from flows.batches import claims
-from flows.batches.batch import do
+from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import Result
+from flows.batches.jobs import JobResult
 from flows.batches.jobs import Verb
 from tests.projects import NAME
 from tests.projects import junit
@@ -63,10 +63,10 @@ def _is_job(process: psutil.Process) -> bool:
         return False
 
 
-def kept(store: Path, result: Result) -> dict[str, object]:
+def kept(store: Path, result: JobResult) -> dict[str, object]:
     """The record of a failure, after which nobody is left at work, and nobody holds the claim."""
     assert not jobs_at_work()
-    assert not leases.standings(place_of(store), 'claims/repositories')
+    assert not leases.list_lease_states(open_place(store), 'claims/repositories')
     assert result.failure is not None
     found: dict[str, object] = json.loads((store / result.failure).read_text())
     return found
@@ -81,12 +81,12 @@ def repository(tmp_path: Path) -> Path:
 @pytest.mark.jvm
 def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: Path) -> None:
     asked = job(repository, tmp_path / 'store')
-    first, again = do(asked, AMPLE), do(asked, AMPLE)
+    first, again = run_job(asked, AMPLE), run_job(asked, AMPLE)
     same = '    public static int last() { return 2; }\n'
     words = (source('Till', f'{same}    // {number} more words\n') for number in range(8))
     for number, files in enumerate((*words, *steps(3, 5))):
         commit(repository, f'new {number}', files, date=f'2024-02-01T{number:02}:00:00Z')
-    after_ten_commits = do(asked, AMPLE)
+    after_ten_commits = run_job(asked, AMPLE)
     counts = [
         (one.outcome, one.mined.pairs, one.mined.executed, one.mined.reused)
         for one in (first, again, after_ten_commits)
@@ -99,12 +99,12 @@ def test_only_the_pairs_of_new_commits_are_executed(repository: Path, tmp_path: 
     ]
 
 
-def test_what_takes_too_long_is_ended(
+def test_job_over_its_time_limit_is_ended(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its record leads to the flow run, which has the log and the artifacts."""
     asked = replace(job(repository, tmp_path), run='the-flow-run')
-    result = do(asked, BatchLimits(seconds=0.1, memory_gib=4))
+    result = run_job(asked, BatchLimits(seconds=0.1, memory_gib=4))
     assert (result.outcome, result.sentence) == (JobOutcome.FAILED, 'not done after 0 s')
     found = kept(tmp_path, result)
     assert (found['stopped_for'], found['flow_run']) == ('time', 'the-flow-run')
@@ -112,8 +112,8 @@ def test_what_takes_too_long_is_ended(
     assert f'{result.failure}, flow run the-flow-run)' in capsys.readouterr().out
 
 
-def test_what_takes_too_much_memory_is_ended(repository: Path, tmp_path: Path) -> None:
-    result = do(job(repository, tmp_path), BatchLimits(seconds=60, memory_gib=0.01))
+def test_job_over_its_memory_limit_is_ended(repository: Path, tmp_path: Path) -> None:
+    result = run_job(job(repository, tmp_path), BatchLimits(seconds=60, memory_gib=0.01))
     assert (result.outcome, result.sentence) == (
         JobOutcome.FAILED,
         'took more than 0.01 GiB of memory',
@@ -121,19 +121,19 @@ def test_what_takes_too_much_memory_is_ended(repository: Path, tmp_path: Path) -
     assert kept(tmp_path, result)['stopped_for'] == 'memory'
 
 
-def test_what_the_kernel_kills_is_a_failure(repository: Path, tmp_path: Path) -> None:
+def test_job_killed_by_the_kernel_is_a_failure(repository: Path, tmp_path: Path) -> None:
     """As it does where memory runs out."""
 
     def kill(step: str, done: int, total: int) -> None:
         for child in jobs_at_work():
             child.kill()
 
-    result = do(job(repository, tmp_path), AMPLE, Listener(step=kill))
+    result = run_job(job(repository, tmp_path), AMPLE, Listener(step=kill))
     assert (result.outcome, result.sentence) == (JobOutcome.FAILED, 'was killed by SIGKILL')
     assert kept(tmp_path, result)['status'] == -9
 
 
-def test_a_bug_of_ours_leaves_its_traceback_without_tokens(
+def test_failure_record_of_a_bug_has_a_traceback_without_tokens(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here the folder of segments is a file, of a name that shows a token."""
@@ -142,7 +142,7 @@ def test_a_bug_of_ours_leaves_its_traceback_without_tokens(
     store.mkdir()
     (store / 'store.json').write_text('{"coevo-store": 1}\n')
     (store / 'partitions').write_text('no folder')
-    result = do(job(repository, store), AMPLE)
+    result = run_job(job(repository, store), AMPLE)
     record = kept(store, result)
     assert result.outcome is JobOutcome.FAILED
     assert 'Traceback (most recent call last)' in str(record['complaint'])
@@ -151,52 +151,54 @@ def test_a_bug_of_ours_leaves_its_traceback_without_tokens(
     assert SECRET not in result.sentence
 
 
-def test_a_repository_that_is_damaged_is_refused(tmp_path: Path) -> None:
+def test_damaged_repository_is_refused(tmp_path: Path) -> None:
     broken = init(tmp_path / 'broken')
     damage(broken, commit(broken, 'only', {'pom.xml': pom()}))
-    result = do(job(broken, tmp_path / 'store'), AMPLE)
+    result = run_job(job(broken, tmp_path / 'store'), AMPLE)
     assert result.outcome is JobOutcome.REFUSED
     assert kept(tmp_path / 'store', result)['status'] == 2
 
 
-def test_a_repository_that_another_run_has_claimed_is_left_alone(
+def test_repository_claimed_by_another_run_is_left_alone(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is told by the renewals of the other one, for which one has to wait."""
     monkeypatch.setattr(leases, 'SECONDS', 2.0)
-    place = place_of(tmp_path)
-    with leases.take(place, claims.of_repository(NAME), leases.Terms(owner='somebody')):
-        result = do(job(repository, tmp_path), AMPLE)
+    place = open_place(tmp_path)
+    with leases.take_lease(
+        place, claims.name_repository_claim(NAME), leases.LeaseTerms(owner='somebody')
+    ):
+        result = run_job(job(repository, tmp_path), AMPLE)
     assert result.outcome is JobOutcome.CLAIMED
     assert 'held by somebody' in result.sentence
     assert not (tmp_path / 'clones').exists()
 
 
-def test_the_process_ends_with_the_one_that_started_it(repository: Path, tmp_path: Path) -> None:
+def test_job_process_ends_with_its_parent_process(repository: Path, tmp_path: Path) -> None:
     """Its standard input ends with that one, even where that was killed."""
     command = [sys.executable, '-m', 'flows.batches.job_process']
     pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(codec.encode(job(repository, tmp_path)) + b'\n')
+        process.stdin.write(codec.encode_record(job(repository, tmp_path)) + b'\n')
         process.stdin.flush()
         assert process.stdout.readline()  # it is at work
         process.stdin.close()
         assert process.wait(timeout=600) == -signal.SIGKILL
 
 
-def test_a_run_that_falls_silent_is_told_from_one_that_ended(tmp_path: Path) -> None:
+def test_silent_run_is_distinguished_from_an_ended_run(tmp_path: Path) -> None:
     """The first holds its lease until that is over, the other has given it back."""
-    place = place_of(tmp_path)
-    short = leases.Terms(seconds=0.1)
-    leases.take(place, claims.of_run('silent'), short)  # nobody renews it
-    with leases.take(place, claims.of_run('ended'), short):
+    place = open_place(tmp_path)
+    short = leases.LeaseTerms(seconds=0.1)
+    leases.take_lease(place, claims.name_run_claim('silent'), short)  # nobody renews it
+    with leases.take_lease(place, claims.name_run_claim('ended'), short):
         pass
-    with leases.take(place, claims.of_run('living'), leases.Terms(seconds=600)):
+    with leases.take_lease(place, claims.name_run_claim('living'), leases.LeaseTerms(seconds=600)):
         deadline = time.monotonic() + 60
-        while 'silent' in claims.living_runs(tmp_path):
+        while 'silent' in claims.list_living_runs(tmp_path):
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert claims.silent_runs(tmp_path) == {'silent'}
-        assert claims.living_runs(tmp_path) == {'living'}
+        assert claims.list_silent_runs(tmp_path) == {'silent'}
+        assert claims.list_living_runs(tmp_path) == {'living'}

@@ -12,12 +12,12 @@ import pytest
 from coevo.command.main import main
 from coevo.git.repository import Repository
 from coevo.model.containment import Bug
-from coevo.model.containment import contained
+from coevo.model.containment import run_contained
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.words import Walk
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import builds
 from coevo.storage.store import Partition
 from coevo.storage.store import Store
@@ -25,7 +25,7 @@ from flows import bugs
 from flows import mining
 from flows.pipeline import mine
 from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff
+from miners.diffs.changes import diff_pair
 from tests.flows.mining_runs import released
 from tests.projects import NAME
 from tests.projects import QUICKLY
@@ -55,13 +55,13 @@ def hit(repository: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     def broken(clone: Repository, pair: Pair) -> PairChange:
         if pair.new.rev == rev:
             return {}['$Outer']  # type: ignore[no-any-return, misc]
-        return diff(clone, pair)
+        return diff_pair(clone, pair)
 
-    monkeypatch.setattr(mining, 'diff', broken)
+    monkeypatch.setattr(mining, 'diff_pair', broken)
     return rev
 
 
-def test_a_bug_ends_its_pair_alone(repository: Path, hit: str, tmp_path: Path) -> None:
+def test_bug_in_mining_ends_only_its_pair(repository: Path, hit: str, tmp_path: Path) -> None:
     report = mine(options(repository, tmp_path / 'store'))
     assert (report.pairs, report.executed, report.failures) == (4, 3, {})
     ((pair_id, shown),) = report.bugs.items()
@@ -74,17 +74,17 @@ def test_a_bug_ends_its_pair_alone(repository: Path, hit: str, tmp_path: Path) -
     )
     assert 'Traceback (most recent call last)' in record['traceback']
     store = Store(tmp_path / 'store')
-    assert store.unmined(PARTITION) == (pair_id,)
-    assert pair_id not in {segment.pair.pair_id for segment in store.segments(PARTITION)}
-    assert not [drop for drop in store.walk(PARTITION).drops if drop.key == pair_id]
+    assert store.list_unmined_pairs(PARTITION) == (pair_id,)
+    assert pair_id not in {segment.pair.pair_id for segment in store.load_segments(PARTITION)}
+    assert not [drop for drop in store.load_walk(PARTITION).drops if drop.key == pair_id]
 
 
-def test_a_release_beside_it_is_good_and_says_so(
+def test_release_beside_a_bug_is_valid_and_counts_the_unmined_pair(
     repository: Path, hit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine(options(repository, tmp_path / 'store'))
     snapshot = released(tmp_path / 'store')
-    assert verify(snapshot) == []
+    assert verify_snapshot(snapshot) == []
     manifest = json.loads((snapshot / 'manifest.json').read_text())
     assert [walk['pairs_unmined'] for walk in manifest['walks']] == [1]
     again = ['--store', str(tmp_path / 'store'), '--snapshot', str(tmp_path / 'again')]
@@ -92,36 +92,36 @@ def test_a_release_beside_it_is_good_and_says_so(
     assert '1 pair of' in capsys.readouterr().out
 
 
-def test_the_same_build_tries_again_on_request_alone(
+def test_same_build_retries_a_bug_only_on_request(
     repository: Path, hit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = options(repository, tmp_path / 'store')
     first = mine(plain)
-    monkeypatch.setattr(mining, 'diff', diff)
+    monkeypatch.setattr(mining, 'diff_pair', diff_pair)
     held = mine(plain)
     assert (held.executed, held.reused, held.bugs) == (0, 3, first.bugs)
     again = mine(replace(plain, retry_bugs=True))
     assert (again.executed, again.bugs) == (1, {})
     assert not list((tmp_path / 'store' / 'failures').rglob('*.json'))
-    assert Store(tmp_path / 'store').unmined(PARTITION) == ()
+    assert Store(tmp_path / 'store').list_unmined_pairs(PARTITION) == ()
 
 
-def test_another_build_tries_again(
+def test_another_build_retries_a_bug(
     repository: Path, hit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = options(repository, tmp_path / 'store')
     mine(plain)
-    monkeypatch.setattr(bugs, 'build', lambda: 'another')
+    monkeypatch.setattr(bugs, 'identify_build', lambda: 'another')
     met = mine(plain)
     assert len(met.bugs) == 1
     ((_, shown),) = met.bugs.items()
     assert json.loads(Path(shown).read_text())['build'] == 'another'
-    monkeypatch.setattr(mining, 'diff', diff)
-    monkeypatch.setattr(bugs, 'build', lambda: 'a third')
+    monkeypatch.setattr(mining, 'diff_pair', diff_pair)
+    monkeypatch.setattr(bugs, 'identify_build', lambda: 'a third')
     assert (mine(plain).executed, mine(plain).bugs) == (1, {})
 
 
-def test_the_command_ends_with_1_and_one_sentence(
+def test_mine_command_with_a_bug_ends_with_status_1_and_one_sentence(
     repository: Path, hit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ['mine', str(repository), '--name', NAME, '--store', str(tmp_path / 'store'), *QUICKLY]
@@ -133,18 +133,21 @@ def test_the_command_ends_with_1_and_one_sentence(
         assert 'Traceback' not in told
 
 
-def test_a_build_is_told_by_its_code(tmp_path: Path) -> None:
+def test_build_is_identified_by_its_code(tmp_path: Path) -> None:
     one, other = tmp_path / 'one' / 'code', tmp_path / 'other' / 'code'
     for folder, text in ((one, 'a = 1'), (other, 'a = 2')):
         folder.mkdir(parents=True)
         (folder / 'module.py').write_text(text)
-    assert len({builds.build(one), builds.build(other), builds.build()}) == 3
+    assert (
+        len({builds.identify_build(one), builds.identify_build(other), builds.identify_build()})
+        == 3
+    )
     (other / 'module.py').write_text('a = 1')
-    builds.build.cache_clear()
-    assert builds.build(one) == builds.build(other)
+    builds.identify_build.cache_clear()
+    assert builds.identify_build(one) == builds.identify_build(other)
 
 
-def test_trouble_of_the_machine_is_no_bug() -> None:
+def test_machine_trouble_and_bad_input_are_no_bugs() -> None:
     def full() -> None:
         raise OSError(errno.ENOSPC, 'No space left on device')
 
@@ -155,7 +158,7 @@ def test_trouble_of_the_machine_is_no_bug() -> None:
         raise Fatal('that is bad input')
 
     with pytest.raises(Transient):
-        contained(full)
+        run_contained(full)
     with pytest.raises(Fatal):
-        contained(refuse)
-    assert isinstance(contained(wrong), Bug)
+        run_contained(refuse)
+    assert isinstance(run_contained(wrong), Bug)

@@ -11,15 +11,15 @@ import pytest
 
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
-from flows.candidates import due
-from flows.candidates import known
-from flows.candidates import note_unchanged
+from flows.candidates import advance_unchanged_walks
+from flows.candidates import find_due_repositories
+from flows.candidates import index_candidates
 from flows.pipeline import mine
-from flows.validations import Seconds
-from flows.validations import Suite
+from flows.validations import SuiteCounts
 from flows.validations import Validation
-from flows.validations import keep_validation
-from flows.validations import name_latest
+from flows.validations import ValidationSeconds
+from flows.validations import write_latest
+from flows.validations import write_validation
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
 from tests.flows.crawling import many
@@ -39,13 +39,13 @@ def validated(store: Path, repo: str, pushed: datetime | None = None) -> None:
         rev='0' * 40,
         ref='refs/heads/main',
         committed=None,
-        suite=Suite(passed=1),
+        suite=SuiteCounts(passed=1),
         sandbox='bubblewrap',
         engine_version=1,
         language='toy',
     )
-    keep_validation(store, found, Seconds(build=0.0, suite=0.0))
-    name_latest(store, found, pushed)
+    write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))
+    write_latest(store, found, pushed)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / 'store'
 
 
-def test_what_was_not_pushed_to_is_left_alone(tmp_path: Path, store: Path) -> None:
+def test_repository_without_a_push_is_not_due_for_mining(tmp_path: Path, store: Path) -> None:
     repository = write(tmp_path / 'repository', [toys.BUILD, {**toys.BUILD, 'NOTES': 'none'}])
     with github(*many(2)) as server, known_toy():
         crawled(server, store, now=at(1))
@@ -62,50 +62,54 @@ def test_what_was_not_pushed_to_is_left_alone(tmp_path: Path, store: Path) -> No
         asked = dataclasses.replace(
             options(repository, store),
             name='ada/r1',
-            pushed=known(store)['ada/r1'].pushed_at,
+            pushed=index_candidates(store)['ada/r1'].pushed_at,
             reached=at(2),
         )
         mine(asked)
         # The crawl was before the remote was asked: it says nothing of what came since.
-        assert due(store, Verb.MINE).repositories == ('ada/r1', 'ada/r2')
+        assert find_due_repositories(store, Verb.MINE).repositories == ('ada/r1', 'ada/r2')
         crawled(server, store, now=at(3))
-        found = due(store, Verb.MINE)
+        found = find_due_repositories(store, Verb.MINE)
         assert (found.repositories, found.unchanged) == (('ada/r2',), ('ada/r1',))
-        assert due(store, Verb.MINE, 'another profile').unchanged == ()
-        assert due(store, Verb.VALIDATE).repositories == ('ada/r1', 'ada/r2')
+        assert find_due_repositories(store, Verb.MINE, 'another profile').unchanged == ()
+        assert find_due_repositories(store, Verb.VALIDATE).repositories == ('ada/r1', 'ada/r2')
 
-        note_unchanged(store, found.unchanged)
-        (partition,) = Store(store).partitions()
-        assert Store(store).walk(partition).reached == at(3)
-        assert due(store, Verb.MINE) == found
+        advance_unchanged_walks(store, found.unchanged)
+        (partition,) = Store(store).list_partitions()
+        assert Store(store).load_walk(partition).reached == at(3)
+        assert find_due_repositories(store, Verb.MINE) == found
 
-        walk = Store(store).walk(partition)
+        walk = Store(store).load_walk(partition)
         redone = dataclasses.replace(walk, keys=(*walk.keys, ('f' * 16, 'e' * 16)))
         redone = dataclasses.replace(redone, pairs=(*walk.pairs, ('f' * 40, 'f' * 16)))
         with_one_more = Store(tmp_path / 'other')
         with_one_more.write_walk(partition, redone)
-        assert with_one_more.pending(partition) == ('f' * 16,)
+        assert with_one_more.list_pending_pairs(partition) == ('f' * 16,)
 
         server.world[1].pushed_at = '2026-02-03T12:00:00Z'
         crawled(server, store, now=at(4))
-        assert due(store, Verb.MINE).repositories == ('ada/r1', 'ada/r2')
-        mine(dataclasses.replace(asked, pushed=known(store)['ada/r1'].pushed_at, until=at(1)))
+        assert find_due_repositories(store, Verb.MINE).repositories == ('ada/r1', 'ada/r2')
+        mine(
+            dataclasses.replace(
+                asked, pushed=index_candidates(store)['ada/r1'].pushed_at, until=at(1)
+            )
+        )
         # A walk that does not go to the end has not seen what was pushed.
-        assert due(store, Verb.MINE).unchanged == ()
+        assert find_due_repositories(store, Verb.MINE).unchanged == ()
 
 
-def test_what_was_proven_is_not_asked_again_until_it_is_pushed_to(store: Path) -> None:
+def test_validated_repository_is_due_again_only_after_a_push(store: Path) -> None:
     with github(*many(2)) as server, known_toy():
         crawled(server, store, now=at(1))
-        pushed = known(store)['ada/r1'].pushed_at
+        pushed = index_candidates(store)['ada/r1'].pushed_at
         validated(store, 'ada/r1', pushed)
         validated(store, 'ada/r2')  # by hand: nobody had said when it was pushed to
-        found = due(store, Verb.VALIDATE, sandbox='bubblewrap')
+        found = find_due_repositories(store, Verb.VALIDATE, sandbox='bubblewrap')
         assert (found.repositories, found.unchanged) == (('ada/r2',), ('ada/r1',))
-        assert due(store, Verb.VALIDATE, sandbox='docker').unchanged == ()
+        assert find_due_repositories(store, Verb.VALIDATE, sandbox='docker').unchanged == ()
 
         server.world[1].pushed_at = '2026-02-03T12:00:00Z'
         crawled(server, store, now=at(4))
-        assert due(store, Verb.VALIDATE).unchanged == ()
+        assert find_due_repositories(store, Verb.VALIDATE).unchanged == ()
     # Without the toy nobody knows by which engine it was proven.
-    assert due(store, Verb.VALIDATE).unchanged == ()
+    assert find_due_repositories(store, Verb.VALIDATE).unchanged == ()

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests import projects
 from tests.projects import QUICK
 from tests.projects import Mined
@@ -69,23 +69,25 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     ]
     repository = projects.write(folder / 'repository', steps)
     profile = replace(QUICK, traces=True, measure_runs=8)
-    return projects.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
+    return projects.mined(repository, folder / 'store', walk=Walk.SINGLE_REVISION, profile=profile)
 
 
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
-    assert list(verify(folder)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
 def judged(found: Mined, released: Path, *methods: str, after: str = '') -> SuiteResult:
-    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    ((task_id,),) = (
+        snapshot.open_snapshots(released).execute('SELECT task_id FROM tasks').fetchall()
+    )
     (text,) = projects.junit('TillTest', *methods).values()
-    patch = file_patch(PATH, None, f'{text}{after}'.encode(), '100644').encode()
+    patch = make_file_patch(PATH, None, f'{text}{after}'.encode(), '100644').encode()
     evaluation = evaluate(
-        Options(
+        EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)],
             store=found.store,
@@ -97,8 +99,10 @@ def judged(found: Mined, released: Path, *methods: str, after: str = '') -> Suit
     return row
 
 
-def test_what_several_tests_cover_together_is_counted_once(found: Mined, released: Path) -> None:
-    ((gold,),) = snapshot.open(released).execute('SELECT gold_adequacy FROM tasks').fetchall()
+def test_code_that_several_tests_cover_is_counted_once(found: Mined, released: Path) -> None:
+    ((gold,),) = (
+        snapshot.open_snapshots(released).execute('SELECT gold_adequacy FROM tasks').fetchall()
+    )
     # a constructor without a body of its own is no line of a method
     assert (gold['tests'], gold['passing']) == (3, 3)
     assert (gold['methods'], gold['covered_methods']) == (3, 2)
@@ -111,7 +115,7 @@ def test_what_several_tests_cover_together_is_counted_once(found: Mined, release
     assert [('magic_number_test' in (test.smells or ())) for test in row.tests] == [True] * 3
 
 
-def test_a_smaller_suite_is_worth_less(found: Mined, released: Path) -> None:
+def test_a_smaller_suite_covers_fewer_branches_and_methods(found: Mined, released: Path) -> None:
     row = judged(found, released, FEW)
     assert row.outcome == 'success'
     assert row.adequacy is not None
@@ -121,7 +125,7 @@ def test_a_smaller_suite_is_worth_less(found: Mined, released: Path) -> None:
     assert row.adequacy.mutants == row.gold_adequacy.mutants
 
 
-def test_an_error_of_the_compiler_is_told_by_its_class(found: Mined, released: Path) -> None:
+def test_a_compiler_error_is_reported_by_its_error_class(found: Mined, released: Path) -> None:
     row = judged(found, released, 'buys: new Till().buy();', 'pays: int paid = "all";')
     assert (row.outcome, row.builds) == ('cmpl_fail', False)
     assert [test.error_class for test in row.tests] == ['cannot_find_symbol', 'types']
@@ -147,7 +151,7 @@ def test_an_error_of_the_compiler_is_told_by_its_class(found: Mined, released: P
     ],
     ids=['ends early with 0', 'passes by an assumption', 'writes a report', 'replaces the class'],
 )
-def test_hostile_suites_are_no_success(
+def test_hostile_suites_do_not_succeed(
     found: Mined, released: Path, method: str, after: str, outcome: str, detail: str
 ) -> None:
     row = judged(found, released, method, after=after)

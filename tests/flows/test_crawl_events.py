@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flows.crawling.crawls import latest_kept
+from flows.crawling.crawls import load_latest_candidates
 from flows.crawling.rows import EventKind
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.candidates import CandidateReason
@@ -63,7 +63,7 @@ CHANGES: dict[str, tuple[Change, Happened]] = {
 
 
 @pytest.mark.parametrize('name', CHANGES)
-def test_what_happens_to_a_repository_is_an_event(tmp_path: Path, name: str) -> None:
+def test_a_change_of_a_repository_is_recorded_as_an_event(tmp_path: Path, name: str) -> None:
     make, happened = CHANGES[name]
     with github(Hosted(id=1, owner='ada', name='old')) as server:
         crawled(server, tmp_path)
@@ -77,7 +77,7 @@ def test_what_happens_to_a_repository_is_an_event(tmp_path: Path, name: str) -> 
     assert rows(again)[1].repo == 'ada/old'
 
 
-def test_a_repository_that_comes_and_goes(tmp_path: Path) -> None:
+def test_a_repository_that_leaves_and_returns_gets_an_event_each_time(tmp_path: Path) -> None:
     with github(Hosted(id=1, owner='ada', name='a')) as server:
         crawled(server, tmp_path)
         server.world.add(Hosted(id=2, owner='ada', name='b'))
@@ -103,7 +103,7 @@ def test_a_repository_that_comes_and_goes(tmp_path: Path) -> None:
     ]
 
 
-def test_a_key_is_for_ever_and_never_given_twice(tmp_path: Path) -> None:
+def test_a_repository_key_is_permanent_and_never_reused(tmp_path: Path) -> None:
     tam_eval = load_profile('tam-eval')
     with github(Hosted(id=7, owner='ada', name='tool')) as server:
         crawled(server, tmp_path)
@@ -111,16 +111,18 @@ def test_a_key_is_for_ever_and_never_given_twice(tmp_path: Path) -> None:
         server.world.add(Hosted(id=8, owner='Ada', name='Tool'))
         crawled(server, tmp_path)
         crawled(server, tmp_path, profile=tam_eval)
-    kept = {one.github_id: one for one in latest_kept(tmp_path)}
+    kept = {one.github_id: one for one in load_latest_candidates(tmp_path)}
     assert {number: one.repo for number, one in kept.items()} == {7: 'ada/tool', 8: 'Ada/Tool.8'}
     assert kept[7].full_name == 'bob/tool'
     assert kept[7].clone_url.endswith('/git/bob/tool.git')
     assert kept[8].profiles == ('tam-eval', 'testevo')
-    assert [one.profiles for one in latest_kept(tmp_path, 'testevo')] == [('testevo',)] * 2
-    assert latest_kept(tmp_path, 'other') == ()
+    assert [one.profiles for one in load_latest_candidates(tmp_path, 'testevo')] == [
+        ('testevo',)
+    ] * 2
+    assert load_latest_candidates(tmp_path, 'other') == ()
 
 
-def test_what_left_the_search_is_asked_for_by_its_number(tmp_path: Path) -> None:
+def test_a_repository_gone_from_the_search_is_looked_up_by_its_number(tmp_path: Path) -> None:
     with github(Hosted(id=1, owner='ada', name='a')) as server:
         crawled(server, tmp_path)
         server.world[1].stars = 499

@@ -11,10 +11,10 @@ import pytest
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
-from flows.crawling.crawls import crawling
-from flows.crawling.crawls import latest_kept
-from flows.crawling.crawls import read_repositories
-from flows.crawling.crawls import stamps
+from flows.crawling.crawls import hold_crawl_lock
+from flows.crawling.crawls import list_stamps
+from flows.crawling.crawls import load_latest_candidates
+from flows.crawling.crawls import load_repositories
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.candidates import CandidateReason
@@ -39,7 +39,7 @@ def stopping_after(count: int) -> Listener:
     return Listener(step=step)
 
 
-def test_a_crawl_in_trouble_leaves_the_same_bytes(tmp_path: Path) -> None:
+def test_a_crawl_with_server_faults_writes_the_same_bytes(tmp_path: Path) -> None:
     faults = [
         Fault(kind='secondary', seconds=1, skip=3, status=429),
         Fault(kind='half', path='search'),
@@ -61,14 +61,14 @@ def test_a_crawl_in_trouble_leaves_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('part', ['contents', 'contributors'])
-def test_without_an_answer_a_repository_stays_unknown_until_there_is_one(
+def test_a_repository_without_an_answer_stays_unknown_until_one_arrives(
     tmp_path: Path, part: str
 ) -> None:
     profile = load_profile('tam-eval')
     with github(*many(3)) as server:
         server.faults.append(Fault(kind='status', status=500, path=f'/2/{part}', times=-1))
         first = crawled(server, tmp_path, profile=profile)
-        kept = [one.github_id for one in latest_kept(tmp_path)]
+        kept = [one.github_id for one in load_latest_candidates(tmp_path)]
         server.faults.clear()
         second = crawled(server, tmp_path, profile=profile)
     unknown = rows(first)[2]
@@ -80,7 +80,7 @@ def test_without_an_answer_a_repository_stays_unknown_until_there_is_one(
     assert rows(second)[2].unanswered == ()
 
 
-def test_what_was_known_stands_while_there_is_no_answer(tmp_path: Path) -> None:
+def test_known_facts_are_kept_while_the_server_does_not_answer(tmp_path: Path) -> None:
     with github(*many(3)) as server:
         crawled(server, tmp_path)
         server.faults.append(Fault(kind='status', status=500, path='/2/contents', times=-1))
@@ -91,7 +91,7 @@ def test_what_was_known_stands_while_there_is_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('meanwhile', ['no answer', 'too few stars'])
-def test_a_pom_that_comes_while_nobody_can_ask_is_found_later(
+def test_a_pom_added_while_it_cannot_be_looked_up_is_found_later(
     tmp_path: Path, meanwhile: str
 ) -> None:
     with github(Hosted(id=1, owner='ada', name='a', files=('README.md',))) as server:
@@ -111,7 +111,7 @@ def test_a_pom_that_comes_while_nobody_can_ask_is_found_later(
     assert later.kept == 1
 
 
-def test_a_lookup_without_an_answer_is_no_deletion(tmp_path: Path) -> None:
+def test_a_lookup_without_an_answer_does_not_count_as_deletion(tmp_path: Path) -> None:
     with github(*many(3)) as server:
         crawled(server, tmp_path)
         server.world[2].stars = 1
@@ -124,7 +124,7 @@ def test_a_lookup_without_an_answer_is_no_deletion(tmp_path: Path) -> None:
     assert [one.kind for one in later.events] == ['gone_from_search']
 
 
-def test_a_server_that_is_down_is_not_asked_for_each_repository(tmp_path: Path) -> None:
+def test_a_server_that_is_down_does_not_get_a_request_per_repository(tmp_path: Path) -> None:
     with github(*many(40)) as server:
         server.faults.append(Fault(kind='status', status=503, path='/contents', times=-1))
         report = crawled(server, tmp_path)
@@ -134,46 +134,52 @@ def test_a_server_that_is_down_is_not_asked_for_each_repository(tmp_path: Path) 
         assert crawled(server, tmp_path).kept == 40
 
 
-def test_a_search_without_an_answer_leaves_no_crawl(tmp_path: Path) -> None:
+def test_a_failed_search_leaves_no_crawl(tmp_path: Path) -> None:
     with github(*many(3)) as server:
         first = crawled(server, tmp_path)
         server.faults.append(Fault(kind='half', path='/search', times=-1))
         with pytest.raises(Transient):
             crawled(server, tmp_path)
-    assert stamps(tmp_path) == (first.stamp,)
+    assert list_stamps(tmp_path) == (first.stamp,)
 
 
-def test_a_clock_that_is_set_back_changes_no_order(tmp_path: Path) -> None:
+def test_a_clock_set_back_does_not_change_the_order_of_crawls(tmp_path: Path) -> None:
     with github(*many(1)) as server:
         first = crawled(server, tmp_path, now=NOW)
         second = crawled(server, tmp_path, clock=Clock(wall=lambda: 0.0))
     assert (
-        stamps(tmp_path) == (first.stamp, second.stamp) == ('20260201T030000Z', '20260201T030001Z')
+        list_stamps(tmp_path)
+        == (first.stamp, second.stamp)
+        == ('20260201T030000Z', '20260201T030001Z')
     )
 
 
-def test_one_crawl_of_a_store_at_a_time(tmp_path: Path) -> None:
-    with github(*many(1)) as server, crawling(tmp_path), pytest.raises(Fatal, match='is running'):
+def test_a_second_crawl_of_a_store_is_refused_while_one_runs(tmp_path: Path) -> None:
+    with (
+        github(*many(1)) as server,
+        hold_crawl_lock(tmp_path),
+        pytest.raises(Fatal, match='is running'),
+    ):
         crawled(server, tmp_path)
 
 
-def test_a_table_that_was_tampered_with_is_noticed(tmp_path: Path) -> None:
+def test_a_tampered_crawl_table_is_refused_as_damaged(tmp_path: Path) -> None:
     with github(*many(1)) as server:
         report = crawled(server, tmp_path)
     table = Path(report.folder) / 'repositories.parquet'
     table.write_bytes(table.read_bytes()[:-1] + b'x')
     with pytest.raises(Fatal, match='damaged'):
-        read_repositories(tmp_path, report.stamp)
+        load_repositories(tmp_path, report.stamp)
 
 
-def test_an_interrupted_crawl_is_gone_on_with_at_no_cost(tmp_path: Path) -> None:
+def test_an_interrupted_crawl_resumes_without_spending_requests_again(tmp_path: Path) -> None:
     hosted = [*many(8), Hosted(id=9, owner='ada', name='gradle', files=('build.gradle',))]
     with github(*hosted) as server:
         undisturbed = crawled(server, tmp_path / 'calm', now=NOW)
         store = tmp_path / 'store'
         with pytest.raises(KeyboardInterrupt):
             crawled(server, store, now=NOW, listener=stopping_after(5))
-        assert latest_kept(store) == ()
+        assert load_latest_candidates(store) == ()
         report = crawled(server, store, now=NOW)
     assert report.requests.unchanged == 5
     assert report.requests.counted['core'] == 4

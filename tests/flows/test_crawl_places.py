@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.crawling.crawls import latest_kept
-from flows.crawling.crawls import read_repositories
-from flows.crawling.crawls import stamps
+from flows.crawling.crawls import list_stamps
+from flows.crawling.crawls import load_latest_candidates
+from flows.crawling.crawls import load_repositories
 from flows.discovery import crawl
 from tests import buckets
 from tests.flows.crawling import SECRET
@@ -31,7 +31,7 @@ NOW = datetime(2026, 2, 1, 3, 0, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize('path', ['/search', '/repositories/3/contents'])
-def test_a_crawl_that_is_killed_leaves_nothing_half(tmp_path: Path, path: str) -> None:
+def test_a_killed_crawl_leaves_no_partial_crawl(tmp_path: Path, path: str) -> None:
     store, reached = tmp_path / 'store', threading.Event()
     with github(*many(5)) as server:
         undisturbed = crawled(server, tmp_path / 'calm', now=NOW)
@@ -42,29 +42,31 @@ def test_a_crawl_that_is_killed_leaves_nothing_half(tmp_path: Path, path: str) -
         with subprocess.Popen([*command, '--api', server.api], env=environment) as process:
             assert reached.wait(timeout=60)
             process.send_signal(signal.SIGKILL)
-        assert latest_kept(store) == ()
+        assert load_latest_candidates(store) == ()
         report = crawled(server, store, now=NOW)
     assert contents(report.folder) == contents(undisturbed.folder)
 
 
-def test_tables_that_a_kill_left_without_their_mark_are_not_there(tmp_path: Path) -> None:
+def test_crawl_tables_without_their_completion_mark_are_ignored(tmp_path: Path) -> None:
     with github(*many(2)) as server:
         report = crawled(server, tmp_path, now=NOW)
         (Path(report.folder) / 'crawl.json').unlink()
-        assert (stamps(tmp_path), latest_kept(tmp_path)) == ((), ())
+        assert (list_stamps(tmp_path), load_latest_candidates(tmp_path)) == ((), ())
         again = crawled(server, tmp_path, now=NOW)
     assert again.stamp == report.stamp
-    assert len(latest_kept(tmp_path)) == 2
+    assert len(load_latest_candidates(tmp_path)) == 2
 
 
-def test_a_crawl_in_an_object_store(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crawl_is_written_to_and_read_from_an_object_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with buckets.serving() as endpoint, github(*many(2)) as server:
         buckets.connect(endpoint, monkeypatch)
         bucket = buckets.new_bucket()
         first = crawl(options(server, bucket))
         server.world[2].stars = 7
         second = crawl(options(server, bucket))
-        assert stamps(bucket) == (first.stamp, second.stamp)
+        assert list_stamps(bucket) == (first.stamp, second.stamp)
         assert second.folder == f'{bucket}/crawls/{second.stamp}'
-        assert [one.github_id for one in latest_kept(bucket)] == [1]
-        assert len(read_repositories(bucket, second.stamp)) == 2
+        assert [one.github_id for one in load_latest_candidates(bucket)] == [1]
+        assert len(load_repositories(bucket, second.stamp)) == 2

@@ -15,7 +15,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from miners.discovery.github_replies import Patience
+from miners.discovery.github_replies import RetryLimits
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
 from tests.flows.crawling import crawled
@@ -29,7 +29,7 @@ from tests.github_server import Server
 
 ROOT = Path(__file__).parents[2]
 
-IMPATIENT = Patience(attempts=2, pause=0.01, secondary=0.01, timeout=1, refusals=2)
+IMPATIENT = RetryLimits(attempts=2, pause=0.01, secondary=0.01, timeout=1, refusals=2)
 
 FAULTS = {
     'calm': Fault(kind='status', times=0),
@@ -99,19 +99,19 @@ def test_no_failure_shows_a_token(
     assert (tmp_path / 'crawls').is_dir()
 
 
-def test_tokens_that_are_refused_are_not_shown(tmp_path: Path) -> None:
+def test_rejected_tokens_are_not_shown(tmp_path: Path) -> None:
     with github(budgets=Budgets(tokens=frozenset())) as server:
         told = attempt(server, tmp_path)
     assert 'none of the tokens' in told
     assert SECRET not in told
 
 
-def test_options_do_not_show_tokens(tmp_path: Path) -> None:
+def test_the_repr_of_crawl_options_shows_no_token(tmp_path: Path) -> None:
     with github() as server:
         assert SECRET not in f'{options(server, tmp_path, patience=QUICK)!r}'
 
 
-def test_the_command_crawls_and_shows_no_token(tmp_path: Path) -> None:
+def test_the_crawl_command_shows_and_stores_no_token(tmp_path: Path) -> None:
     store = tmp_path / 'store'
     command = [Path(sys.executable).parent / 'coevo', 'crawl', '--store', str(store)]
     with github(*many(1)) as server:
@@ -142,7 +142,7 @@ def test_the_command_crawls_and_shows_no_token(tmp_path: Path) -> None:
         (['--tokens', '/nonexistent'], 'one token a line'),
     ],
 )
-def test_bad_words_are_said_in_one_sentence(
+def test_invalid_crawl_arguments_are_reported_in_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],

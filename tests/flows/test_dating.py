@@ -12,7 +12,7 @@ from coevo.model.listener import Listener
 from coevo.storage import dates
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop
 from tests.flows.shops import opened
@@ -38,18 +38,20 @@ class Steps:
         """Release all of a store; the histories that were searched for it."""
         self.names.clear()
         listener = Listener(step=lambda step, done, total: self.names.add(step))
-        publish(ReleaseOptions(store=shop.folder / 'store', snapshot=shop.folder / name), listener)
+        publish_release(
+            ReleaseOptions(store=shop.folder / 'store', snapshot=shop.folder / name), listener
+        )
         return {step for step in self.names if step.startswith('history')}
 
 
-def test_a_release_of_what_was_mined_searches_no_history(shop: Shop) -> None:
+def test_a_release_of_mined_repositories_searches_no_history(shop: Shop) -> None:
     assert Steps().release(shop, 'first') == set()
     rows = shop.table('first', 'methods')
     assert {f'{row["contamination_date"]:%F}' for row in rows} == {'2024-01-20', '2024-02-03'}
     assert {row['contamination_basis'] for row in rows} == {'branches_only'}
 
 
-def test_a_store_without_dates_is_searched_once_for_the_same_bytes(shop: Shop) -> None:
+def test_a_store_without_dates_is_searched_once_and_gives_the_same_bytes(shop: Shop) -> None:
     assert Steps().release(shop, 'first') == set()
     shutil.rmtree(shop.folder / 'store' / 'dates')
     assert Steps().release(shop, 'second') == {'history (toy)'}
@@ -58,7 +60,7 @@ def test_a_store_without_dates_is_searched_once_for_the_same_bytes(shop: Shop) -
 
 
 @pytest.mark.parametrize('name', ['toy.wanted', 'toy.seen'])
-def test_a_damaged_file_of_dates_is_made_anew(shop: Shop, name: str) -> None:
+def test_a_damaged_dates_file_is_rebuilt(shop: Shop, name: str) -> None:
     (file,) = (shop.folder / 'store' / 'dates').glob(f'*/{name}')
     good = file.read_bytes()
     file.write_bytes(good[:-9] + b'123456789')
@@ -66,15 +68,15 @@ def test_a_damaged_file_of_dates_is_made_anew(shop: Shop, name: str) -> None:
     assert file.read_bytes() == good
 
 
-def test_a_run_that_was_killed_before_its_search_is_made_up_for(shop: Shop) -> None:
+def test_a_release_does_the_date_search_that_a_killed_run_missed(shop: Shop) -> None:
     store = Store(shop.folder / 'store')
-    assert not dates.is_open(store.place, NAME)
-    dates.begin(store.place, NAME)
+    assert not dates.is_unsearched(store.storage, NAME)
+    dates.mark_unsearched(store.storage, NAME)
     Steps().release(shop, 'first')
-    assert not dates.is_open(store.place, NAME)
+    assert not dates.is_unsearched(store.storage, NAME)
 
 
-def test_a_body_of_one_repository_is_dated_by_the_clone_of_another(
+def test_a_test_body_is_dated_by_the_clone_of_another_repository(
     shop: Shop, tmp_path: Path
 ) -> None:
     """Though that one was mined later."""

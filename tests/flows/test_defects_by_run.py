@@ -53,7 +53,9 @@ PASSING = {
 
 
 @pytest.mark.parametrize('kind', Defect)
-def test_a_defect_shows_as_its_kind_says(found: Mapping[Defect, StandingRow], kind: Defect) -> None:
+def test_each_injected_defect_has_the_effect_of_its_kind(
+    found: Mapping[Defect, SingleRevisionRow], kind: Defect
+) -> None:
     row = found[kind]
     assert row.defect is kind
     assert row.start_patch

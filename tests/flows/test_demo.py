@@ -13,11 +13,11 @@ import duckdb
 import pytest
 
 from coevo.command.main import main
-from coevo.model.labels import contradictions
+from coevo.model.labels import list_contradictions
 from coevo.model.words import Label
 from flows.demo import history
-from flows.demo.__main__ import is_told
-from flows.demo.comparison import differences
+from flows.demo.__main__ import has_runtime
+from flows.demo.comparison import list_differences
 from flows.demo.expected import ExpectedMethod
 from flows.demo.stories import STORIES
 from flows.demo.stories import Story
@@ -36,31 +36,31 @@ NOT_SHOWN = ('_timeout', '_infra', '_not_run')
 
 
 @each_story
-def test_its_commit_ids_are_constants(tmp_path: Path, story: Story) -> None:
-    commits = history.write(tmp_path / 'repository', story)
+def test_the_demo_has_constant_commit_ids(tmp_path: Path, story: Story) -> None:
+    commits = history.write_repository(tmp_path / 'repository', story)
     assert list(commits) == [step.subject for step in story.steps]
     assert commits[story.steps[-1].subject] == HEADS[story.name]
 
 
 @each_story
-def test_its_table_shows_every_label_twice(story: Story) -> None:
+def test_the_demo_table_shows_every_label_twice(story: Story) -> None:
     shown = Counter(method.label for method in story.methods if method.label)
     assert all(shown[label] >= 2 for label in Label), shown
 
 
 @each_story
-def test_its_table_shows_every_contradiction_and_either_kind_of_flake(story: Story) -> None:
+def test_the_demo_table_shows_every_contradiction_and_both_kinds_of_flake(story: Story) -> None:
     shown = {method.reason for method in story.methods}
-    assert {one for one in contradictions() if not one.endswith(NOT_SHOWN)} <= shown
+    assert {one for one in list_contradictions() if not one.endswith(NOT_SHOWN)} <= shown
     assert {'flaky', 'order_dependent', 'no_source_change', 'not_sampled'} <= shown
 
 
-def test_a_wrong_label_shows_as_a_difference() -> None:
+def test_a_wrong_label_is_listed_as_a_difference() -> None:
     right = ExpectedMethod(step='s', test='T#a', label=Label.RETIRED)
     wrong = ExpectedMethod(step='s', test='T#a', label=Label.OBSOLETE)
-    assert differences([right], [right]) == ()
-    assert differences([right], [wrong]) == ('+ s: T#a: obsolete', '- s: T#a: retired')
-    assert differences([], [right, right]) == ('+ s: T#a: retired',) * 2
+    assert list_differences([right], [right]) == ()
+    assert list_differences([right], [wrong]) == ('+ s: T#a: obsolete', '- s: T#a: retired')
+    assert list_differences([], [right, right]) == ('+ s: T#a: retired',) * 2
 
 
 # A fresh machine has one interpreter, the one that runs this; no other may be needed.
@@ -82,7 +82,7 @@ def demo(
 ) -> tuple[Story, str, Path]:
     """A story, what its demo printed, and the folder that it wrote. Its table is of labels alone."""
     story: Story = request.param
-    if not is_told(story):
+    if not has_runtime(story):
         pytest.skip(f'there is nothing here that runs {story.language}')
     folder = tmp_path_factory.mktemp('demo')
     done = subprocess.run(
@@ -104,7 +104,7 @@ def demo(
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-def test_mining_it_gives_its_table(demo: tuple[Story, str, Path]) -> None:
+def test_mining_the_demo_gives_the_expected_table(demo: tuple[Story, str, Path]) -> None:
     story, printed, _ = demo
     assert f'All {len(story.methods)} test methods came out as expected.' in printed
     for loss in story.losses:
@@ -113,7 +113,7 @@ def test_mining_it_gives_its_table(demo: tuple[Story, str, Path]) -> None:
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-def test_its_snapshot_holds_what_has_a_label(demo: tuple[Story, str, Path]) -> None:
+def test_the_demo_snapshot_holds_the_methods_with_a_label(demo: tuple[Story, str, Path]) -> None:
     story, _, folder = demo
     methods = folder / story.folder / 'snapshot/data/methods'
     rows = duckdb.sql(
@@ -124,7 +124,7 @@ def test_its_snapshot_holds_what_has_a_label(demo: tuple[Story, str, Path]) -> N
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-def test_the_first_pages_show_what_it_gives(
+def test_the_first_pages_show_the_output_of_the_demo(
     demo: tuple[Story, str, Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.crawling.crawls import latest_kept
-from flows.crawling.crawls import stamps
+from flows.crawling.crawls import list_stamps
+from flows.crawling.crawls import load_latest_candidates
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.candidates import CandidateReason
 from tests.flows.crawling import crawled
@@ -39,12 +39,12 @@ def test_each_repository_is_kept_or_dropped_for_a_reason(tmp_path: Path) -> None
         'ada/closed': CandidateReason.LICENCE_NOT_ACCEPTED,
     }
     assert report.proven
-    (kept,) = latest_kept(tmp_path)
+    (kept,) = load_latest_candidates(tmp_path)
     assert (kept.repo, kept.github_id) == ('ada/good', 1)
     assert kept.clone_url == f'{server.api}/git/ada/good.git'
 
 
-def test_tam_eval_asks_for_two_contributors_and_a_push_after_2020(tmp_path: Path) -> None:
+def test_tam_eval_requires_two_contributors_and_a_push_after_2020(tmp_path: Path) -> None:
     hosted = [
         Hosted(id=1, owner='ada', name='good', stars=40, license='MIT', contributors=2),
         Hosted(id=2, owner='ada', name='alone', stars=40, license='Apache-2.0', contributors=1),
@@ -61,17 +61,17 @@ def test_tam_eval_asks_for_two_contributors_and_a_push_after_2020(tmp_path: Path
     }
 
 
-def test_a_crawl_changes_no_earlier_one_and_comes_after_it(tmp_path: Path) -> None:
+def test_a_crawl_leaves_earlier_crawls_unchanged_and_is_listed_after_them(tmp_path: Path) -> None:
     with github(Hosted(id=1, owner='ada', name='a')) as server:
         first = crawled(server, tmp_path)
         before = {path.name: path.read_bytes() for path in Path(first.folder).iterdir()}
         second = crawled(server, tmp_path)
     assert {path.name: path.read_bytes() for path in Path(first.folder).iterdir()} == before
-    assert stamps(tmp_path) == (first.stamp, second.stamp)
+    assert list_stamps(tmp_path) == (first.stamp, second.stamp)
 
 
 @pytest.mark.parametrize('gone', ['pom', 'pom_and_push'])
-def test_a_pom_that_goes_is_noticed(tmp_path: Path, gone: str) -> None:
+def test_a_removed_pom_drops_the_repository(tmp_path: Path, gone: str) -> None:
     with github(Hosted(id=1, owner='ada', name='a')) as server:
         crawled(server, tmp_path)
         server.world[1].files = ('README.md',)
@@ -79,10 +79,10 @@ def test_a_pom_that_goes_is_noticed(tmp_path: Path, gone: str) -> None:
             server.world[1].pushed_at = '2026-02-02T00:00:00Z'
         report = crawled(server, tmp_path)
     assert rows(report)[1].reason is CandidateReason.NO_BUILD_FILE
-    assert latest_kept(tmp_path) == ()
+    assert load_latest_candidates(tmp_path) == ()
 
 
-def test_an_unchanged_month_costs_the_search_alone(tmp_path: Path) -> None:
+def test_a_crawl_without_changes_spends_only_search_requests(tmp_path: Path) -> None:
     hosted = [
         Hosted(id=1, owner='ada', name='maven', license='MIT'),
         Hosted(id=2, owner='ada', name='gradle', license='MIT', files=('build.gradle',)),

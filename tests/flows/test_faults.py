@@ -40,7 +40,9 @@ def undisturbed(stage: Stage) -> Chain:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('kind', CHOSEN)
-def test_what_a_fault_leaves_does_not_show(stage: Stage, undisturbed: Chain, kind: str) -> None:
+def test_a_run_after_a_fault_gives_the_same_result_as_an_undisturbed_one(
+    stage: Stage, undisturbed: Chain, kind: str
+) -> None:
     chain = Chain(stage=stage, folder=stage.folder / kind)
     chain.folder.mkdir()
     done = KINDS[kind](chain, random.Random(kind))

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests import projects
 from tests.projects import QUICK
 from tests.projects import Mined
@@ -94,19 +94,19 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
-    assert list(verify(folder)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
 def judged(found: Mined, released: Path, start: str, *methods: str) -> SuiteResult:
     sql = 'SELECT task_id FROM tasks WHERE start_builder = ?'
-    ((task_id,),) = snapshot.open(released).execute(sql, [start]).fetchall()
+    ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [start]).fetchall()
     (old,) = projects.junit('TillTest', MANY, FEW, TAXES).values()
     (text,) = projects.junit('TillTest', *methods).values()
-    patch = file_patch(PATH, None if start == 'absent' else old.encode(), text.encode())
+    patch = make_file_patch(PATH, None if start == 'absent' else old.encode(), text.encode())
     evaluation = evaluate(
-        Options(
+        EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch.encode())],
             store=found.store,
@@ -118,9 +118,13 @@ def judged(found: Mined, released: Path, start: str, *methods: str) -> SuiteResu
     return row
 
 
-def test_the_whole_file_counts_whatever_its_types_are(found: Mined, released: Path) -> None:
+def test_adequacy_covers_the_whole_file_whatever_types_it_declares(
+    found: Mined, released: Path
+) -> None:
     sql = 'SELECT start_builder, focus[1].kind, start_adequacy, gold_adequacy FROM tasks ORDER BY 1'
-    absent, as_is, injected, older, removed = snapshot.open(released).execute(sql).fetchall()
+    absent, as_is, injected, older, removed = (
+        snapshot.open_snapshots(released).execute(sql).fetchall()
+    )
     assert (absent[:3], as_is[:2]) == (('absent', 'file', None), ('as_is', 'file'))
     gold = absent[3]
     assert as_is[2:] == (gold, gold)
@@ -144,8 +148,6 @@ def test_a_suite_that_adds_tests_covers_more_than_its_start(found: Mined, releas
     assert row.adequacy.lines == row.start_adequacy.lines == row.adequacy.covered_lines
 
 
-def test_gold_is_worth_at_its_judging_what_it_was_worth_when_mined(
-    found: Mined, released: Path
-) -> None:
+def test_gold_has_the_same_adequacy_when_graded_as_when_mined(found: Mined, released: Path) -> None:
     row = judged(found, released, 'absent', MANY, FEW, TAXES)
     assert (row.outcome, row.adequacy) == ('success', row.gold_adequacy)

@@ -16,7 +16,7 @@ from flows.forecast import BUSY
 from flows.forecast import REPOSITORY_SECONDS
 from flows.forecast import RUN_SECONDS
 from flows.forecast import Machines
-from flows.forecast import forecast
+from flows.forecast import forecast_costs
 from tests import segments
 from tests.flows.crawling import crawled
 from tests.flows.crawling import github
@@ -24,7 +24,7 @@ from tests.flows.crawling import many
 from tests.flows.test_candidates import validated
 
 
-def test_it_is_told_by_what_was_measured(
+def test_the_forecast_is_computed_from_measured_pairs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Four pairs of one repository, of 1.5 CPU s each; two more that are valid wait for the backfill."""
@@ -35,7 +35,7 @@ def test_it_is_told_by_what_was_measured(
         crawled(server, folder)
     for name in ('ada/r1', 'ada/r2'):
         validated(folder, name)
-    found = forecast(store, folder, Machines(count=2, cores=4))
+    found = forecast_costs(store, folder, Machines(count=2, cores=4))
     assert found is not None
     assert (found.measured.pairs, found.measured.pair_seconds) == (4, 1.5)
     assert found.measured.clone_bytes is None  # none lies here
@@ -47,10 +47,10 @@ def test_it_is_told_by_what_was_measured(
     assert found.month.repositories == 3
     assert found.month.pairs == pytest.approx(3 * 4 / 3)  # four in the last three months
 
-    (partition,) = store.partitions()
+    (partition,) = store.list_partitions()
     late = datetime(2025, 1, 1, tzinfo=UTC)  # a year without a commit
-    store.write_walk(partition, dataclasses.replace(store.walk(partition), reached=late))
-    quiet = forecast(store, folder, Machines(count=2, cores=4))
+    store.write_walk(partition, dataclasses.replace(store.load_walk(partition), reached=late))
+    quiet = forecast_costs(store, folder, Machines(count=2, cores=4))
     assert quiet is not None
     assert (quiet.month.pairs, quiet.month.cpu_hours) == (0, 0)
 
@@ -60,6 +60,8 @@ def test_it_is_told_by_what_was_measured(
     assert 'backfill: 2 repositories, 8 pairs, 0.0 CPU hours, 0.0 hours on 2 x 4 cores' in told
 
 
-def test_nothing_tells_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_forecast_of_an_empty_store_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(['forecast', '--store', str(tmp_path)]) == 2
     assert 'mine a few repositories first' in capsys.readouterr().err

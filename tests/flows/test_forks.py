@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.projects import junit
 from tests.projects import options
 from tests.projects import pom
@@ -44,7 +44,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, path in (('upstream/shop', upstream), ('fork/shop', fork)):
         report = mine(dataclasses.replace(options(path, folder / 'store'), name=name))
         assert not report.failures
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder / 'snapshot'
 
 
@@ -53,7 +53,7 @@ def rows(snapshot: Path, table: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_both_pairs_are_one_task(snapshot: Path) -> None:
+def test_the_pairs_of_a_fork_and_its_upstream_become_one_task(snapshot: Path) -> None:
     fork, upstream = sorted(rows(snapshot, 'pairs'), key=lambda row: row['repo'])
     (task,) = rows(snapshot, 'tasks')
     assert (task['repo'], task['track']) == ('fork/shop', 'update')  # of equal dates the first name
@@ -64,10 +64,10 @@ def test_both_pairs_are_one_task(snapshot: Path) -> None:
     assert {row['family'] for row in rows(snapshot, 'repositories')} == {'fork/shop'}
 
 
-def test_they_have_the_licence_of_their_pom(snapshot: Path) -> None:
+def test_a_fork_and_its_upstream_have_the_licence_of_their_pom(snapshot: Path) -> None:
     for table in ('pairs', 'repositories', 'tasks'):
         assert {row['license'] for row in rows(snapshot, table)} == {'Apache-2.0'}
 
 
-def test_the_snapshot_is_good(snapshot: Path) -> None:
-    assert verify(snapshot) == []
+def test_a_snapshot_with_a_fork_passes_verification(snapshot: Path) -> None:
+    assert verify_snapshot(snapshot) == []

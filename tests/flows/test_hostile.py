@@ -96,7 +96,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, patience: None) -> Mined:
     return mined(write(folder / 'repository', [first, second]), folder / 'store')
 
 
-def test_what_does_not_pass_has_no_label(hostile: Mined) -> None:
+def test_a_hostile_test_that_does_not_pass_gets_no_label(hostile: Mined) -> None:
     """Deaths are errors, a forged report or event changes nothing, a loop is a time-out."""
     assert Counter(drop.reason for drop in hostile.drops if drop.stage is Stage.LABEL) == {
         'tnew_cnew_error': 4,
@@ -112,7 +112,9 @@ def test_what_does_not_pass_has_no_label(hostile: Mined) -> None:
         *('leavesThreads', 'leavesProcesses'),
     ],
 )
-def test_what_passes_is_decided_whatever_its_neighbours_do(hostile: Mined, name: str) -> None:
+def test_a_passing_test_gets_its_label_whatever_its_neighbours_do(
+    hostile: Mined, name: str
+) -> None:
     row = hostile.method(name)
     assert (row.tnew_cnew, row.tnew_cold) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert row.label is Label.GENERATION
@@ -120,19 +122,19 @@ def test_what_passes_is_decided_whatever_its_neighbours_do(hostile: Mined, name:
     assert (row.tnew_cnew_runs or 0) >= 3
 
 
-def test_a_death_is_known_by_its_exit_status(hostile: Mined) -> None:
+def test_a_died_test_process_is_recorded_by_its_exit_status(hostile: Mined) -> None:
     """exits, halts and forges end with 0, killsEverything by a signal."""
     signatures = Counter(row.signature for row in hostile.cells if row.outcome is Outcome.ERROR)
     assert set(signatures) == {'exit:0', 'exit:137'}
 
 
-def test_who_loses_the_jvm_to_a_neighbour_is_run_again_alone(hostile: Mined) -> None:
+def test_a_test_that_loses_its_jvm_to_a_neighbour_is_run_again_alone(hostile: Mined) -> None:
     """`exits` comes before `good`, and `loops` after it: no batch ever got to it."""
     found = hostile.runs(hostile.method('good').method_id, Cell.TNEW_CNEW)
     assert found == [('alone', 'pass')] * 3
 
 
-def test_nothing_stays(hostile: Mined, work: Path) -> None:
+def test_hostile_tests_leave_no_process_and_no_file(hostile: Mined, work: Path) -> None:
     """No process sees the run's folder, which is empty; the store holds all and nothing half."""
     assert not processes_that_see(work)
     assert not list(work.iterdir())
@@ -190,14 +192,14 @@ def test_builds_that_hang_fill_the_disk_or_fork_are_unbuildable(builds: Mined) -
     assert not builds.report.failures
 
 
-def test_a_build_after_one_that_misbehaved_is_as_good_as_ever(builds: Mined) -> None:
+def test_a_build_after_a_hostile_build_succeeds(builds: Mined) -> None:
     """Also where a full disk and a process were left behind, as far as a builder lives on."""
     assert built(builds)[1::2] == ['built'] * 4
     signatures = {row.signature or '' for row in builds.cells}
     assert not [text for text in signatures if 'No space left' in text]
 
 
-def test_nothing_of_the_builds_stays(builds: Mined, work: Path) -> None:
+def test_hostile_builds_leave_no_process_and_no_file(builds: Mined, work: Path) -> None:
     assert not processes_that_see(work)
     assert not list(work.iterdir())
     assert mined_again(builds) == 0

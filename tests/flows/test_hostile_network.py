@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.downloads import Downloads
+from coevo.languages.java.tools.downloads import ArtifactDownloads
 from flows.pipeline import mine
 from tests.projects import junit
 from tests.projects import mined
@@ -22,7 +22,7 @@ NOWHERE = """<dependencies><dependency><groupId>org.example.coevo</groupId>
     <artifactId>nowhere</artifactId><version>1</version></dependency>"""
 
 
-def test_a_pair_is_not_decided_while_libraries_cannot_be_fetched(
+def test_a_pair_stays_undecided_while_its_libraries_cannot_be_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = '    public static int last() {{ return {}; }}\n'
@@ -34,8 +34,8 @@ def test_a_pair_is_not_decided_while_libraries_cannot_be_fetched(
             **junit('TillTest', 'rings: assertEquals(2, Till.last());'),
         },
     ]
-    assert Downloads.__init__.__kwdefaults__ is not None
-    monkeypatch.setitem(Downloads.__init__.__kwdefaults__, 'pause', 0.01)
+    assert ArtifactDownloads.__init__.__kwdefaults__ is not None
+    monkeypatch.setitem(ArtifactDownloads.__init__.__kwdefaults__, 'pause', 0.01)
     repository = write(tmp_path / 'repository', steps)
     with socket.socket() as refusing:
         refusing.bind(('127.0.0.1', 0))  # nobody listens there

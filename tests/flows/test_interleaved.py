@@ -9,16 +9,16 @@ import pytest
 
 import coevo
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.model.words import Walk
 from coevo.snapshots.identification import IdentificationStudy
-from coevo.snapshots.identification import labelled
-from coevo.snapshots.query import Question
-from coevo.snapshots.query import query
-from coevo.snapshots.snapshot import attach
-from coevo.snapshots.verification import verify
+from coevo.snapshots.identification import build_identification_table
+from coevo.snapshots.query import SnapshotQuery
+from coevo.snapshots.query import run_query
+from coevo.snapshots.snapshot import attach_snapshots
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.repos import commit
 from tests.repos import init
@@ -48,7 +48,7 @@ def snapshot(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     commit(repo, 'merge', {**LEFT, **RIGHT}, date=hour(4), parents=[left, right])
     found = toys.mined(repo, folder / 'store', walk=Walk.STATES)
     assert [pair.old_is_ancestor for pair in found.pairs].count(False) == 1
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder / 'snapshot'
 
 
@@ -56,11 +56,11 @@ def names(found: tuple[Assignment, ...]) -> list[str]:
     return sorted(name for one in found for name in one.task.test_methods)
 
 
-def test_the_snapshot_is_good(snapshot: Path) -> None:
-    assert verify(snapshot) == []
+def test_a_snapshot_with_interleaved_pairs_passes_verification(snapshot: Path) -> None:
+    assert verify_snapshot(snapshot) == []
 
 
-def test_rows_say_that_nobody_made_the_change(snapshot: Path) -> None:
+def test_rows_of_interleaved_pairs_say_that_old_is_no_ancestor_of_new(snapshot: Path) -> None:
     """The test of the left branch seems to go with its code, and to come again with the merge."""
     rows = (
         coevo.open(snapshot)
@@ -74,31 +74,35 @@ def test_rows_say_that_nobody_made_the_change(snapshot: Path) -> None:
     }
 
 
-def test_tasks_of_such_pairs_have_to_be_asked_for(snapshot: Path) -> None:
-    every = assignments(snapshot, interleaved=True)
+def test_tasks_of_interleaved_pairs_are_loaded_only_on_request(snapshot: Path) -> None:
+    every = load_assignments(snapshot, interleaved=True)
     assert names(every) == ['BellTest#rings', 'HornTest#blows']
-    assert names(assignments(snapshot)) == ['BellTest#rings']
+    assert names(load_assignments(snapshot)) == ['BellTest#rings']
     (blows,) = (one for one in every if one.task.test_methods == ('HornTest#blows',))
     assert blows.task.old_is_ancestor is False
-    assert names(assignments(snapshot, {blows.task_id})) == ['HornTest#blows']
+    assert names(load_assignments(snapshot, {blows.task_id})) == ['HornTest#blows']
 
 
-def test_the_summary_leaves_them_out_and_says_so(
+def test_the_query_summary_leaves_interleaved_pairs_out_and_says_so(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query((snapshot,), Question(format='csv'))
+    run_query((snapshot,), SnapshotQuery(format='csv'))
     printed = capsys.readouterr()
     assert [line.split(',')[:4] for line in printed.out.splitlines()[1:]] == [
         ['states', 'generation', 'generation', '2']
     ]
     assert 'left out of the summary: 2 methods whose old revision is no ancestor' in printed.err
-    query((snapshot,), Question(sql='SELECT count(*) FROM methods', format='csv'))
+    run_query((snapshot,), SnapshotQuery(sql='SELECT count(*) FROM methods', format='csv'))
     printed = capsys.readouterr()
     assert (printed.out.split(), printed.err) == (['count_star()', '4'], '')
 
 
-def test_identification_leaves_them_out_by_that_reason(snapshot: Path) -> None:
-    connection = labelled(attach((snapshot,)), IdentificationStudy(walk=Walk.STATES))
+def test_identification_leaves_interleaved_pairs_out_with_a_reason_of_their_own(
+    snapshot: Path,
+) -> None:
+    connection = build_identification_table(
+        attach_snapshots((snapshot,)), IdentificationStudy(walk=Walk.STATES)
+    )
     sql = 'SELECT test_method, left_out FROM identification ORDER BY ALL'
     assert connection.execute(sql).fetchall() == [
         ('blows', 'old_is_no_ancestor'),

@@ -36,7 +36,7 @@ def undisturbed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest.mark.parametrize(
     'moment', [pytest.param(moment, marks=pytest.mark.slow) for moment in (0, 1, 2)]
 )
-def test_a_kill_and_another_run_give_the_same_bytes(
+def test_a_run_after_a_killed_run_gives_the_same_bytes(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int
 ) -> None:
     store = tmp_path / 'store'
@@ -59,7 +59,7 @@ def test_a_kill_and_another_run_give_the_same_bytes(
         pytest.param(0, signal.SIGINT, marks=pytest.mark.slow),
     ],
 )
-def test_ctrl_c_leaves_a_store_that_goes_on(
+def test_an_interrupted_run_leaves_a_store_that_a_later_run_completes(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path, moment: int, what: int
 ) -> None:
     store = tmp_path / 'store'
@@ -79,7 +79,9 @@ def test_ctrl_c_leaves_a_store_that_goes_on(
 
 @pytest.mark.jvm
 @pytest.mark.slow
-def test_two_runs_at_once(repository: Path, undisturbed: Path, work: Path, tmp_path: Path) -> None:
+def test_the_second_of_two_simultaneous_runs_is_refused(
+    repository: Path, undisturbed: Path, work: Path, tmp_path: Path
+) -> None:
     """Whichever comes first to the partition mines it; the other says so and touches nothing."""
     store = tmp_path / 'store'
     with start(repository, store, work) as one, start(repository, store, work) as other:

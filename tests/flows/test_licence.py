@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from flows.licence import spdx_of
+from flows.licence import find_spdx_expression
 from tests.repos import commit
 from tests.repos import init
 
@@ -46,7 +46,7 @@ def pom(*licences: tuple[str, str]) -> str:
 def licence(folder: Path, files: dict[str, str | bytes | None]) -> str | None:
     repo = init(folder / 'repo')
     rev = commit(repo, 'x', {'README': 'x', **files})
-    return spdx_of(Repository(repo / '.git'), rev)
+    return find_spdx_expression(Repository(repo / '.git'), rev)
 
 
 FILES: dict[str, tuple[dict[str, str | bytes | None], str | None]] = {
@@ -92,12 +92,14 @@ FILES: dict[str, tuple[dict[str, str | bytes | None], str | None]] = {
 
 
 @pytest.mark.parametrize('name', FILES)
-def test_the_licence_of_a_revision(tmp_path: Path, name: str) -> None:
+def test_the_licence_is_recognised_in_each_form_that_projects_use(
+    tmp_path: Path, name: str
+) -> None:
     files, found = FILES[name]
     assert licence(tmp_path, files) == found
 
 
-def test_it_is_that_of_the_revision(tmp_path: Path) -> None:
+def test_the_licence_is_read_from_the_given_revision(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     revs = [
         commit(repo, 'none', {'README': 'x'}),
@@ -105,4 +107,4 @@ def test_it_is_that_of_the_revision(tmp_path: Path) -> None:
         commit(repo, 'Apache', {'LICENSE': APACHE}),
     ]
     repository = Repository(repo / '.git')
-    assert [spdx_of(repository, rev) for rev in revs] == [None, 'MIT', 'Apache-2.0']
+    assert [find_spdx_expression(repository, rev) for rev in revs] == [None, 'MIT', 'Apache-2.0']

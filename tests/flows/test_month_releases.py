@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop
 from tests.flows.shops import opened
@@ -25,7 +25,7 @@ from tests.repos import git
         ('../up', (), "'../up' is no month: write it as 2024-06"),
     ],
 )
-def test_what_is_no_month_of_the_store(
+def test_a_release_of_a_month_the_store_cannot_make_is_refused(
     shop: Shop,
     month: str,
     more: tuple[str, ...],
@@ -38,7 +38,9 @@ def test_what_is_no_month_of_the_store(
     assert not (shop.folder / 'store' / 'months').exists()
 
 
-def test_a_month_is_cut_at_its_end(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_month_release_holds_only_commits_until_the_end_of_the_month(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert shop.release('first', '2024-01') == 0
     assert f'{NAME}' in (told := capsys.readouterr().out)
     assert '1 tasks are new' in told
@@ -47,7 +49,7 @@ def test_a_month_is_cut_at_its_end(shop: Shop, capsys: pytest.CaptureFixture[str
     january = git(shop.repository, 'rev-parse', 'main~1')
     assert (walk['head'], walk['commits_visited'], walk['commits_kept']) == (january, 2, 1)
     assert walk['cutoff'] == '2024-01-31T23:59:59.999999+00:00'
-    assert verify(shop.folder / 'first') == []
+    assert verify_snapshot(shop.folder / 'first') == []
 
     previous = ('--previous', str(shop.folder / 'first'))
     assert shop.release('second', '2024-02', '--reached', '2024-02-29', *previous) == 0
@@ -56,7 +58,7 @@ def test_a_month_is_cut_at_its_end(shop: Shop, capsys: pytest.CaptureFixture[str
     assert shop.manifest('second')['news'] == news
 
 
-def test_what_is_mined_later_comes_with_the_next_month(
+def test_pairs_mined_after_a_month_release_enter_the_next_month(
     toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Though it was committed before, on a branch that was merged late."""
@@ -88,7 +90,7 @@ def at(day: str) -> dict[str, str]:
     return {'GIT_AUTHOR_DATE': f'{day}T00:00:00Z', 'GIT_COMMITTER_DATE': f'{day}T00:00:00Z'}
 
 
-def test_a_refused_release_fixes_no_month(shop: Shop) -> None:
+def test_a_refused_release_does_not_fix_the_content_of_its_month(shop: Shop) -> None:
     """Another snapshot has the name: the month can still be made of what is mined by then."""
     assert shop.release('taken', '2024-01') == 0
     shutil.rmtree(shop.folder / 'store' / 'months')
@@ -96,7 +98,9 @@ def test_a_refused_release_fixes_no_month(shop: Shop) -> None:
     assert list((shop.folder / 'store').glob('months/*')) == []
 
 
-def test_a_month_whose_segments_are_gone(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_released_month_whose_segments_are_gone_is_refused(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert shop.release('first', '2024-01') == 0
     for merged in (shop.folder / 'store').rglob('segments.coevo'):
         merged.unlink()

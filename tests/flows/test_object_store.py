@@ -11,8 +11,8 @@ import pytest
 
 import coevo
 from coevo.storage.place import Url
-from coevo.storage.place import on_disk
-from coevo.storage.places import place_of
+from coevo.storage.place import find_local_folder
+from coevo.storage.places import open_place
 from flows import pipeline
 from tests.flows.mining_runs import different
 from tests.flows.mining_runs import gone
@@ -56,13 +56,13 @@ def run(*words: str | Path, work: Path) -> str:
 
 
 def segments(bucket: Url) -> int:
-    names = [entry.name for entry in place_of(bucket).entries('partitions')]
+    names = [entry.name for entry in open_place(bucket).list_files('partitions')]
     return sum(name.endswith('.segment') for name in names)
 
 
 def download(snapshot: Url, folder: Path) -> Path:
-    place = place_of(snapshot)
-    for entry in place.entries(''):
+    place = open_place(snapshot)
+    for entry in place.list_files(''):
         found = place.read(entry.name)
         assert found is not None
         (folder / entry.name).parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def download(snapshot: Url, folder: Path) -> Path:
 @pytest.mark.jvm
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_killed_run_into_a_bucket_ends_as_an_undisturbed_one_into_a_folder(
+def test_a_resumed_run_into_a_bucket_gives_the_snapshot_of_a_run_into_a_folder(
     bucket: Url, work: Path, tmp_path: Path
 ) -> None:
     """Released on another machine, which has no clone yet."""
@@ -104,7 +104,7 @@ def test_a_killed_run_into_a_bucket_ends_as_an_undisturbed_one_into_a_folder(
     assert coevo.open(snapshot).execute('SELECT count(*) FROM pairs').fetchone() == (PAIRS,)
 
 
-def test_clones_of_a_bucket_lie_on_this_machine() -> None:
-    assert on_disk(Url('s3://one/a/b')).parent.name == 'stores'
-    assert on_disk(Url('s3://one/a/b')) != on_disk(Url('s3://one/a+b'))
-    assert on_disk(Path('store')) == Path('store')
+def test_clones_of_a_bucket_store_lie_in_a_local_folder_of_their_own() -> None:
+    assert find_local_folder(Url('s3://one/a/b')).parent.name == 'stores'
+    assert find_local_folder(Url('s3://one/a/b')) != find_local_folder(Url('s3://one/a+b'))
+    assert find_local_folder(Path('store')) == Path('store')

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from tests.flows.mining_runs import OF_TOYS
 from tests.flows.mining_runs import different
@@ -46,12 +46,14 @@ def withdraw(shop: Shop, *words: str) -> int:
     return main(['withdraw', *words, '--store', str(shop.folder / 'store')])
 
 
-def test_mined_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mining_again_replaces_every_segment_but_no_released_month(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with known_toy():
         shop = opened(tmp_path)
         assert shop.release('first', '2024-01') == 0
         store = Store(shop.folder / 'store')
-        before = store.keys(OF_TOYS)
+        before = store.list_keys(OF_TOYS)
         for words, told in (
             (('--again',), '2 mined now, 0 known before'),
             ((), '0 mined now, 2 known before'),
@@ -59,12 +61,12 @@ def test_mined_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             capsys.readouterr()
             assert shop.mine(*words) == 0
             assert told in capsys.readouterr().out
-        assert len(store.keys(OF_TOYS) - before) == 2
-        counts = {segment.key for segment in store.segments(OF_TOYS)}
+        assert len(store.list_keys(OF_TOYS) - before) == 2
+        counts = {segment.key for segment in store.load_segments(OF_TOYS)}
         assert counts.isdisjoint(before)  # what came out last is what counts
 
         # a run that breaks off has asked already, and the next one, whoever starts it, does the rest
-        walk = store.walk(OF_TOYS)
+        walk = store.load_walk(OF_TOYS)
         (one, number), *_ = walk.again
         store.write_walk(OF_TOYS, dataclasses.replace(walk, again=((one, number + 1),)))
         assert shop.mine() == 0
@@ -76,14 +78,16 @@ def test_mined_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize('kind', ['repository', 'pair', 'task'])
-def test_withdrawn(shop: Shop, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_withdrawn_repository_pair_or_task_is_left_out_from_the_next_month(
+    shop: Shop, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (task,) = shop.table('first', 'tasks')
     id_ = {'repository': NAME, 'pair': task['pair_id'], 'task': task['task_id']}[kind]
     reason = ('--reason', ' its  owners asked\n')
     assert withdraw(shop, f'--{kind}', id_, *reason) == 0
     assert f'{kind} {id_} is left out of releases from the next month on' in capsys.readouterr().out
     assert second(shop) == 0
-    assert verify(shop.folder / 'second') == []
+    assert verify_snapshot(shop.folder / 'second') == []
     (row,) = shop.table('second', 'withdrawn')
     assert (row['table'], row['id'], row['month']) == ('tasks', task['task_id'], '2024-02')
     assert row['reason'].endswith('withdrawn: its owners asked')
@@ -107,7 +111,7 @@ def test_withdrawn(shop: Shop, kind: str, capsys: pytest.CaptureFixture[str]) ->
         (('--reason', 'x'), '--repository --pair --task'),
     ],
 )
-def test_what_cannot_be_withdrawn(
+def test_a_withdrawal_with_invalid_arguments_is_refused(
     first: Shop, words: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert withdraw(first, *words) == 2
@@ -115,7 +119,9 @@ def test_what_cannot_be_withdrawn(
     assert not (first.folder / 'store' / 'withdrawals').exists()
 
 
-def test_run_again_of_one_repository(first: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reverify_runs_the_labels_of_one_repository(
+    first: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ('reverify', '--store', str(first.folder / 'store'), '--sample', '1', '--repository')
     assert main([*words, 'no/body']) == 2
     assert "holds nothing of 'no/body'" in capsys.readouterr().err
@@ -123,7 +129,9 @@ def test_run_again_of_one_repository(first: Shop, capsys: pytest.CaptureFixture[
     assert '1 of 2 labels drawn: 1 hold' in capsys.readouterr().out
 
 
-def test_its_status(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_the_pairs_the_cost_and_the_next_step_of_a_repository(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ('status', '--store', str(shop.folder / 'store'))
     assert main(words) == 0
     told = capsys.readouterr().out
@@ -135,7 +143,7 @@ def test_its_status(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     assert 'CPU seconds: ' in told
     assert 'next: nothing until it has new commits' in told
     store = Store(shop.folder / 'store')
-    walk = store.walk(OF_TOYS)
+    walk = store.load_walk(OF_TOYS)
     store.write_walk(
         OF_TOYS, dataclasses.replace(walk, drops=(), pairs=(*walk.pairs, ('f' * 40, 'f' * 16)))
     )

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.families import Defect
 from coevo.model.standing_rows import StandingRow
-from flows.standing.injected import kinds
+from flows.standing.injected import order_defects
 from tests.coevo.languages.python.shops import PROJECT
 from tests.flows.injected_files import injected_rows
 from tests.flows.injected_files import names_by_kind
@@ -74,7 +74,9 @@ PASSING = {
 
 
 @pytest.mark.parametrize('kind', PLACED)
-def test_a_defect_shows_as_its_kind_says(found: Mapping[Defect, StandingRow], kind: Defect) -> None:
+def test_each_injected_defect_has_the_effect_of_its_kind(
+    found: Mapping[Defect, SingleRevisionRow], kind: Defect
+) -> None:
     row = found[kind]
     assert row.defect is kind
     assert row.start_patch
@@ -86,9 +88,9 @@ def test_a_defect_shows_as_its_kind_says(found: Mapping[Defect, StandingRow], ki
     assert row.start_adequacy.killed <= row.adequacy.killed
 
 
-def test_a_test_that_is_declared_twice_is_no_defect_of_python(
-    found: Mapping[Defect, StandingRow],
+def test_a_test_declared_twice_is_replaced_by_the_next_kind_in_python(
+    found: Mapping[Defect, SingleRevisionRow],
 ) -> None:
     """The next kind by lot is put in instead."""
     row = found[Defect.DUPLICATE_ENTITY]
-    assert row.defect is kinds(row.test_file)[1]
+    assert row.defect is order_defects(row.test_file)[1]

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests import projects
 from tests.coevo.languages.python.shops import PROJECT
 from tests.projects import QUICK
@@ -104,41 +104,43 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
-    assert list(verify(folder)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
-def test_a_class_and_a_module_are_different_focuses(released: Path) -> None:
+def test_a_class_task_focuses_on_the_class_and_a_file_task_on_the_module(released: Path) -> None:
     sql = """SELECT family, start_builder, test_file, focus[1].declaration, focus[1].start_line,
         focus[1].end_line FROM tasks WHERE start_builder = 'absent' ORDER BY ALL"""
-    assert snapshot.open(released).execute(sql).fetchall() == [
+    assert snapshot.open_snapshots(released).execute(sql).fetchall() == [
         ('class', 'absent', PATH, 'till.Till', 1, 12),
         ('file', 'absent', 'tests/test_bill.py', 'bill', 1, 5),
         ('file', 'absent', PATH, 'till', 1, 18),
     ]
 
 
-def test_a_file_whose_passes_no_observer_believes_is_no_task(found: Mined) -> None:
-    drops = [drop for drop in found.drops if drop.reason == 'pass_doubted']
-    assert [(drop.stage, drop.detail) for drop in drops] == [('standing', 'interferes test_adds')]
+def test_a_file_whose_passes_the_observer_does_not_confirm_is_no_task(found: Mined) -> None:
+    drops = [drop for drop in found.drops if drop.reason == 'pass_not_confirmed']
+    assert [(drop.stage, drop.detail) for drop in drops] == [
+        ('single_revision', 'interferes test_adds')
+    ]
 
 
-def test_starts_are_worth_less_than_gold(released: Path) -> None:
+def test_the_older_start_covers_fewer_lines_than_gold(released: Path) -> None:
     sql = """SELECT start_builder, start_adequacy.passing, start_adequacy.covered_lines
         < gold_adequacy.covered_lines FROM tasks WHERE family = 'file' AND test_file = ?
         AND start_builder IN ('older', 'removed') ORDER BY ALL"""
-    found = snapshot.open(released).execute(sql, [PATH]).fetchall()
+    found = snapshot.open_snapshots(released).execute(sql, [PATH]).fetchall()
     assert ('older', 0, True) in found
 
 
 def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
     sql = "SELECT task_id FROM tasks WHERE family = 'file' AND start_builder = ? AND test_file = ?"
-    ((task_id,),) = snapshot.open(released).execute(sql, [start, PATH]).fetchall()
+    ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [start, PATH]).fetchall()
     old = None if start == 'absent' else suite(MANY, FEW)
-    patch = file_patch(PATH, old, text).encode()
+    patch = make_file_patch(PATH, old, text).encode()
     evaluation = evaluate(
-        Options(
+        EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)],
             store=found.store,
@@ -150,7 +152,7 @@ def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
     return row
 
 
-def test_gold_kills_at_its_judging_what_it_killed_when_mined(found: Mined, released: Path) -> None:
+def test_gold_kills_as_many_mutants_when_graded_as_when_mined(found: Mined, released: Path) -> None:
     row = judged(found, released, 'absent', suite(MANY, FEW))
     assert row.outcome == 'success'
     assert [test.smells for test in row.tests] == [('magic_number_test',)] * 2

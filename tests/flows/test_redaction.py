@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.display.redaction import redact
-from coevo.display.redaction import without_secrets
+from coevo.display.redaction import strip_secrets
 
 TOKEN = 'ghp_neverKeepThisOne0123456789'
 
@@ -18,17 +18,17 @@ TOKEN = 'ghp_neverKeepThisOne0123456789'
         ('a file of 40 characters', 'a file of 40 characters'),
     ],
 )
-def test_what_looks_like_a_secret_is_hidden(text: str, kept: str) -> None:
+def test_text_that_looks_like_a_secret_is_hidden(text: str, kept: str) -> None:
     assert redact(text) == kept
 
 
-def test_secrets_of_the_environment_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_from_environment_variables_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of several in one variable; what is too short to be one is left."""
     monkeypatch.setenv('GITHUB_TOKENS', 'firstPlainWord, secondPlainWord')
     monkeypatch.setenv('PREFECT_API_KEY', 'yes')
     assert redact('secondPlainWord and firstPlainWord: yes') == '*** and ***: yes'
 
 
-def test_who_runs_foreign_code_knows_the_store_but_no_api() -> None:
+def test_foreign_code_gets_the_store_credentials_but_no_other_secrets() -> None:
     known = {'PATH': '/bin', 'GITHUB_TOKEN': 'a', 'AWS_SECRET_ACCESS_KEY': 'b', 'MY_PASSWORD': 'c'}
-    assert set(without_secrets(known)) == {'PATH', 'AWS_SECRET_ACCESS_KEY'}
+    assert set(strip_secrets(known)) == {'PATH', 'AWS_SECRET_ACCESS_KEY'}

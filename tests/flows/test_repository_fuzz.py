@@ -12,26 +12,26 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import CorruptObject
 from coevo.git.repository import Repository
-from coevo.languages.java.surgery.start_state import start_file
-from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.java.surgery.start_state import make_start_file
+from coevo.languages.java.surgery.transplant import transplant_tests
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate
 from coevo.model.records import Pair
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Walk
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from filters import sieve
+from filters import filter_candidates
 from flows.pipeline import mine
-from miners.diffs.changes import diff
-from miners.walks.pairs import visit
+from miners.diffs.changes import diff_pair
+from miners.walks.pairs import visit_route
 from miners.walks.routes import Route
 from tests.flows.mining_runs import released
 from tests.fuzz import repositories
@@ -47,32 +47,35 @@ def read(git_dir: Path) -> int:
     repository, pairs = Repository(git_dir), dict[str, Pair]()
     for walk in Walk:
         with suppress(Fatal, CorruptObject):  # the head itself may be lost
-            found = visit(
+            found = visit_route(
                 repository, Route(repo=NAME, language='java', walk=walk, ref='HEAD')
             ).pairs
             pairs |= {pair.pair_id: pair for pair in found}
     for pair in pairs.values():
         with suppress(CorruptObject):
-            kept, _ = sieve(diff(repository, pair), QUICK)
+            kept, _ = filter_candidates(diff_pair(repository, pair), QUICK)
             for candidate in kept:
                 start(repository, pair, candidate)
-            repository.submodules(pair.new.rev)
-            repository.size(pair.new.rev)
+            repository.list_submodules(pair.new.rev)
+            repository.measure_size(pair.new.rev)
     return len(pairs)
 
 
 def start(repository: Repository, pair: Pair, candidate: Candidate) -> None:
     """The start file of a candidate, and the same put into the old file."""
-    if candidate.change not in (Change.INSERTED, Change.CHANGED) or candidate.new is None:
+    if (
+        candidate.change not in (MethodChange.INSERTED, MethodChange.CHANGED)
+        or candidate.new is None
+    ):
         return
-    new = content(repository, pair.new.rev, candidate.new.test_file)
+    new = load_content(repository, pair.new.rev, candidate.new.test_file)
     assert new is not None
-    old = candidate.old and content(repository, pair.old.rev, candidate.old.test_file)
-    original = Original(method=candidate.old, source=old) if candidate.old and old else None
+    old = candidate.old and load_content(repository, pair.old.rev, candidate.old.test_file)
+    original = OriginalTest(method=candidate.old, source=old) if candidate.old and old else None
     with suppress(StartStateInvalid):
-        start_file(new, old, [StartTarget(method=candidate.new, original=original)])
+        make_start_file(new, old, [StartTarget(method=candidate.new, original=original)])
     with suppress(StartStateInvalid):
-        transplant(old or new, new, [Graft(new=candidate.new, old=candidate.old)])
+        transplant_tests(old or new, new, [Graft(new=candidate.new, old=candidate.old)])
 
 
 def check(numbers: range, folder: Path) -> int:
@@ -87,14 +90,14 @@ def check(numbers: range, folder: Path) -> int:
     return found
 
 
-def test_some_mutated_repositories_are_read(tmp_path: Path) -> None:
+def test_reading_some_mutated_repositories_raises_no_bug(tmp_path: Path) -> None:
     assert check(range(SHORT), tmp_path) > 2 * SHORT
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize('part', range(5))
-def test_many_mutated_repositories_are_read(part: int, tmp_path: Path) -> None:
+def test_reading_many_mutated_repositories_raises_no_bug(part: int, tmp_path: Path) -> None:
     each = LONG // 5
     check(range(SHORT + part * each, SHORT + (part + 1) * each), tmp_path)
 
@@ -102,7 +105,9 @@ def test_many_mutated_repositories_are_read(part: int, tmp_path: Path) -> None:
 @pytest.mark.jvm
 @pytest.mark.slow
 @pytest.mark.timeout(14400)
-def test_mutated_repositories_are_mined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mining_mutated_repositories_raises_no_bug_and_gives_a_valid_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Executed, into one store: no bug, no trouble for ever; its release is good."""
     scratch = tmp_path / 'scratch'
     scratch.mkdir()
@@ -113,8 +118,8 @@ def test_mutated_repositories_are_mined(tmp_path: Path, monkeypatch: pytest.Monk
         with suppress(Fatal):  # there may be no POM, or no head
             report = mine(replace(options(repository, store), name=f'mutated/seed{seed}'))
             assert (seed, report.bugs, report.failures) == (seed, {}, {})
-            assert Store(store).unmined(report.partitions[0]) == ()
+            assert Store(store).list_unmined_pairs(report.partitions[0]) == ()
             mined.append(seed)
     assert len(mined) > RUN / 2
-    assert verify(released(store)) == []
+    assert verify_snapshot(released(store)) == []
     assert not list(scratch.iterdir())

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import locate_clone
 from coevo.storage.store import Store
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 from tests.flows.mining_runs import OF_TOYS
 from tests.flows.mining_runs import PAIRS
 from tests.flows.mining_runs import WITH_TOY
@@ -42,10 +42,12 @@ def test_a_second_run_executes_nothing(
     )
 
 
-def test_a_damaged_object_costs_its_pair(repository: Path, work: Path, tmp_path: Path) -> None:
+def test_a_damaged_object_loses_only_its_own_pair(
+    repository: Path, work: Path, tmp_path: Path
+) -> None:
     """In a process of its own, which has read none of the files before."""
     store = tmp_path / 'store'
-    clone = obtain(str(repository), store=store, name=NAME).git_dir
+    clone = obtain_clone(str(repository), store=store, name=NAME).git_dir
     blob = git(repository, 'rev-parse', 'HEAD:till.toy').strip()
     unpack(clone)
     loose = clone / 'objects' / blob[:2] / blob[2:]
@@ -53,8 +55,8 @@ def test_a_damaged_object_costs_its_pair(repository: Path, work: Path, tmp_path:
     loose.write_bytes(loose.read_bytes()[:10])
     with start(repository, store, work, command=WITH_TOY) as process:
         output, _ = process.communicate(timeout=600)
-    found = list(Store(store).segments(OF_TOYS))
-    dropped = {drop.reason for drop in Store(store).walk(OF_TOYS).drops}
+    found = list(Store(store).load_segments(OF_TOYS))
+    dropped = {drop.reason for drop in Store(store).load_walk(OF_TOYS).drops}
     assert dropped == {'unreadable_commit', 'root_commit'}, output
     assert sum(len(one.methods) for one in found) == PAIRS - 1
 
@@ -79,7 +81,7 @@ BAD = {
 
 
 @pytest.mark.parametrize('case', BAD)
-def test_a_source_that_cannot_be_mined(
+def test_a_source_that_cannot_be_mined_is_refused(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words, make = BAD[case]
@@ -97,7 +99,7 @@ def refused(command: list[str], words: str, capsys: pytest.CaptureFixture[str]) 
     assert words in complaint
 
 
-def test_a_shallow_repository(
+def test_a_shallow_repository_is_refused(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shallow = tmp_path / 'shallow'
@@ -115,7 +117,7 @@ def test_a_shallow_repository(
         (['--until', '2024-13-01'], '2024-13-01'),
     ],
 )
-def test_options_that_make_no_sense(
+def test_invalid_mine_options_are_refused(
     repository: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -127,7 +129,7 @@ def test_options_that_make_no_sense(
     assert not (store / 'partitions').exists()
 
 
-def test_a_store_that_is_none(
+def test_a_folder_that_is_no_store_is_refused_and_left_unchanged(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / 'notes.txt').write_text('mine')
@@ -135,7 +137,7 @@ def test_a_store_that_is_none(
     assert [path.name for path in tmp_path.iterdir()] == ['notes.txt']
 
 
-def test_a_snapshot_folder_that_is_taken(
+def test_an_occupied_snapshot_folder_is_refused(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(undisturbed.with_name('store'))
@@ -149,7 +151,7 @@ def test_a_snapshot_folder_that_is_taken(
     refused(['release', '--store', store, '--snapshot', str(other)], 'other', capsys)
 
 
-def test_a_missing_commit_costs_what_lies_behind_it(
+def test_pairs_behind_a_missing_commit_are_mined_by_the_next_run(
     repository: Path, undisturbed: Path, work: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / 'store'
@@ -171,12 +173,12 @@ def without_histories(snapshot: Path) -> pa.Table:
     return pq.read_table(snapshot / PAIR_ROWS).drop_columns(past)
 
 
-def test_a_commit_that_is_lost_later_takes_no_pair_along(
+def test_a_commit_lost_after_mining_loses_no_mined_pair(
     repository: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / 'store'
     shutil.copytree(undisturbed.with_name('store'), store)
-    clone = clone_folder(store, NAME)
+    clone = locate_clone(store, NAME)
     # Commits that a snapshot needs are looked for by every run, and this one is.
     kept = git(clone, 'for-each-ref', '--format=%(refname)', 'refs/coevo/released').split()
     assert f'refs/coevo/released/{git(repository, "rev-parse", "HEAD~2")}' in kept
@@ -184,13 +186,13 @@ def test_a_commit_that_is_lost_later_takes_no_pair_along(
         git(clone, 'update-ref', '-d', ref)
     lose(repository, store, 'HEAD~2')
     assert toys.mined(repository, store).report.warnings
-    assert len(Store(store).walk(OF_TOYS).pairs) == PAIRS
+    assert len(Store(store).load_walk(OF_TOYS).pairs) == PAIRS
     assert toys.mined(repository, store).report.executed == 0
     assert different(released(store), undisturbed) == []
 
 
 @pytest.mark.parametrize('rev', ['HEAD', 'HEAD~2'])
-def test_a_clone_without_a_commit_that_is_looked_for_is_made_anew(
+def test_a_clone_that_lacks_a_needed_commit_is_cloned_anew(
     repository: Path, undisturbed: Path, tmp_path: Path, rev: str
 ) -> None:
     """The newest one, and one of a released task."""
@@ -202,7 +204,7 @@ def test_a_clone_without_a_commit_that_is_looked_for_is_made_anew(
     assert different(released(store), undisturbed) == []
 
 
-def test_a_pair_that_lacks_a_file_is_mined_when_the_clone_is_made_anew(tmp_path: Path) -> None:
+def test_a_pair_that_lacks_a_file_is_mined_after_the_clone_is_made_anew(tmp_path: Path) -> None:
     """One that no walk looks at: the same in all commits."""
     repository = write(
         tmp_path / 'repository',
@@ -225,14 +227,14 @@ def test_a_pair_that_lacks_a_file_is_mined_when_the_clone_is_made_anew(tmp_path:
 
 def lose(repository: Path, store: Path, rev: str) -> Path:
     """The store's clone, of which an object is gone."""
-    clone = obtain(str(repository), store=store, name=NAME).git_dir
+    clone = obtain_clone(str(repository), store=store, name=NAME).git_dir
     unpack(clone)
     oid = git(repository, 'rev-parse', rev).strip()
     (clone / 'objects' / oid[:2] / oid[2:]).unlink()
     return clone
 
 
-def test_help_costs_little() -> None:
+def test_the_help_command_imports_no_heavy_library() -> None:
     code = (
         'import sys; from coevo.command.main import main\n'
         'try: main(["--help"])\n'

@@ -14,18 +14,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.command.main import main
-from coevo.engine.evidence import upper_95
+from coevo.engine.evidence import compute_upper_95
 from coevo.model.segment import Segment
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from flows.reverification import Reverification
 from flows.reverification import ReverifyOptions
 from flows.reverification import reverify
@@ -69,12 +69,12 @@ def store(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def forge(folder: Path, method_id: str) -> None:
     """Let the store claim that the old test failed on the new code."""
     store = Store(folder)
-    (segment,) = store.segments(OF_TOYS)
+    (segment,) = store.load_segments(OF_TOYS)
     for path in (folder / 'partitions').rglob('segments.coevo'):
         path.unlink()
-    with store.lock(OF_TOYS):
-        store.write(OF_TOYS, with_update(segment, method_id))
-        store.compact(OF_TOYS)
+    with store.lock_partition(OF_TOYS):
+        store.write_segment(OF_TOYS, with_update(segment, method_id))
+        store.compact_segments(OF_TOYS)
 
 
 def with_update(segment: Segment, method_id: str) -> Segment:
@@ -88,7 +88,7 @@ def with_update(segment: Segment, method_id: str) -> Segment:
         'told_cnew_unit': Outcome.FAIL,
         'told_cnew_passes': 0,
         'told_cnew_signature': verdict['signature'],
-        'cause': Cause.PRODUCTION,
+        'cause': BreakageCause.PRODUCTION,
     }
     return dataclasses.replace(
         segment,
@@ -117,21 +117,21 @@ def again(store: Path, *, sample: int = 9, seed: int = 0) -> Reverification:
 
 def released(store: Path, month: str, previous: Path | None = None) -> Path:
     target = store.with_name(f'snapshot-{month}')
-    publish(
+    publish_release(
         ReleaseOptions(
             store=store, snapshot=target, month=month, previous=previous, reached=REACHED
         )
     )
-    assert verify(target) == []
+    assert verify_snapshot(target) == []
     return target
 
 
 def table(path: Path, name: str) -> list[Mapping[str, Any]]:
-    files = snapshot.data_files(path, name)
+    files = snapshot.list_data_files(path, name)
     return [row for file in files for row in pq.read_table(file).to_pylist()]
 
 
-def test_what_holds_gains_runs_and_what_does_not_is_withdrawn(
+def test_a_confirmed_label_gains_runs_and_an_unconfirmed_label_is_withdrawn(
     own: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = released(own, '2024-02')
@@ -149,7 +149,7 @@ def test_what_holds_gains_runs_and_what_does_not_is_withdrawn(
     assert row['test_method'] == 'rings'
     for cell, passes in (('told_cold', 6), ('tnew_cnew', 6), ('told_cnew', 0)):
         assert (row[f'{cell}_passes'], row[f'{cell}_runs']) == (passes, 6)
-    assert row['flake_upper_95'] == upper_95(6)
+    assert row['flake_upper_95'] == compute_upper_95(6)
     gone = {(row['table'], row['id']): row for row in table(second, 'withdrawn')}
     reason = f'not_reproduced: {OTHERWISE}'
     assert {place: (row['reason'], row['reissued']) for place, row in gone.items()} == {
@@ -164,7 +164,7 @@ def test_what_holds_gains_runs_and_what_does_not_is_withdrawn(
 
 def stays_withdrawn_and_is_not_drawn_again(store: Path, before: Path) -> None:
     shutil.copytree(before, before.with_name('kept'))
-    assert not publish(
+    assert not publish_release(
         ReleaseOptions(
             store=store,
             snapshot=before,
@@ -183,7 +183,7 @@ def stays_withdrawn_and_is_not_drawn_again(store: Path, before: Path) -> None:
 
 
 @pytest.mark.parametrize('missing', ['start', 'clone'])
-def test_trouble_of_ours_says_nothing(
+def test_infrastructure_trouble_neither_confirms_nor_withdraws_a_label(
     own: Path, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if missing == 'start':
@@ -191,6 +191,6 @@ def test_trouble_of_ours_says_nothing(
     else:
         shutil.rmtree(own / 'clones')
     report = again(own)
-    assert (report.drawn, report.held, report.lost, len(report.unknown)) == (2, 0, {}, 2)
+    assert (report.drawn, report.confirmed, report.lost, len(report.unknown)) == (2, 0, {}, 2)
     assert all(missing in sentence.lower() for sentence in report.unknown.values())
     assert not (own / 'reverifications').exists()

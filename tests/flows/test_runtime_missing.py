@@ -44,25 +44,25 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LIMIT)
 
 
-def test_what_cannot_be_brought_is_said_once(empty: None) -> None:
+def test_a_jdk_that_cannot_be_installed_is_reported_once(empty: None) -> None:
     said: list[str] = []
     supply = JdkSupply(brings=True, say=said.append)
     (wanted,) = (jdk for jdk in supply.offered if jdk.feature == 11)
-    assert not supply.failed(wanted)
-    assert supply.get(wanted) is None
-    assert supply.get(wanted) is None
-    assert supply.failed(wanted)
-    assert not supply.has('11')
+    assert not supply.has_failed(wanted)
+    assert supply.get_jdk(wanted) is None
+    assert supply.get_jdk(wanted) is None
+    assert supply.has_failed(wanted)
+    assert not supply.can_provide('11')
     assert [line for line in said if 'goes on without it' in line] == [said[-1]]
 
 
-def test_who_says_which_may_be_used_gets_no_other(empty: None) -> None:
+def test_only_jdks_within_the_configured_limit_are_offered(empty: None) -> None:
     supply = JdkSupply(brings=True, environment={LIMIT: '17'})
     assert {jdk.feature for jdk in supply.offered} == {17}
     assert JdkSupply().offered == JdkSupply().known
 
 
-def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
+def test_a_pair_without_its_jdk_is_dropped_and_mined_once_the_jdk_is_there(
     empty: None, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Nashorn left with JDK 15 and List.of came with 9, so that a JDK 8 which is here does not do.
@@ -78,7 +78,7 @@ def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
     run = options(repository, tmp_path / 'store')
     report = mine(run)
     assert dropped(run, report) == {('runtime_missing', 'jdk 11'): 1}
-    assert Store(run.store).unmined(report.partitions[0]) == ()
+    assert Store(run.store).list_unmined_pairs(report.partitions[0]) == ()
     assert mine(replace(run, brings_runtimes=False)).reused == 1
     monkeypatch.setenv('JAVA_HOME', str(so_called(folder / 'jdk', '11.0.1')))
     again = mine(run)
@@ -86,7 +86,7 @@ def test_a_pair_is_dropped_for_want_of_it_and_mined_once_it_is_there(
 
 
 def dropped(run: MineOptions, report: MineReport) -> Counter[tuple[str, str]]:
-    segments = Store(run.store).segments(report.partitions[0])
+    segments = Store(run.store).load_segments(report.partitions[0])
     return Counter((str(drop.reason), drop.detail) for one in segments for drop in one.drops)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import load_profile
-from coevo.model.quality import End
+from coevo.model.quality import PairEnd
 from coevo.model.quality import ReversalStatus
 from coevo.model.segment import Segment
 from coevo.model.words import Label
@@ -72,7 +72,7 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, ...]:
     repository = projects.write(folder / 'repository', STEPS)
     mined = projects.mined(repository, folder / 'store', profile=load_profile('default'))
     assert not mined.report.failures
-    found = Store(folder / 'store').segments(mined.report.partitions[0])
+    found = Store(folder / 'store').load_segments(mined.report.partitions[0])
     return tuple(sorted(found, key=lambda segment: str(segment.pair.new_committer_date)))
 
 
@@ -81,7 +81,7 @@ def row(segment: Segment, name: str) -> MethodRow:
     return found
 
 
-def test_dependencies_are_what_was_executed(segments: tuple[Segment, ...]) -> None:
+def test_dependencies_are_the_methods_that_were_executed(segments: tuple[Segment, ...]) -> None:
     sells = row(segments[0], 'sells')
     assert sells.dependency_source == 'runtime'
     assert [(d.name, d.executed_old, d.executed_new) for d in sells.dependencies] == [
@@ -92,9 +92,11 @@ def test_dependencies_are_what_was_executed(segments: tuple[Segment, ...]) -> No
     assert row(segments[0], 'more').dependencies[0].executed_old is None
 
 
-def test_the_map_names_what_ran_at_both_ends(segments: tuple[Segment, ...]) -> None:
+def test_the_execution_map_names_the_methods_that_ran_at_both_revisions(
+    segments: tuple[Segment, ...],
+) -> None:
     sells = row(segments[0], 'sells').method_id
-    for end in End:
+    for end in PairEnd:
         ran = [e for e in segments[0].executed if (e.method_id, e.end) == (sells, end)]
         assert [one.method for one in ran] == ['<init>', 'step', 'total']
 
@@ -110,7 +112,9 @@ def test_tests_without_a_track_share_a_process_and_have_their_own_trace(
         assert ran == {'<init>', called}
 
 
-def test_coverage_is_of_the_changed_methods_that_are_called(segments: tuple[Segment, ...]) -> None:
+def test_coverage_counts_the_changed_methods_that_the_test_calls_directly(
+    segments: tuple[Segment, ...],
+) -> None:
     sells = row(segments[0], 'sells')
     assert sells.dependency_list == 'called'
     coverage = sells.coverage
@@ -125,7 +129,7 @@ def test_coverage_is_of_the_changed_methods_that_are_called(segments: tuple[Segm
     ]
 
 
-def test_mutants_are_counted_and_run(segments: tuple[Segment, ...]) -> None:
+def test_mutants_are_counted_and_all_of_them_are_run(segments: tuple[Segment, ...]) -> None:
     for name in ('sells', 'more'):
         found = row(segments[0], name)
         mutation = found.mutation
@@ -140,7 +144,7 @@ def test_mutants_are_counted_and_run(segments: tuple[Segment, ...]) -> None:
         assert mutation.killed == sum(bool(m.killed) for m in rows) > 0
 
 
-def test_each_changed_method_is_undone_alone(segments: tuple[Segment, ...]) -> None:
+def test_each_changed_method_is_undone_on_its_own(segments: tuple[Segment, ...]) -> None:
     sells = row(segments[0], 'sells').method_id
     found = {r.declaration: r.status for r in segments[0].reversals if r.method_id == sells}
     assert found == {
@@ -149,7 +153,7 @@ def test_each_changed_method_is_undone_alone(segments: tuple[Segment, ...]) -> N
     }
 
 
-def test_what_is_only_refactored_keeps_its_label_and_loses_its_track(
+def test_a_test_that_is_only_refactored_keeps_its_label_and_loses_its_track(
     segments: tuple[Segment, ...],
 ) -> None:
     counts = row(segments[1], 'counts')
@@ -167,7 +171,7 @@ def test_what_is_only_refactored_keeps_its_label_and_loses_its_track(
     assert counts.mutation is None
 
 
-def test_the_start_state_is_broken_and_the_new_tests_stand_alone(
+def test_isolated_cells_agree_with_the_label_and_the_start_state_is_valid(
     segments: tuple[Segment, ...],
 ) -> None:
     update, generation = row(segments[0], 'sells').isolated, row(segments[0], 'more').isolated
@@ -183,6 +187,8 @@ def test_the_start_state_is_broken_and_the_new_tests_stand_alone(
     assert generation.agrees
 
 
-def test_steps_are_paid_for_by_the_pair(segments: tuple[Segment, ...]) -> None:
+def test_the_cpu_time_of_each_study_step_is_recorded_with_the_pair(
+    segments: tuple[Segment, ...],
+) -> None:
     spent = {one.step: one.cpu_seconds for one in segments[0].timings}
     assert all(spent[step] > 0 for step in ('trace', 'refactorings', 'mutants', 'reversals'))

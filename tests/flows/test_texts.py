@@ -10,12 +10,12 @@ from coevo.model.quality import Coverage
 from coevo.model.records import Candidate
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Walk
 from flows.findings import MethodFindings
-from flows.study.texts import refinement_kinds
-from flows.study.texts import with_texts
+from flows.study.texts import add_text_findings
+from flows.study.texts import find_refinement_kinds
 from tests.languages.table import known_toy
 from tests.repos import commit
 from tests.repos import init
@@ -25,7 +25,9 @@ TEST = TestMethod(
 )
 
 
-def test_smells_that_nobody_looks_for_are_not_none_at_all(tmp_path: Path) -> None:
+def test_smells_of_a_language_without_detection_are_not_offered_rather_than_empty(
+    tmp_path: Path,
+) -> None:
     root = init(tmp_path)
     rev = commit(root, 'all', {'toy.build': '', 'test_till.toy': '[shop.TillTest]\nprices: pass\n'})
     repository = Repository(root / '.git')
@@ -33,24 +35,24 @@ def test_smells_that_nobody_looks_for_are_not_none_at_all(tmp_path: Path) -> Non
         repo='local/shop',
         language='toy',
         walk=Walk.PARENTS,
-        old=repository.commit(rev),
-        new=repository.commit(rev),
+        old=repository.get_commit(rev),
+        new=repository.get_commit(rev),
         old_is_ancestor=True,
     )
     inserted = Candidate(
-        change=Change.INSERTED, old=None, new=TEST, old_source=None, new_source='prices: pass'
+        change=MethodChange.INSERTED, old=None, new=TEST, old_source=None, new_source='prices: pass'
     )
 
     with known_toy():
-        found = with_texts(MethodFindings(), repository, pair, inserted)
+        found = add_text_findings(MethodFindings(), repository, pair, inserted)
 
     assert (found.smells_old, found.smells_new) == ((), (NOT_OFFERED,))
     assert (found.assertions_lost, found.assertions_gained) == (None, None)
 
 
-def test_a_refinement_without_assertions_is_told_by_its_coverage() -> None:
+def test_a_refinement_without_known_assertions_is_classified_by_its_coverage() -> None:
     refined = Candidate(
-        change=Change.CHANGED,
+        change=MethodChange.CHANGED,
         old=TEST,
         new=TEST,
         old_source='prices: pass',
@@ -58,7 +60,7 @@ def test_a_refinement_without_assertions_is_told_by_its_coverage() -> None:
     )
 
     with known_toy():
-        kinds = refinement_kinds(Label.REFINEMENT, refined, covered(1), covered(5))
+        kinds = find_refinement_kinds(Label.REFINEMENT, refined, covered(1), covered(5))
 
     assert kinds == ('coverage_gained',)
 

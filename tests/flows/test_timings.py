@@ -9,9 +9,9 @@ import pytest
 
 from coevo.storage.store import Store
 from flows.forecast import Machines
-from flows.forecast import forecast
-from flows.status import spent
-from flows.timings import apart
+from flows.forecast import forecast_costs
+from flows.status import compute_repository_cost
+from flows.timings import select_disjoint_timings
 from tests import segments
 
 SPENT = {'pair': 0.5, 'diff': 0.25, 'build': 2.0, 'run_given': 1.0, 'tests': 0.75}
@@ -24,24 +24,24 @@ def store(tmp_path: Path) -> Store:
     (row,) = segment.timings
     timings = tuple(replace(row, step=step, cpu_seconds=cpu) for step, cpu in SPENT.items())
     store = Store(tmp_path / 'store')
-    with store.lock(segments.PARTITION):
+    with store.lock_partition(segments.PARTITION):
         store.write_walk(segments.PARTITION, segments.walk(1))
-        store.write(segments.PARTITION, replace(segment, timings=timings))
+        store.write_segment(segments.PARTITION, replace(segment, timings=timings))
     return store
 
 
-def test_no_second_is_counted_twice(store: Store) -> None:
-    (segment,) = store.segments(segments.PARTITION)
-    assert sum(row.cpu_seconds for row in apart(segment.timings)) == 3.5
+def test_disjoint_timings_count_no_second_twice(store: Store) -> None:
+    (segment,) = store.load_segments(segments.PARTITION)
+    assert sum(row.cpu_seconds for row in select_disjoint_timings(segment.timings)) == 3.5
 
 
-def test_a_forecast_counts_the_tests_with_their_runs_alone(store: Store, tmp_path: Path) -> None:
-    found = forecast(store, tmp_path, Machines(count=1, cores=1))
+def test_a_forecast_counts_test_time_only_as_part_of_the_runs(store: Store, tmp_path: Path) -> None:
+    found = forecast_costs(store, tmp_path, Machines(count=1, cores=1))
     assert found is not None
     assert found.measured.pair_seconds == 3.5
 
 
-def test_a_status_counts_the_tests_with_their_runs_alone(store: Store) -> None:
-    cost = spent(store, segments.REPO)
+def test_a_status_counts_test_time_only_as_part_of_the_runs(store: Store) -> None:
+    cost = compute_repository_cost(store, segments.REPO)
     cpu = {step: seconds for step, (seconds, _) in cost.seconds.items()}
     assert cpu == {'pair': 0.5, 'build': 2.0, 'run_given': 1.0}

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
 from coevo.model.profiles import FunctionRules
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests import projects
 from tests.coevo.languages.python.shops import PROJECT
 from tests.projects import QUICK
@@ -137,7 +137,7 @@ final class Bill {
     'specimen',
     [pytest.param(PYTHON, id='python'), pytest.param(JAVA, id='java', marks=pytest.mark.jvm)],
 )
-def test_gold_is_worth_at_its_judging_what_it_was_when_mined(
+def test_gold_has_the_same_adequacy_when_graded_as_when_mined(
     specimen: Specimen, tmp_path: Path
 ) -> None:
     store, released = tmp_path / 'store', tmp_path / 'snapshot'
@@ -150,8 +150,8 @@ def test_gold_is_worth_at_its_judging_what_it_was_when_mined(
         ),
         families=(Family.FUNCTION, Family.MODULE),
     )
-    publish(ReleaseOptions(store=store, snapshot=released))
-    assert list(verify(released)) == []
+    publish_release(ReleaseOptions(store=store, snapshot=released))
+    assert list(verify_snapshot(released)) == []
     function, package = judged(store, released, specimen)
     # what declares the function, and runs as its file is loaded, is none of its lines
     assert function.adequacy is not None
@@ -174,7 +174,7 @@ def judged(store: Path, released: Path, specimen: Specimen) -> tuple[SuiteResult
     sql = """SELECT unit, task_id, test_file, test_patch, executing_tests, executing_files, complexity,
         [one.file FOR one IN focus], focus[1].start_line, focus[1].end_line
         FROM tasks ORDER BY family"""
-    function, package = snapshot.open(released).execute(sql).fetchall()
+    function, package = snapshot.open_snapshots(released).execute(sql).fetchall()
     assert (function[0], function[2]) == (specimen.function, specimen.gold)
     assert function[4:7] == (3, 2, 2)
     assert function[8:] == specimen.body
@@ -182,7 +182,7 @@ def judged(store: Path, released: Path, specimen: Specimen) -> tuple[SuiteResult
     assert 'ill' in package[2], 'the tests of the bill alone see a call between the files'
     predictions = [Prediction(task_id=row[1], patch=row[3].encode()) for row in (function, package)]
     evaluation = evaluate(
-        Options(
+        EvaluationOptions(
             snapshot=released, predictions=predictions, store=store, cache=store.parent / 'judged'
         )
     )

@@ -10,21 +10,21 @@ import pytest
 
 from coevo.command.main import main
 from coevo.languages.builds import Build
-from coevo.languages.table import engine_version
+from coevo.languages.table import get_engine_version
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from flows.validation import ValidateOptions
-from flows.validation import judged
-from flows.validation import of_build
-from flows.validation import validate
-from flows.validations import Invalid
-from flows.validations import Seconds
-from flows.validations import Suite
+from flows.validation import add_build_findings
+from flows.validation import find_suite_objection
+from flows.validation import validate_repository
+from flows.validations import InvalidReason
+from flows.validations import SuiteCounts
 from flows.validations import Validation
-from flows.validations import keep_validation
-from flows.validations import latest_validation
-from flows.validations import read_validation
-from flows.validations import seconds_of
+from flows.validations import ValidationSeconds
+from flows.validations import load_latest_validation
+from flows.validations import load_seconds
+from flows.validations import load_validation
+from flows.validations import write_validation
 from tests.projects import NAME
 from tests.projects import junit
 from tests.projects import pom
@@ -56,13 +56,15 @@ def of_level(level: str | None) -> str:
 
 
 def validated(repository: Path, store: Path, **more: float | str) -> Validation:
-    return validate(
+    return validate_repository(
         replace(ValidateOptions(source=str(repository), store=store, name=NAME), **more)
     )
 
 
 @pytest.mark.jvm
-def test_the_latest_release_is_proven(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_latest_release_is_validated_by_running_its_tests(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Some tests fail, which is no objection; the head, which nothing builds, is not asked."""
     repository = write(tmp_path / 'repository', [GOOD, {'pom.xml': 'no POM'}])
     git(repository, 'tag', 'v1.0', 'HEAD~1')
@@ -70,13 +72,13 @@ def test_the_latest_release_is_proven(tmp_path: Path, capsys: pytest.CaptureFixt
     command = ['validate', str(repository), '--name', NAME, '--store', str(store)]
     assert main(command) == 0
     assert '(refs/tags/v1.0): valid, Java 8, 1 module, 1 of 4 tests pass' in capsys.readouterr().out
-    found = latest_validation(store, NAME)
+    found = load_latest_validation(store, NAME)
     assert found is not None
     assert found.rev == git(repository, 'rev-parse', 'v1.0')
-    assert found.suite == Suite(passed=1, failed=1, error=1, skipped=1, environment=1)
-    assert (found.level, found.built, found.engine_version) == (8, 1, engine_version('java'))
+    assert found.suite == SuiteCounts(passed=1, failed=1, error=1, skipped=1, environment=1)
+    assert (found.level, found.built, found.engine_version) == (8, 1, get_engine_version('java'))
     assert found.runtime in found.runtimes_tried
-    spent = seconds_of(store, found)
+    spent = load_seconds(store, found)
     assert spent is not None
     assert min(spent.build, spent.suite) > 0
     nothing_runs_again(repository, store, found)
@@ -112,15 +114,15 @@ def module(name: str, files: Mapping[str, str]) -> dict[str, str]:
 
 
 BROKEN = source('Bag', '    public static int none() { return ""; }\n')
-CASES: dict[Invalid, tuple[str, Mapping[str, str]]] = {
-    Invalid.NO_BUILD_FILE: ('', {'build.gradle': '', 'old/pom.xml': pom()}),
-    Invalid.LEVEL_TOO_OLD: ('Java 6', {**GOOD, 'pom.xml': of_level('1.6')}),
-    Invalid.DOES_NOT_BUILD: (
+CASES: dict[InvalidReason, tuple[str, Mapping[str, str]]] = {
+    InvalidReason.NO_BUILD_FILE: ('', {'build.gradle': '', 'old/pom.xml': pom()}),
+    InvalidReason.LEVEL_TOO_OLD: ('Java 6', {**GOOD, 'pom.xml': of_level('1.6')}),
+    InvalidReason.DOES_NOT_BUILD: (
         'bad: maven-compiler-plugin:compile',
         {'pom.xml': PARENT, **module('good', {**TILL, **TESTS}), **module('bad', BROKEN)},
     ),
-    Invalid.NO_TESTS: ('', {'pom.xml': pom(), **TILL, **module('beside', TESTS)}),
-    Invalid.TESTS_DO_NOT_COMPILE: (
+    InvalidReason.NO_TESTS: ('', {'pom.xml': pom(), **TILL, **module('beside', TESTS)}),
+    InvalidReason.TESTS_DO_NOT_COMPILE: (
         '.',
         {**GOOD, **junit('BagTest', 'none: int none = "";')},
     ),
@@ -129,29 +131,35 @@ CASES: dict[Invalid, tuple[str, Mapping[str, str]]] = {
 
 @pytest.mark.jvm
 @pytest.mark.parametrize('reason', CASES)
-def test_what_is_invalid_has_a_reason(reason: Invalid, tmp_path: Path) -> None:
+def test_an_invalid_repository_has_a_reason(reason: InvalidReason, tmp_path: Path) -> None:
     detail, files = CASES[reason]
     repository = write(tmp_path / 'repository', [files])
     found = validated(repository, tmp_path / 'store')
     assert (found.reason, found.detail) == (reason, detail)
     assert found.ref == 'refs/heads/main'
-    assert read_validation(tmp_path / 'store', NAME, found.rev) == found
+    assert load_validation(tmp_path / 'store', NAME, found.rev) == found
 
 
 @pytest.mark.parametrize(
     ('suite', 'in_time', 'reason'),
     [
-        (Suite(passed=1, failed=5, error=2, timeout=1, compile_error=1, skipped=9), True, None),
-        (Suite(passed=1, not_run=2), True, Invalid.SUITE_BREAKS_OFF),
-        (Suite(passed=1, not_run=2), False, Invalid.SUITE_TOO_SLOW),
-        (Suite(passed=1), False, None),
-        (Suite(skipped=3, missing=1, compile_error=1), True, Invalid.NO_TEST_RUNS),
-        (Suite(failed=1, skipped=1), True, Invalid.NO_TEST_PASSES),
-        (Suite(error=2, environment=2), True, Invalid.NO_TEST_PASSES),
+        (
+            SuiteCounts(passed=1, failed=5, error=2, timeout=1, compile_error=1, skipped=9),
+            True,
+            None,
+        ),
+        (SuiteCounts(passed=1, not_run=2), True, InvalidReason.SUITE_BREAKS_OFF),
+        (SuiteCounts(passed=1, not_run=2), False, InvalidReason.SUITE_TOO_SLOW),
+        (SuiteCounts(passed=1), False, None),
+        (SuiteCounts(skipped=3, missing=1, compile_error=1), True, InvalidReason.NO_TEST_RUNS),
+        (SuiteCounts(failed=1, skipped=1), True, InvalidReason.NO_TEST_PASSES),
+        (SuiteCounts(error=2, environment=2), True, InvalidReason.NO_TEST_PASSES),
     ],
 )
-def test_a_suite_is_judged(suite: Suite, in_time: bool, reason: Invalid | None) -> None:
-    assert judged(suite, in_time=in_time) is reason
+def test_test_counts_decide_whether_a_test_suite_is_valid(
+    suite: SuiteCounts, in_time: bool, reason: InvalidReason | None
+) -> None:
+    assert find_suite_objection(suite, in_time=in_time) is reason
 
 
 BLANK = Validation(
@@ -160,7 +168,7 @@ BLANK = Validation(
     ref='refs/heads/main',
     committed=None,
     sandbox='bubblewrap',
-    engine_version=engine_version('java'),
+    engine_version=get_engine_version('java'),
 )
 BUILT: dict[str, str | None] = {'a': None, 'b': None}
 
@@ -169,65 +177,65 @@ BUILT: dict[str, str | None] = {'a': None, 'b': None}
     ('outdated', 'failure', 'modules', 'found'),
     [
         (None, None, BUILT, (None, '')),
-        ('Java 7', None, BUILT, (Invalid.LEVEL_TOO_OLD, 'Java 7')),
-        ('Java 5', 'UnresolvableModelException', {}, (Invalid.LEVEL_TOO_OLD, 'Java 5')),
+        ('Java 7', None, BUILT, (InvalidReason.LEVEL_TOO_OLD, 'Java 7')),
+        ('Java 5', 'UnresolvableModelException', {}, (InvalidReason.LEVEL_TOO_OLD, 'Java 5')),
         (
             *(None, 'UnresolvableModelException', {}),
-            (Invalid.DOES_NOT_BUILD, 'UnresolvableModelException'),
+            (InvalidReason.DOES_NOT_BUILD, 'UnresolvableModelException'),
         ),
         (
             *(None, None, {'a': 'skipped', 'b': 'maven-antrun-plugin:run', 'c': None}),
-            (Invalid.DOES_NOT_BUILD, 'b: maven-antrun-plugin:run'),
+            (InvalidReason.DOES_NOT_BUILD, 'b: maven-antrun-plugin:run'),
         ),
     ],
 )
-def test_a_build_is_judged(
+def test_build_findings_decide_whether_a_build_is_valid(
     outdated: str | None,
     failure: str | None,
     modules: Mapping[str, str | None],
-    found: tuple[Invalid | None, str],
+    found: tuple[InvalidReason | None, str],
 ) -> None:
     build = Build(rev=BLANK.rev, failure=failure, modules=modules, runtime='17')
-    proven = of_build(BLANK, build, outdated)
+    proven = add_build_findings(BLANK, build, outdated)
     assert (proven.reason, proven.detail) == found
     assert proven.built == sum(why is None for why in modules.values())
 
 
-def test_what_another_engine_found_is_asked_again(tmp_path: Path) -> None:
+def test_a_validation_by_another_engine_version_is_done_again(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [{'build.gradle': ''}])
     store = tmp_path / 'store'
     found = validated(repository, store)
-    older = replace(found, reason=Invalid.NO_TESTS, engine_version=found.engine_version - 1)
-    keep_validation(store, older, Seconds(build=1.0, suite=0.0))
-    assert latest_validation(store, NAME) == older
-    assert validated(repository, store) == found == latest_validation(store, NAME)
+    older = replace(found, reason=InvalidReason.NO_TESTS, engine_version=found.engine_version - 1)
+    write_validation(store, older, ValidationSeconds(build=1.0, suite=0.0))
+    assert load_latest_validation(store, NAME) == older
+    assert validated(repository, store) == found == load_latest_validation(store, NAME)
 
 
-def test_the_one_that_was_asked_about_last_is_the_latest(tmp_path: Path) -> None:
+def test_the_most_recently_requested_validation_is_the_latest(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [{'build.gradle': ''}, {'build.gradle': 'new'}])
     store = tmp_path / 'store'
-    assert latest_validation(store, NAME) is None
+    assert load_latest_validation(store, NAME) is None
     head = validated(repository, store)
     git(repository, 'tag', '1.0', 'HEAD~1')
     older = validated(repository, store)
-    assert (older.ref, latest_validation(store, NAME)) == ('refs/tags/1.0', older)
+    assert (older.ref, load_latest_validation(store, NAME)) == ('refs/tags/1.0', older)
     assert validated(repository, store, ref='main') == head
 
 
-def test_findings_lie_where_the_store_lies(bucket: Url, tmp_path: Path) -> None:
+def test_validations_are_kept_in_the_place_of_the_store(bucket: Url, tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [{'build.gradle': ''}])
-    found = validate(
+    found = validate_repository(
         ValidateOptions(source=str(repository), store=bucket, name=NAME, local=tmp_path / 'local')
     )
-    assert latest_validation(bucket, NAME) == found
-    names = {entry.name for entry in place_of(bucket).entries('validations')}
+    assert load_latest_validation(bucket, NAME) == found
+    names = {entry.name for entry in open_place(bucket).list_files('validations')}
     assert names == {
         f'validations/local+shop/{name}'
         for name in ('latest.json', f'{found.rev}.json', f'{found.rev}.seconds.json')
     }
 
 
-def test_one_that_cannot_be_asked_does_not_keep_others_from_it(
+def test_a_repository_that_cannot_be_validated_does_not_stop_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository = str(write(tmp_path / 'repository', [{'build.gradle': ''}]))

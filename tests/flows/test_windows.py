@@ -9,9 +9,9 @@ import pytest
 from coevo.model.reasons import Reason
 from coevo.model.words import Label
 from coevo.model.words import Walk
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import Mined
 from tests.projects import write
@@ -66,7 +66,7 @@ def hours(window: Mined) -> dict[str, tuple[int, int]]:
     return ends
 
 
-def test_a_change_in_two_commits_is_an_update(window: Mined) -> None:
+def test_a_change_split_over_two_commits_gives_an_update(window: Mined) -> None:
     ends = hours(window)
     assert sorted(ends.values()) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert {(row.test_method, str(row.label), ends[row.pair_id]) for row in window.methods} == {
@@ -78,7 +78,7 @@ def test_a_change_in_two_commits_is_an_update(window: Mined) -> None:
     }
 
 
-def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
+def test_a_method_that_a_nearer_state_already_shows_is_dropped(window: Mined) -> None:
     ends = hours(window)
     found = [(ends[drop.pair_id or ''], drop.reason) for drop in window.drops]
     assert sorted(found) == [
@@ -89,13 +89,13 @@ def test_what_a_nearer_state_shows_is_a_drop(window: Mined) -> None:
     ]
 
 
-def test_a_release_of_windows_is_sound(window: Mined, tmp_path: Path) -> None:
+def test_a_snapshot_of_window_pairs_passes_verification(window: Mined, tmp_path: Path) -> None:
     snapshot = tmp_path / 'snapshot'
-    publish(ReleaseOptions(store=window.store, snapshot=snapshot))
-    assert list(verify(snapshot)) == []
+    publish_release(ReleaseOptions(store=window.store, snapshot=snapshot))
+    assert list(verify_snapshot(snapshot)) == []
 
 
-def test_a_state_that_does_not_compile_is_no_end(broken: Mined) -> None:
+def test_a_state_that_does_not_compile_does_not_count_as_a_nearer_state(broken: Mined) -> None:
     """The farther pair was dropped for what a state shows that no build can even compile."""
     ends = hours(broken)
     found = [(ends[row.pair_id], row.label_by_module) for row in broken.methods]

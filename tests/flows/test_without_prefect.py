@@ -18,7 +18,7 @@ raise SystemExit(main())
 """
 
 
-def test_coevo_mine(tmp_path: Path) -> None:
+def test_coevo_mine_works_without_prefect(tmp_path: Path) -> None:
     steps = [{'pom.xml': pom(), **source('Till', f'    // {number}\n')} for number in range(3)]
     repository = write(tmp_path / 'repository', steps)
     store = ('--store', tmp_path / 'store', '--profile', 'quick')

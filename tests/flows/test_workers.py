@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.builders import Builders
+from coevo.engine.builders import BuilderPool
 from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
@@ -23,7 +23,7 @@ from coevo.model.segment import Segment
 from tests.miners.pairs_of import diffed
 
 
-def test_threads_end_before_their_folder_goes(
+def test_worker_threads_end_before_their_folder_is_removed(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One thread goes on until the run is halted, and still writes for a while."""
@@ -51,17 +51,17 @@ def test_threads_end_before_their_folder_goes(
     repository = Repository(tmp_path / 'slow' / 'repository' / '.git')
     around = RunSettings(repository=repository, sandbox='bubblewrap')
     with (
-        Builders(LANGUAGES['java'], around, [slow, quick]) as builders,
+        BuilderPool(LANGUAGES['java'], around, [slow, quick]) as builders,
         closing(run_in_parallel(mine, [slow, quick], builders, jobs=2)) as results,
     ):
         assert next(results)[0] is quick
     assert written.is_set()
     assert not list(work.iterdir())
     with pytest.raises(Transient):
-        builders.open()
+        builders.open_builder()
 
 
-def wait_until_halted(builders: Builders) -> None:
+def wait_until_halted(builders: BuilderPool) -> None:
     with suppress(Transient):
         while True:
-            builders.open()
+            builders.open_builder()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from tests.fuzz.bytes_of import broken
 
 WORDS = (
@@ -73,18 +73,18 @@ WORDS = (
 
 def seeds(path: str, start: str, gold: str) -> tuple[bytes, ...]:
     """Sound patches of every kind, from which the broken ones come."""
-    plain = file_patch(path, start, gold)
-    latin = file_patch(path, start.encode(), start.encode() + b'\xe9\n')
-    other = file_patch('src/main/java/shop/Till.java', 'a\n', 'b\n')
+    plain = make_file_patch(path, start, gold)
+    latin = make_file_patch(path, start.encode(), start.encode() + b'\xe9\n')
+    other = make_file_patch('src/main/java/shop/Till.java', 'a\n', 'b\n')
     return (
         plain.encode(),
-        file_patch(path, start, None).encode(),
-        file_patch(path, None, gold).encode(),
+        make_file_patch(path, start, None).encode(),
+        make_file_patch(path, None, gold).encode(),
         latin.encode('utf-8', 'surrogateescape'),
         plain.replace(f'a/{path}', f'"a/{path}"').encode(),
         plain.replace('\n', '\r\n').encode(),
         (plain + other).encode(),
-        file_patch(path, start.replace('\n', '\r\n'), gold.replace('\n', '\r\n')).encode(),
+        make_file_patch(path, start.replace('\n', '\r\n'), gold.replace('\n', '\r\n')).encode(),
     )
 
 

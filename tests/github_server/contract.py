@@ -15,7 +15,6 @@ from typing import Any
 from openapi_schema_validator import OAS30Validator
 from openapi_schema_validator import oas30_format_checker
 from referencing import Registry
-from referencing import Resource
 from referencing.jsonschema import DRAFT4
 
 from tests.github_server.answers import Answer
@@ -96,7 +95,7 @@ def _description() -> dict[str, Any]:
 @cache
 def _validator(pointer: str) -> Any:
     registry: Registry[Any] = Registry().with_resource(
-        _ROOT, Resource(contents=_description(), specification=DRAFT4)
+        _ROOT, DRAFT4.create_resource(_description())
     )
     return OAS30Validator(
         {'$ref': f'{_ROOT}{pointer}'}, registry=registry, format_checker=oas30_format_checker

@@ -42,7 +42,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_pygithub_reads_what_it_serves(server: Server) -> None:
+def test_pygithub_reads_the_responses_of_the_server(server: Server) -> None:
     repository = client(server).get_repo('ada/R1')
     assert repository.id == client(server).get_repo(1).id == 1
     assert repository.get_contents('pom.xml').decoded_content == b'1 pom.xml'
@@ -71,18 +71,18 @@ def test_pygithub_reads_what_it_serves(server: Server) -> None:
         ('fork:only', []),
     ],
 )
-def test_a_search_heeds_its_qualifiers(server: Server, query: str, names: list[str]) -> None:
+def test_a_search_applies_its_qualifiers(server: Server, query: str, names: list[str]) -> None:
     found = client(server).search_repositories(query, sort='stars')
     assert [one.name for one in found] == names
 
 
 @pytest.mark.parametrize('query', ['fork:false', 'stars:many', 'created:yesterday', 'word'])
-def test_what_github_may_not_understand_is_refused(server: Server, query: str) -> None:
+def test_an_invalid_search_query_is_refused_with_status_422(server: Server, query: str) -> None:
     with pytest.raises(GithubException, match='422'):
         client(server).search_repositories(query).totalCount  # noqa: B018
 
 
-def test_a_name_that_was_left_leads_on_until_it_is_taken_again() -> None:
+def test_an_old_repository_name_redirects_until_it_is_taken_again() -> None:
     with github(Hosted(id=1, owner='ada', name='old')) as server:
         server.world.rename(1, 'bob/new')
         moved = requests.get(f'{server.api}/repos/ada/old', allow_redirects=False, timeout=60)
@@ -95,7 +95,7 @@ def test_a_name_that_was_left_leads_on_until_it_is_taken_again() -> None:
         assert client(server).get_repo('ada/old').id == 2
 
 
-def test_nothing_is_spent_on_what_is_unchanged() -> None:
+def test_an_unchanged_repository_spends_no_budget() -> None:
     with github(Hosted(id=1, owner='ada', name='a'), budgets=Budgets()) as server:
         repository = client(server).get_repo(1)
         spent = dict(server.budgets.counted)
@@ -105,7 +105,7 @@ def test_nothing_is_spent_on_what_is_unchanged() -> None:
         assert repository.update() is True
 
 
-def test_a_budget_ends_and_comes_back() -> None:
+def test_an_exhausted_budget_is_refused_with_its_reset_time() -> None:
     budgets = Budgets(limits={'search': 1, 'core': 1, 'graphql': 1}, seconds={'core': 3600.0})
     with github(Hosted(id=1, owner='ada', name='a'), budgets=budgets) as server:
         first, second = (requests.get(f'{server.api}/repositories/1', timeout=60) for _ in range(2))
@@ -114,7 +114,7 @@ def test_a_budget_ends_and_comes_back() -> None:
     assert int(second.headers['X-RateLimit-Reset']) > 1_700_000_000
 
 
-def test_answers_that_github_would_not_give_are_noticed() -> None:
+def test_the_contract_rejects_answers_that_github_would_not_give() -> None:
     item = search_item(Hosted(id=1, owner='ada', name='a'), 'http://127.0.0.1')
     page = {'total_count': 1, 'incomplete_results': False, 'items': [item]}
     contract = Contract()
@@ -128,7 +128,7 @@ def test_answers_that_github_would_not_give_are_noticed() -> None:
         contract.check('/search/repositories', Answer(status=418, data={}))
 
 
-def test_as_a_process_it_follows_what_is_pushed(tmp_path: Path) -> None:
+def test_a_server_process_serves_newly_pushed_commits(tmp_path: Path) -> None:
     folder, state = tmp_path / 'served', tmp_path / 'state.json'
     bare = folder / 'ada' / 'tool.git'
     work = init(tmp_path / 'work')

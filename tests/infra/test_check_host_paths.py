@@ -14,7 +14,7 @@ HEAD = """
 import shutil
 import tempfile
 from pathlib import Path
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 """
 
 FOUND = {
@@ -57,7 +57,7 @@ QUIET = {
     'a temporary folder': (
         'def f() -> None:\n    with tempfile.TemporaryDirectory() as folder:\n        (Path(folder) / "a").mkdir()'
     ),
-    'a path that was proven': 'def f(root: Path, name: str) -> None:\n    beneath(root, name).write(b"")',
+    'a path that was proven': 'def f(root: Path, name: str) -> None:\n    join_beneath(root, name).write(b"")',
     'a name that is said to be ours': (
         'def f(root: Path, name: str) -> None:\n    (root / name).mkdir()  # own name: one of two'
     ),
@@ -72,16 +72,18 @@ def check(file: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize('kind', FOUND)
-def test_a_write_with_a_name_that_may_be_a_strangers_is_found(tmp_path: Path, kind: str) -> None:
+def test_the_check_reports_a_write_to_a_path_with_an_untrusted_name(
+    tmp_path: Path, kind: str
+) -> None:
     file = tmp_path / 'module.py'
     file.write_text(f'{HEAD}\n{FOUND[kind]}\n')
     done = check(file)
     assert done.returncode == 1, done.stdout
-    assert 'make it by coevo.storage.beneath.beneath' in done.stdout
+    assert 'make it by coevo.storage.beneath.join_beneath' in done.stdout
 
 
 @pytest.mark.parametrize('kind', QUIET)
-def test_a_write_with_names_of_coevos_own_is_no_finding(tmp_path: Path, kind: str) -> None:
+def test_the_check_accepts_a_write_to_a_path_with_trusted_names(tmp_path: Path, kind: str) -> None:
     file = tmp_path / 'module.py'
     file.write_text(f'{HEAD}\n{QUIET[kind]}\n')
     done = check(file)

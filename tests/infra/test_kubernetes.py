@@ -30,7 +30,7 @@ def job(**values: Any) -> dict[str, Any]:
     return manifest
 
 
-def test_the_job_is_one_of_kubernetes() -> None:
+def test_the_job_manifest_matches_the_kubernetes_schema() -> None:
     manifest = job()
     assert '{{' not in json.dumps(manifest)
     kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
@@ -40,7 +40,7 @@ def test_the_job_is_one_of_kubernetes() -> None:
     assert container['resources']['limits']['memory'] == '15Gi'
 
 
-def test_a_wrong_field_would_be_found() -> None:
+def test_a_job_manifest_with_a_wrong_field_fails_the_schema() -> None:
     manifest = job()
     manifest['spec']['template']['spec']['containers'][0]['memory'] = '15Gi'
     with pytest.raises(ValidationError):

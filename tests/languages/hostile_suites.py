@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.families import MOST_TESTS
 
 
@@ -18,7 +18,7 @@ class Place:
     def suite(self, *lines: str) -> bytes:
         """The patch of a file that is absent."""
         text = '\n'.join([f'[shop.{self.name}]', *lines, ''])
-        return file_patch(self.path, None, text.encode(), '100644').encode()
+        return make_file_patch(self.path, None, text.encode(), '100644').encode()
 
 
 def hostile_suites(place: Place) -> dict[str, tuple[bytes | None, str, str | None]]:
@@ -27,7 +27,7 @@ def hostile_suites(place: Place) -> dict[str, tuple[bytes | None, str, str | Non
     return {
         'none': (None, 'hrns_fail', 'no_prediction'),
         'empty patch': (b'', 'empty', 'empty'),
-        'empty file': (file_patch(place.path, None, b'\n', '100644').encode(), 'empty', None),
+        'empty file': (make_file_patch(place.path, None, b'\n', '100644').encode(), 'empty', None),
         'no tests': (suite('_helps: is Till.price 1'), 'no_tests', None),
         'only skipped': (suite('pays: skip', 'taxes: skip'), 'no_tests', 'target_disabled'),
         'passes by an assumption alone': (

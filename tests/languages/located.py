@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.languages.undoing import LocatedDeclaration
 
 
 def located(language: str, path: str, text: str, name: str) -> LocatedDeclaration:
     """`Till.add` is a member of a type, `add` one of the file, `Till` a type."""
-    file = reading(language).parse(text.encode(), path)
+    file = get_reading(language).parse(text.encode(), path)
     owner, _, last = name.rpartition('.')
     for type_ in file.types:
         member = None
@@ -23,6 +23,6 @@ def located(language: str, path: str, text: str, name: str) -> LocatedDeclaratio
 
 def around(known: LocatedDeclaration, path: str, text: str) -> LocatedDeclaration:
     """The type of a declaration in another version of its file, which lacks that."""
-    file = reading('python' if path.endswith('.py') else 'go').parse(text.encode(), path)
+    file = get_reading('python' if path.endswith('.py') else 'go').parse(text.encode(), path)
     (type_,) = (one for one in file.types if one.name == known.type.name)
     return LocatedDeclaration(path=path, source=text.encode(), file=file, type=type_, member=None)

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.languages.base import Language
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import NotOffered
+from coevo.languages.capabilities import NotOfferedError
 from coevo.languages.table import LANGUAGES
 from coevo.model.records import TestMethod
 from tests.languages.specimens import SPECIMENS
@@ -24,43 +24,43 @@ def language(request: pytest.FixtureRequest) -> Iterator[Language]:
         yield LANGUAGES[request.param]
 
 
-def test_the_conformance_suite_has_a_project_of_it(language: Language) -> None:
+def test_every_language_has_a_project_in_the_conformance_suite(language: Language) -> None:
     assert language in [one.language for one in SPECIMENS.values()]
 
 
-def test_what_is_missing_comes_with_advice(language: Language) -> None:
-    for finding in language.findings():
+def test_a_bad_machine_finding_comes_with_advice(language: Language) -> None:
+    for finding in language.inspect_machine():
         assert (finding.advice is None) == finding.good, finding
 
 
-def test_its_tools_are_told_in_order(language: Language) -> None:
-    versions = language.tool_versions()
+def test_tool_versions_are_listed_in_order(language: Language) -> None:
+    versions = language.list_tool_versions()
     assert list(versions) == sorted(versions)
     assert all(len(one.split(' ')) == 2 for one in versions)
 
 
-def test_a_runtime_of_the_machine_can_be_had(language: Language) -> None:
-    runtimes = language.runtimes()
+def test_a_runtime_known_on_the_machine_can_be_provided(language: Language) -> None:
+    runtimes = language.make_runtimes()
     assert language.RUNTIME
     for known in runtimes.known:
-        assert runtimes.has(known.version)
-        assert runtimes.has(known.release)
-        like = language.runtimes(like=known.version)
+        assert runtimes.can_provide(known.version)
+        assert runtimes.can_provide(known.release)
+        like = language.make_runtimes(like=known.version)
         assert {one.version for one in like.known} == {known.version}
 
 
-def test_mutants_come_of_a_tool_or_are_not_offered(language: Language) -> None:
+def test_mutants_come_from_a_mutation_tool_or_are_not_offered(language: Language) -> None:
     if Capability.MUTATE in language.OFFERS:
-        assert language.mutation_tool().version()
+        assert language.get_mutation_tool().find_version()
     else:
-        with pytest.raises(NotOffered):
-            language.mutation_tool()
+        with pytest.raises(NotOfferedError):
+            language.get_mutation_tool()
 
 
-def test_a_prompt_is_told_how_to_run_its_tests(language: Language) -> None:
+def test_the_prompt_words_say_how_to_run_the_tests(language: Language) -> None:
     method = TestMethod(
         module='till', test_file='till/any', test_class='shop.TillTest', test_method='sells'
     )
-    words = language.prompt_words('till', method.test_file, [method])
+    words = language.make_prompt_words('till', method.test_file, [method])
     assert any('sells' in step for step in words.running)
     assert all((words.framework, words.new_file, words.side_effects))

@@ -12,7 +12,7 @@ from coevo.command.main import main
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK
 from tests.projects import write
@@ -30,7 +30,7 @@ def made(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     repository = write(folder / 'repository', [CODE, TESTS])
     profile = replace(QUICK, traces=True, measure_runs=100)
     toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder
 
 
@@ -53,7 +53,9 @@ def at(made: Path, out: Path, figure: str) -> list[float]:
 
 
 def log(made: Path, out: Path, number: int) -> str:
-    ((task_id,),) = snapshot.open(made / 'snapshot').execute('SELECT task_id FROM tasks').fetchall()
+    ((task_id,),) = (
+        snapshot.open_snapshots(made / 'snapshot').execute('SELECT task_id FROM tasks').fetchall()
+    )
     name = task_id if number == 1 else f'{task_id}.{number}'
     return (out / 'logs' / f'{name}.log').read_text()
 
@@ -68,7 +70,7 @@ fi
 """
 
 
-def test_with_feedback_an_agent_goes_on_until_it_succeeds(made: Path, tmp_path: Path) -> None:
+def test_an_agent_with_feedback_is_run_again_until_it_succeeds(made: Path, tmp_path: Path) -> None:
     words = ('--attempts', '3', '--protocol', 'feedback', '--seed', '7')
     assert attempt(made, tmp_path / 'out', MENDS, *words) == 0
     rows = predictions(tmp_path / 'out')
@@ -90,7 +92,7 @@ def test_with_feedback_an_agent_goes_on_until_it_succeeds(made: Path, tmp_path: 
 
 
 @pytest.mark.slow
-def test_an_attempt_that_leaves_the_file_alone_keeps_that_of_before(
+def test_an_attempt_that_changes_nothing_keeps_the_file_of_the_previous_attempt(
     made: Path, tmp_path: Path
 ) -> None:
     gives_up = MENDS.replace('cat "$COEVO_PROMPT"; sed', 'exit 0; sed')
@@ -110,7 +112,7 @@ esac > test_till.toy
 """
 
 
-def test_files_that_add_to_each_other(made: Path, tmp_path: Path) -> None:
+def test_diversify_attempts_add_up_their_killed_mutants(made: Path, tmp_path: Path) -> None:
     words = ('--attempts', '2', '--protocol', 'diversify')
     assert attempt(made, tmp_path / 'out', ADDS, *words) == 0
     said = log(made, tmp_path / 'out', 2)
@@ -120,7 +122,7 @@ def test_files_that_add_to_each_other(made: Path, tmp_path: Path) -> None:
     assert at(made, tmp_path / 'out', 'mutation') == pytest.approx([1 / 3, 2 / 3])
 
 
-def test_attempts_by_themselves_know_nothing_of_each_other(made: Path, tmp_path: Path) -> None:
+def test_independent_attempts_know_nothing_of_each_other(made: Path, tmp_path: Path) -> None:
     assert attempt(made, tmp_path / 'out', ADDS) == 0
     assert attempt(made, tmp_path / 'out', ADDS, '--attempts', '2') == 0
     assert log(made, tmp_path / 'out', 1) == log(made, tmp_path / 'out', 2)
@@ -137,7 +139,7 @@ def test_attempts_by_themselves_know_nothing_of_each_other(made: Path, tmp_path:
         (('--attempts', '2', '--protocol', 'twice'), 'twice'),
     ],
 )
-def test_bad_words_are_refused(
+def test_invalid_attempt_options_are_refused(
     made: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

@@ -10,17 +10,17 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.languages.hostile_suites import Place
 from tests.languages.hostile_suites import hostile_suites
@@ -54,12 +54,12 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def standing(found: Mined) -> dict[str, StandingRow]:
-    segments = Store(found.store).segments(found.report.partitions[0])
+    segments = Store(found.store).load_segments(found.report.partitions[0])
     return {row.test_file: row for segment in segments for row in segment.standing}
 
 
-def test_a_file_says_why_it_is_no_suite(found: Mined) -> None:
-    names = {row.standing_id: path for path, row in standing(found).items()}
+def test_a_test_file_that_is_no_suite_has_a_drop_reason(found: Mined) -> None:
+    names = {row.suite_id: path for path, row in single_revision(found).items()}
     assert {names[drop.key]: (drop.reason, drop.detail) for drop in found.drops} == {
         'test_shop.toy': ('no_dominant_class', '0.50'),
         'test_lamp.toy': ('no_evidence', ''),
@@ -67,9 +67,9 @@ def test_a_file_says_why_it_is_no_suite(found: Mined) -> None:
     }
 
 
-def test_a_suite_is_worth_what_its_passing_tests_execute_and_kill(found: Mined) -> None:
-    row = standing(found)['test_till.toy']
-    assert (row.tests, row.passing, row.unsteady, row.runs) == (3, 2, 0, 3)
+def test_suite_adequacy_counts_what_its_passing_tests_cover_and_kill(found: Mined) -> None:
+    row = single_revision(found)['test_till.toy']
+    assert (row.tests, row.passing, row.unstable, row.runs) == (3, 2, 0, 3)
     assert [(one.file, one.declaration, one.kind) for one in row.focus] == [
         ('till.toy', 'shop.Till', 'class')
     ]
@@ -85,13 +85,15 @@ def test_a_suite_is_worth_what_its_passing_tests_execute_and_kill(found: Mined) 
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
     return folder
 
 
-def test_a_release_is_sound_and_has_the_suite_as_a_task(found: Mined, released: Path) -> None:
-    assert list(verify(released)) == []
-    connection = snapshot.open(released)
+def test_a_snapshot_passes_verification_and_has_the_suite_as_a_task(
+    found: Mined, released: Path
+) -> None:
+    assert list(verify_snapshot(released)) == []
+    connection = snapshot.open_snapshots(released)
     sql = """SELECT test_file, family, scenario, start_builder, start_file_sha256, track, walk,
         gold_adequacy.killed, focus[1].declaration FROM tasks"""
     assert connection.execute(sql).fetchall() == [
@@ -113,9 +115,11 @@ def test_a_release_is_sound_and_has_the_suite_as_a_task(found: Mined, released: 
 
 
 def judged(found: Mined, released: Path, patch: bytes | None) -> SuiteResult:
-    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    ((task_id,),) = (
+        snapshot.open_snapshots(released).execute('SELECT task_id FROM tasks').fetchall()
+    )
     evaluation = evaluate(
-        Options(
+        EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)] if patch is not None else [],
             store=found.store,
@@ -132,8 +136,12 @@ HOSTILE = hostile_suites(PLACE)
 suite = PLACE.suite
 
 
-def test_gold_is_a_success_that_kills_what_gold_kills(found: Mined, released: Path) -> None:
-    ((patch,),) = snapshot.open(released).execute('SELECT test_patch FROM tasks').fetchall()
+def test_gold_succeeds_and_kills_the_mutants_recorded_for_gold(
+    found: Mined, released: Path
+) -> None:
+    ((patch,),) = (
+        snapshot.open_snapshots(released).execute('SELECT test_patch FROM tasks').fetchall()
+    )
     row = judged(found, released, patch.encode())
     assert (row.outcome, row.detail, row.builds) == ('success', None, True)
     assert [(one.test_method, one.passes) for one in row.tests] == [
@@ -150,7 +158,7 @@ def test_gold_is_a_success_that_kills_what_gold_kills(found: Mined, released: Pa
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_a_suite_has_one_outcome(found: Mined, released: Path, name: str) -> None:
+def test_a_hostile_suite_gets_its_expected_outcome(found: Mined, released: Path, name: str) -> None:
     patch, outcome, detail = HOSTILE[name]
     row = judged(found, released, patch)
     assert (row.outcome, row.detail) == (outcome, detail)
@@ -158,15 +166,19 @@ def test_a_suite_has_one_outcome(found: Mined, released: Path, name: str) -> Non
         assert (row.tests, row.runtime) == ((), None)
 
 
-def test_the_command_tells_both_averages(found: Mined, released: Path, tmp_path: Path) -> None:
+def test_the_evaluate_command_reports_the_averages_of_the_suite_and_of_gold(
+    found: Mined, released: Path, tmp_path: Path
+) -> None:
     predictions = tmp_path / 'predictions.jsonl'
-    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    ((task_id,),) = (
+        snapshot.open_snapshots(released).execute('SELECT task_id FROM tasks').fetchall()
+    )
     patch = suite('pays: is Till.price 1').decode()
     predictions.write_text(json.dumps({'task_id': task_id, 'patch': patch}) + '\n')
     out = tmp_path / 'out'
     command = ['evaluate', str(released), str(predictions), '--family', 'class', '--jobs', '1']
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
-    (row,) = read_suites(out)
+    (row,) = load_suites(out)
     assert (row.outcome, row.attempt) == ('success', 1)
     report = json.loads((out / 'report.json').read_text())
     schema = json.loads(Path('coevo/evaluation/reporting/report.schema.json').read_text())
@@ -199,7 +211,7 @@ FILES = {
 
 def evaluated(found: Mined, released: Path, *predictions: Prediction) -> tuple[SuiteResult, ...]:
     cache = found.store.with_name('judged')
-    options = Options(
+    options = EvaluationOptions(
         snapshot=released, predictions=predictions, store=found.store, cache=cache, jobs=1
     )
     evaluation = evaluate(options)
@@ -208,18 +220,22 @@ def evaluated(found: Mined, released: Path, *predictions: Prediction) -> tuple[S
 
 
 @pytest.mark.parametrize('name', FILES)
-def test_a_whole_file_instead_of_a_patch(found: Mined, released: Path, name: str) -> None:
+def test_a_whole_file_is_graded_like_a_patch(found: Mined, released: Path, name: str) -> None:
     file, outcome, detail = FILES[name]
-    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    ((task_id,),) = (
+        snapshot.open_snapshots(released).execute('SELECT task_id FROM tasks').fetchall()
+    )
     (row,) = evaluated(found, released, Prediction(task_id=task_id, patch=None, file=file))
     assert (row.outcome, row.detail) == (outcome, detail)
 
 
-def test_several_attempts_are_judged_each_by_itself(
+def test_several_attempts_are_graded_separately_and_reported_together(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:
     """Files that add to each other kill more together; what two attempts hand in alike is run once."""
-    ((task_id,),) = snapshot.open(released).execute('SELECT task_id FROM tasks').fetchall()
+    ((task_id,),) = (
+        snapshot.open_snapshots(released).execute('SELECT task_id FROM tasks').fetchall()
+    )
     texts = ('pays: is Till.price 1', 'names: is Till.nothing 1', 'taxes: is Till.tax 5')
     files = [whole(text).decode() for text in (*texts, texts[2])]
     lines = [
@@ -231,7 +247,7 @@ def test_several_attempts_are_judged_each_by_itself(
     command = ['evaluate', str(released), str(predictions), '--jobs', '1', '--out', str(out)]
     command += ['--store', str(found.store), '--cache', str(tmp_path / 'cache')]
     assert main(command) == 0
-    rows = read_suites(out)
+    rows = load_suites(out)
     assert [(row.attempt, row.seed, row.outcome) for row in rows] == [
         (1, 7, 'success'),
         (2, 7, 'cmpl_fail'),

@@ -20,12 +20,12 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import NotOffered
+from coevo.languages.capabilities import NotOfferedError
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.cells import Scope
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import SettingsScope
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import Engine
@@ -33,8 +33,8 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartTarget
 from coevo.languages.verdicts import KILLED
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 from coevo.model.words import Outcome
@@ -52,7 +52,7 @@ from tests.repos import init
 DATE = '2024-03-01T00:00:00Z'
 
 # What a test that never ends is given; the others need no CPU seconds to speak of.
-SHORTLY = Conditions(cpu_limit=1.5)
+SHORTLY = RunConditions(cpu_limit=1.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,17 +76,17 @@ class Place:
         )
 
     def compiled(
-        self, tests: str = 'first', code: str = 'first', edits: Edits | None = None
-    ) -> Compiled:
+        self, tests: str = 'first', code: str = 'first', edits: CellEdits | None = None
+    ) -> CompiledTests:
         return self.built.compile(self.revs[tests], self.revs[code], '.', edits=edits)
 
     def run(
-        self, *names: str, cell: Compiled | None = None, conditions: Conditions = SHORTLY
-    ) -> Batch:
+        self, *names: str, cell: CompiledTests | None = None, conditions: RunConditions = SHORTLY
+    ) -> VerdictBatch:
         methods = [self.specimen.method(name) for name in names]
         return self.built.run(cell or self.compiled(), methods, conditions)
 
-    def verdict(self, name: str, cell: Compiled | None = None) -> Verdict:
+    def verdict(self, name: str, cell: CompiledTests | None = None) -> Verdict:
         (found,) = self.run(name, cell=cell).verdicts
         assert found is not None
         return found
@@ -105,8 +105,8 @@ def pair_of(specimen: Specimen, repository: Repository, old: str, new: str) -> P
         repo='local/shop',
         language=specimen.language.NAME,
         walk=Walk.PARENTS,
-        old=repository.commit(old),
-        new=repository.commit(new),
+        old=repository.get_commit(old),
+        new=repository.get_commit(new),
         old_is_ancestor=True,
     )
 
@@ -129,10 +129,10 @@ def place(
         folder = init(tmp_path_factory.mktemp(request.param) / 'repository')
         revs = _write(folder, specimen, bodies)
         repository = Repository(folder / '.git')
-        runtimes = specimen.language.runtimes(like=specimen.runtime)
+        runtimes = specimen.language.make_runtimes(like=specimen.runtime)
         run = RunSettings(repository=repository, sandbox='bubblewrap', runtimes=runtimes)
-        engine = specimen.language.engine(run, stack)
-        builder = engine.builder()
+        engine = specimen.language.make_engine(run, stack)
+        builder = engine.make_builder()
         stack.callback(builder.close)
         yield Place(
             specimen=specimen,
@@ -172,10 +172,10 @@ def wait_until(met: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def test_an_empty_selection_runs_nothing(place: Place) -> None:
-    assert place.run() == Batch(verdicts=(), cpu_seconds=0.0)
+    assert place.run() == VerdictBatch(verdicts=(), cpu_seconds=0.0)
 
 
-def test_a_test_that_is_not_there_is_missing(place: Place) -> None:
+def test_a_test_that_does_not_exist_has_the_outcome_missing(place: Place) -> None:
     assert place.verdict('nowhere').outcome is Outcome.MISSING
 
 
@@ -188,18 +188,20 @@ def test_a_test_that_is_not_there_is_missing(place: Place) -> None:
         ('skips', Outcome.SKIPPED),
     ],
 )
-def test_what_a_test_does_is_its_outcome(place: Place, name: str, outcome: Outcome) -> None:
+def test_a_test_that_passes_fails_errs_or_skips_gets_that_outcome(
+    place: Place, name: str, outcome: Outcome
+) -> None:
     found = place.verdict(name)
     assert found.outcome is outcome
-    assert (found.signature is not None) is outcome.broken
+    assert (found.signature is not None) is outcome.is_broken
 
 
-def test_a_test_that_hangs_is_a_time_out_and_leaves_nothing(place: Place) -> None:
+def test_a_test_that_hangs_times_out_and_leaves_no_process(place: Place) -> None:
     assert place.verdict('hangs').outcome is Outcome.TIMEOUT
     assert alive(LEFT) == []
 
 
-def test_a_test_that_exits_is_an_error_and_takes_no_neighbour_along(place: Place) -> None:
+def test_a_test_that_exits_is_an_error_and_its_neighbour_still_passes_alone(place: Place) -> None:
     """Though it exits with 0, and though the neighbour in the same process is not heard of."""
     exits, sells = place.run('exits', 'sells').verdicts
     assert exits is not None
@@ -214,7 +216,7 @@ def test_a_test_that_has_its_process_killed_is_an_error(place: Place) -> None:
     assert found.signature in KILLED
 
 
-def test_verdicts_are_the_same_in_another_process(place: Place) -> None:
+def test_verdicts_are_the_same_in_another_process_and_order(place: Place) -> None:
     names = ('errs', 'skips', 'sells', 'fails', 'nowhere')
     one, other = (
         [(verdict and verdict.outcome, verdict and verdict.signature) for verdict in verdicts]
@@ -237,7 +239,7 @@ def test_a_process_that_is_killed_from_outside_is_run_again(place: Place) -> Non
     assert [one.outcome for one in found] == [Outcome.PASS]
 
 
-def test_a_process_that_does_not_start_is_no_verdict(
+def test_a_test_process_that_does_not_start_has_the_outcome_infra(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.specimen.starve(monkeypatch)
@@ -247,7 +249,7 @@ def test_a_process_that_does_not_start_is_no_verdict(
 # -- what is built and compiled ------------------------------------------------------------------
 
 
-def test_both_ends_are_built_in_the_same_way(place: Place) -> None:
+def test_both_revisions_of_a_pair_are_built_in_the_same_way(place: Place) -> None:
     old, new = place.built.old, place.built.new
     assert (old.rev, new.rev) == (place.revs['first'], place.revs['second'])
     assert (old.summary, new.summary) == ('built', 'built')
@@ -258,16 +260,16 @@ def test_both_ends_are_built_in_the_same_way(place: Place) -> None:
     )
 
 
-def test_code_that_does_not_build_says_so_and_its_neighbour_is_built(place: Place) -> None:
+def test_a_broken_revision_reports_its_trouble_and_the_other_is_built(place: Place) -> None:
     built = place.build('second', 'broken')
-    assert built.old.trouble('.') is None
-    assert built.new.trouble('.')
+    assert built.old.find_trouble('.') is None
+    assert built.new.find_trouble('.')
 
 
-def test_a_pair_answers_for_itself_whatever_is_built_after_it(place: Place) -> None:
-    whole = Edits(tests=((place.test_file, place.tests(sells=place.specimen.selling(2))),))
+def test_a_pair_gives_the_same_verdicts_after_other_pairs_are_built(place: Place) -> None:
+    whole = CellEdits(tests=((place.test_file, place.tests(sells=place.specimen.selling(2))),))
     before = place.compiled('first', 'second', whole)
-    told, content = place.verdict('sells', before), place.built.content(before)
+    told, content = place.verdict('sells', before), place.built.digest_content(before)
     other = place.build('second', 'same')
     (price,) = other.run(
         other.compile(place.revs['second'], place.revs['same'], '.'),
@@ -278,16 +280,16 @@ def test_a_pair_answers_for_itself_whatever_is_built_after_it(place: Place) -> N
     assert (told.outcome, price.outcome) == (Outcome.PASS, Outcome.PASS)
     assert place.verdict('sells', before).outcome is Outcome.PASS
     assert place.verdict('sells', place.compiled('first', 'second')).outcome is Outcome.FAIL
-    assert place.built.content(place.compiled('first', 'second', whole)) == content
+    assert place.built.digest_content(place.compiled('first', 'second', whole)) == content
 
 
-def test_a_test_that_does_not_compile_takes_no_other_one_along(place: Place) -> None:
+def test_a_test_that_does_not_compile_leaves_the_others_runnable(place: Place) -> None:
     if not place.specimen.tears_alone:
         pytest.skip('a test of this language compiles with its whole file, or not at all')
     compiled = place.compiled()
     assert not compiled.unit_ok
     verdicts = {
-        name: place.built.compile_verdict(compiled, place.specimen.method(name))
+        name: place.built.find_compile_verdict(compiled, place.specimen.method(name))
         for name in place.bodies
     }
     torn = verdicts.pop('torn')
@@ -302,12 +304,15 @@ def test_tests_of_one_revision_run_against_the_code_of_another(place: Place) -> 
     assert place.verdict('sells', place.compiled('second', 'first')).outcome is Outcome.PASS
 
 
-def test_edits_are_seen_in_their_own_cell_alone(place: Place) -> None:
+def test_edits_are_visible_only_in_their_own_cell(place: Place) -> None:
     code = {path: text.encode() for path, text in place.specimen.code(2).items()}
     (path,) = (name for name in code if name.rpartition('/')[2].partition('.')[0].lower() == 'till')
     text = place.tests(sells=place.specimen.selling(2))
-    of_code, of_tests = Edits(code=((path, code[path]),)), Edits(tests=((place.test_file, text),))
-    both = Edits(code=of_code.code, tests=of_tests.tests)
+    of_code, of_tests = (
+        CellEdits(code=((path, code[path]),)),
+        CellEdits(tests=((place.test_file, text),)),
+    )
+    both = CellEdits(code=of_code.code, tests=of_tests.tests)
     told = [
         place.verdict('sells', place.compiled(edits=edits)).outcome
         for edits in (None, of_code, of_tests, both, None)
@@ -316,23 +321,23 @@ def test_edits_are_seen_in_their_own_cell_alone(place: Place) -> None:
     assert told == [ran, failed, failed, ran, ran]
 
 
-def test_data_beside_the_tests_is_of_them_and_is_seen_in_its_own_cell_alone(place: Place) -> None:
-    with_data = place.compiled(edits=Edits(tests=((place.specimen.data, b'1'),)))
+def test_test_data_edits_are_visible_only_in_their_own_cell(place: Place) -> None:
+    with_data = place.compiled(edits=CellEdits(tests=((place.specimen.data, b'1'),)))
     assert place.verdict('reads', with_data).outcome is Outcome.PASS
     assert place.verdict('reads').outcome is Outcome.FAIL
     assert place.verdict('sells', with_data).outcome is Outcome.PASS
 
 
-def test_a_test_file_that_is_taken_away_has_no_tests(place: Place) -> None:
-    cell = place.compiled(edits=Edits(tests=((place.test_file, None),)))
+def test_a_removed_test_file_has_no_tests(place: Place) -> None:
+    cell = place.compiled(edits=CellEdits(tests=((place.test_file, None),)))
     assert place.verdict('sells', cell).outcome is Outcome.MISSING
 
 
-def test_equal_cells_have_equal_content_and_no_others(place: Place) -> None:
+def test_only_equal_cells_have_equal_content_digests(place: Place) -> None:
     built = place.build('same', 'second')
-    edits = Edits(tests=((place.test_file, place.tests(more=place.specimen.selling(1))),))
+    edits = CellEdits(tests=((place.test_file, place.tests(more=place.specimen.selling(1))),))
     one, other, code, edited = (
-        built.content(built.compile(place.revs[tests], place.revs[code], '.', edits=some))
+        built.digest_content(built.compile(place.revs[tests], place.revs[code], '.', edits=some))
         for tests, code, some in (
             ('first', 'second', None),
             ('same', 'second', None),
@@ -345,40 +350,38 @@ def test_equal_cells_have_equal_content_and_no_others(place: Place) -> None:
     assert len({one, code, edited}) == 3
 
 
-def test_what_is_forgotten_is_built_anew(place: Place) -> None:
+def test_a_forgotten_revision_is_built_anew(place: Place) -> None:
     built, known = place.build().new, place.build().new
     assert known.cpu_seconds == 0.0
-    place.engine.forget(place.revs['second'])
+    place.engine.forget_revision(place.revs['second'])
     again = place.build().new
     assert again.cpu_seconds > 0.0
     assert again.modules == built.modules
     assert place.verdict('sells').outcome is Outcome.PASS
 
 
-def test_an_environment_is_told_of_modules_that_are_there(place: Place) -> None:
+def test_only_an_existing_module_has_an_environment_description(place: Place) -> None:
     rev = place.revs['second']
-    assert place.built.environment(rev, '.') is not None
-    assert place.built.environment(rev, 'nowhere') is None
+    assert place.built.describe_environment(rev, '.') is not None
+    assert place.built.describe_environment(rev, 'nowhere') is None
 
 
 # -- what a test cannot do -----------------------------------------------------------------------
 
 
-def test_a_process_does_not_write_its_own_verdict(place: Place) -> None:
+def test_a_test_process_that_forges_its_verdict_is_an_error(place: Place) -> None:
     assert place.verdict('forges').outcome is Outcome.ERROR
 
 
 @pytest.mark.parametrize('name', ['phones', 'peeks'])
-def test_neither_the_network_nor_files_of_the_host_are_within_reach(
-    place: Place, name: str
-) -> None:
-    assert place.verdict(name).outcome.broken
+def test_a_test_reaches_neither_the_network_nor_files_of_the_host(place: Place, name: str) -> None:
+    assert place.verdict(name).outcome.is_broken
 
 
 # -- what a language may lack --------------------------------------------------------------------
 
 
-def test_what_is_not_offered_is_refused_and_no_answer_is_made_up(place: Place) -> None:
+def test_a_capability_that_is_not_offered_is_refused_without_an_answer(place: Place) -> None:
     offered = place.specimen.language.OFFERS
     built, cell = place.built, place.compiled()
     method, rev = place.specimen.method('sells'), place.revs['first']
@@ -386,12 +389,12 @@ def test_what_is_not_offered_is_refused_and_no_answer_is_made_up(place: Place) -
         Capability.TRACE: lambda: built.trace(cell, [method], ()),
         Capability.MUTATE: lambda: built.mutate(cell, method, {}),
         Capability.CHECK_SOURCES: lambda: built.check_sources(rev, '.', place.test_file, ()),
-        Capability.BORROW: lambda: built.differs(
-            rev, '.', BorrowedSettings(rev=place.revs['second'], scope=Scope.ALL_SETTINGS)
+        Capability.BORROW: lambda: built.do_settings_differ(
+            rev, '.', BorrowedSettings(rev=place.revs['second'], scope=SettingsScope.ALL_SETTINGS)
         ),
     }
     for capability in asked.keys() - offered:
-        with pytest.raises(NotOffered, match=f'^{capability} is not_offered '):
+        with pytest.raises(NotOfferedError, match=f'^{capability} is not_offered '):
             asked[capability]()
     if Capability.BORROW in offered:
         assert asked[Capability.BORROW]() is False
@@ -407,40 +410,43 @@ def names_in(place: Place, text: bytes) -> list[str]:
     return [member.name.removeprefix(place.specimen.prefix) for _, member in found]
 
 
-def test_a_revision_is_known_by_its_files(place: Place) -> None:
-    assert all(place.specimen.language.detect(place.repository, rev) for rev in place.revs.values())
-    tree = place.specimen.language.READING.tree(place.repository, place.revs['first'])
-    assert names_in(place, tree.content(place.test_file)) == list(place.bodies)
-    assert tree.module(place.test_file) == '.'
+def test_a_revision_is_recognised_and_read_by_its_files(place: Place) -> None:
+    assert all(
+        place.specimen.language.can_build_revision(place.repository, rev)
+        for rev in place.revs.values()
+    )
+    tree = place.specimen.language.READING.open_tree(place.repository, place.revs['first'])
+    assert names_in(place, tree.read_content(place.test_file)) == list(place.bodies)
+    assert tree.find_module(place.test_file) == '.'
     assert not tree.is_source(place.test_file)
-    assert tree.is_of_tests(place.test_file)
-    assert not any(map(tree.is_of_tests, place.specimen.code(1)))
+    assert tree.belongs_to_tests(place.test_file)
+    assert not any(map(tree.belongs_to_tests, place.specimen.code(1)))
 
 
-def test_a_target_is_cut_out_and_the_others_stay(place: Place) -> None:
+def test_surgery_cuts_a_target_out_and_keeps_the_other_tests(place: Place) -> None:
     surgery = place.specimen.language.SURGERY
     text = place.tests()
     target = StartTarget(method=place.specimen.method('fails'))
-    start = surgery.start_file(text, text, [target])
+    start = surgery.make_start_file(text, text, [target])
     assert start is not None
     assert names_in(place, start) == [name for name in place.bodies if name != 'fails']
-    assert surgery.start_file(text, None, [StartTarget(method=place.specimen.method('fails'))]) is (
-        None
-    )
-    put_back = surgery.transplant(start, text, [Graft(new=place.specimen.method('fails'))])
+    assert surgery.make_start_file(
+        text, None, [StartTarget(method=place.specimen.method('fails'))]
+    ) is (None)
+    put_back = surgery.transplant_tests(start, text, [Graft(new=place.specimen.method('fails'))])
     assert sorted(names_in(place, put_back)) == sorted(place.bodies)
 
 
 # -- the end -------------------------------------------------------------------------------------
 
 
-def test_halting_ends_what_runs_and_lets_nothing_begin(place: Place) -> None:
+def test_halting_the_engine_ends_running_tests_and_refuses_new_ones(place: Place) -> None:
     """Last, since nothing can be run here afterwards."""
-    ends: list[BaseException | Batch] = []
+    ends: list[BaseException | VerdictBatch] = []
 
     def run() -> None:
         try:
-            ends.append(place.run('hangs', conditions=Conditions(cpu_limit=600.0)))
+            ends.append(place.run('hangs', conditions=RunConditions(cpu_limit=600.0)))
         except Transient as trouble:
             ends.append(trouble)
 

@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.gold_patches import gold_patches
-from coevo.evaluation.options import Options
+from coevo.evaluation.gold_patches import make_gold_predictions
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.git.patches import file_patch
+from coevo.git.patches import make_file_patch
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK
 from tests.projects import Mined
@@ -76,7 +76,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def rows(found: Mined, family: Family) -> dict[tuple[str, str | None], StandingRow]:
-    segments = Store(found.store).segments(found.report.partitions[0])
+    segments = Store(found.store).load_segments(found.report.partitions[0])
     return {
         (row.test_file, row.start_builder): row
         for segment in segments
@@ -85,7 +85,7 @@ def rows(found: Mined, family: Family) -> dict[tuple[str, str | None], StandingR
     }
 
 
-def test_each_family_says_why_it_does_not_take_a_file(found: Mined) -> None:
+def test_a_file_that_a_family_does_not_take_has_a_drop_reason(found: Mined) -> None:
     def why(family: Family) -> dict[tuple[str, str | None], tuple[str, str]]:
         names = {row.standing_id: place for place, row in rows(found, family).items()}
         drops = [drop for drop in found.drops if drop.key in names]
@@ -103,7 +103,7 @@ def test_each_family_says_why_it_does_not_take_a_file(found: Mined) -> None:
     assert why(Family.CLASS) == {}
 
 
-def test_a_suite_of_a_file_is_measured_on_the_whole_file(found: Mined) -> None:
+def test_a_file_suite_is_measured_on_the_whole_code_file(found: Mined) -> None:
     row = rows(found, Family.FILE)['test_till.toy', 'as_is']
     assert [(one.kind, one.start_line, one.end_line) for one in row.focus] == [('file', 1, 4)]
     assert row.adequacy is not None
@@ -115,13 +115,13 @@ def test_a_suite_of_a_file_is_measured_on_the_whole_file(found: Mined) -> None:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
-    assert list(verify(folder)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
-def test_a_file_is_a_task_for_each_start(released: Path) -> None:
-    connection = snapshot.open(released)
+def test_a_file_gives_one_task_for_each_kind_of_start(released: Path) -> None:
+    connection = snapshot.open_snapshots(released)
     sql = """SELECT test_file, family, scenario, start_builder, start_file_sha256 IS NULL,
         start_adequacy.killed, gold_adequacy.killed FROM tasks ORDER BY ALL"""
     found = connection.execute(sql).fetchall()
@@ -147,9 +147,9 @@ def test_a_file_is_a_task_for_each_start(released: Path) -> None:
 
 def judged(found: Mined, released: Path, start: str, patch: bytes) -> SuiteResult:
     sql = "SELECT task_id FROM tasks WHERE start_builder = ? AND test_file = 'test_till.toy' AND family = 'file'"
-    ((task_id,),) = snapshot.open(released).execute(sql, [start]).fetchall()
+    ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [start]).fetchall()
     evaluation = evaluate(
-        Options(
+        EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)],
             store=found.store,
@@ -164,10 +164,10 @@ def judged(found: Mined, released: Path, start: str, patch: bytes) -> SuiteResul
 def changed(*lines: str) -> bytes:
     (old,) = toys.tests('Till', *TILL).values()
     (new,) = toys.tests('Till', *lines).values()
-    return file_patch('test_till.toy', old.encode(), new.encode()).encode()
+    return make_file_patch('test_till.toy', old.encode(), new.encode()).encode()
 
 
-def test_what_is_added_counts_beyond_the_start(found: Mined, released: Path) -> None:
+def test_added_tests_count_beyond_the_adequacy_of_the_start(found: Mined, released: Path) -> None:
     row = judged(found, released, 'as_is', changed(*TILL, 'uses: is Till.unused 7'))
     assert (row.outcome, row.start_builder) == ('success', 'as_is')
     assert row.adequacy is not None
@@ -185,16 +185,16 @@ def test_what_is_added_counts_beyond_the_start(found: Mined, released: Path) -> 
     ],
     ids=['empty', 'says nothing', 'breaks', 'takes away'],
 )
-def test_a_suite_that_is_there_at_the_start(
+def test_a_patch_of_an_existing_suite_gets_its_expected_outcome(
     found: Mined, released: Path, patch: bytes, outcome: str
 ) -> None:
     assert judged(found, released, 'as_is', patch).outcome == outcome
 
 
-def test_gold_gains_all_where_it_starts_from_nothing_and_nothing_where_it_starts_as_it_is(
+def test_gold_gains_its_whole_score_from_an_absent_start_and_nothing_from_as_is(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:
-    patches = {one.task_id: one.patch for one in gold_patches(assignments(released))}
+    patches = {one.task_id: one.patch for one in make_gold_predictions(load_assignments(released))}
     predictions = tmp_path / 'predictions.jsonl'
     predictions.write_text(
         ''.join(

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import suite_baselines
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.options import Options
+from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
@@ -19,10 +19,10 @@ from coevo.model.profiles import FunctionRules
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.languages.hostile_suites import Place
 from tests.languages.hostile_suites import hostile_suites
@@ -73,22 +73,22 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def rows(found: Mined) -> dict[str | None, StandingRow]:
-    segments = Store(found.store).segments(found.report.partitions[0])
+    segments = Store(found.store).load_segments(found.report.partitions[0])
     return {row.unit: row for segment in segments for row in segment.standing}
 
 
 VAT, DUTY, ALL, UNUSED = (f'rates.toy#rates.{name}()' for name in ('vat', 'duty', 'all', 'unused'))
 
 
-def test_a_function_says_why_it_is_no_task(found: Mined) -> None:
-    names = {row.standing_id: unit for unit, row in rows(found).items()}
+def test_a_function_that_is_no_task_has_a_drop_reason(found: Mined) -> None:
+    names = {row.suite_id: unit for unit, row in rows(found).items()}
     assert {(names.get(one.key), one.reason, one.detail) for one in found.drops} == {
         (ALL, 'not_self_contained', 'vat'),
         (None, 'not_tested', UNUSED),
     }
 
 
-def test_the_file_that_is_most_about_a_function_is_its_gold(found: Mined) -> None:
+def test_the_test_file_with_the_most_tests_of_a_function_alone_is_gold(found: Mined) -> None:
     row = rows(found)[VAT]
     assert (row.test_file, row.tests, row.passing) == ('test_rates.toy', 4, 3)
     (focus,) = row.focus
@@ -113,24 +113,24 @@ def test_the_file_that_is_most_about_a_function_is_its_gold(found: Mined) -> Non
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
-    assert list(verify(folder)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
-def test_a_function_is_as_old_as_the_first_test_that_executes_it(released: Path) -> None:
+def test_a_function_is_dated_by_the_first_test_that_executes_it(released: Path) -> None:
     sql = """SELECT unit, family, start_builder, executing_tests, executing_files, complexity,
         contamination_date, unit_date FROM tasks ORDER BY unit"""
-    duty, vat = snapshot.open(released).execute(sql).fetchall()
+    duty, vat = snapshot.open_snapshots(released).execute(sql).fetchall()
     assert duty[:6] == (DUTY, 'function', 'absent', 1, 1, None)
     assert vat[:6] == (VAT, 'function', 'absent', 4, 2, None)
     dates: list[datetime] = [duty[6], duty[7], vat[6], vat[7]]
     assert dates[0] > dates[2] == dates[3] == dates[1]
 
 
-def test_each_function_has_a_prompt_of_its_own(released: Path) -> None:
+def test_each_function_task_has_a_prompt_naming_its_function(released: Path) -> None:
     sql = 'SELECT prompt FROM tasks ORDER BY unit'
-    (duty,), (vat,) = snapshot.open(released).execute(sql).fetchall()
+    (duty,), (vat,) = snapshot.open_snapshots(released).execute(sql).fetchall()
     assert '`shop.rates.duty` in `rates.toy`' in duty
     assert '`shop.rates.vat` in `rates.toy`' in vat
     assert 'test_rates.toy does NOT exist' in vat
@@ -139,22 +139,24 @@ def test_each_function_has_a_prompt_of_its_own(released: Path) -> None:
 def judged(found: Mined, released: Path, *patches: bytes | None) -> list[SuiteResult]:
     """Of attempts at the one task of a function, in their order."""
     sql = 'SELECT task_id FROM tasks WHERE unit = ?'
-    ((task_id,),) = snapshot.open(released).execute(sql, [VAT]).fetchall()
+    ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [VAT]).fetchall()
     predictions = [
         Prediction(task_id=task_id, patch=patch, attempt=number)
         for number, patch in enumerate(patches, 1)
     ]
     cache = found.store.with_name('judged')
-    options = Options(snapshot=released, predictions=predictions, store=found.store, cache=cache)
+    options = EvaluationOptions(
+        snapshot=released, predictions=predictions, store=found.store, cache=cache
+    )
     evaluation = evaluate(options)
     assert (evaluation.rows, evaluation.bugs) == ((), {})
     rows = [row for row in evaluation.suites if row.task_id == task_id]
     return sorted(rows, key=lambda row: row.attempt)
 
 
-def test_each_function_is_judged_by_its_own_mutants(found: Mined, released: Path) -> None:
+def test_each_function_task_is_graded_by_its_own_mutants(found: Mined, released: Path) -> None:
     sql = 'SELECT test_patch FROM tasks WHERE unit = ?'
-    ((gold,),) = snapshot.open(released).execute(sql, [VAT]).fetchall()
+    ((gold,),) = snapshot.open_snapshots(released).execute(sql, [VAT]).fetchall()
     beside = Place(path='test_rates.toy', name='RatesTest').suite('of_duty: is rates.duty 3')
     good, blind = judged(found, released, gold.encode(), beside)
     assert good.adequacy is not None
@@ -163,7 +165,7 @@ def test_each_function_is_judged_by_its_own_mutants(found: Mined, released: Path
     assert (blind.outcome, blind.adequacy.killed, blind.adequacy.mutants) == ('success', 0, 1)
 
 
-def test_hostile_suites_have_one_outcome(found: Mined, released: Path) -> None:
+def test_hostile_suites_get_their_expected_outcomes(found: Mined, released: Path) -> None:
     hostile = hostile_suites(Place(path='test_rates.toy', name='RatesTest'))
     del hostile['none']
     rows = judged(found, released, *(patch for patch, _, _ in hostile.values()))
@@ -171,7 +173,9 @@ def test_hostile_suites_have_one_outcome(found: Mined, released: Path) -> None:
     assert ends == {name: (outcome, detail) for name, (_, outcome, detail) in hostile.items()}
 
 
-def test_baselines_answer_what_they_can(found: Mined, released: Path, tmp_path: Path) -> None:
+def test_suite_baselines_write_their_expected_answers(
+    found: Mined, released: Path, tmp_path: Path
+) -> None:
     answers: dict[str, list[dict[str, str]]] = {}
     for kind in ('empty', 'unchanged', 'sibling', 'first'):
         out = tmp_path / kind

@@ -13,7 +13,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.words import Walk
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.agents import model_server
 from tests.agents.model_server import KEY
 from tests.agents.model_server import Json
@@ -67,7 +67,7 @@ def place(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     repository = write(folder / 'repository', [CODE, TESTS])
     profile = replace(QUICK, traces=True, measure_runs=100)
     toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder
 
 
@@ -98,7 +98,7 @@ def asked(model: ModelServer, name: str) -> list[Json]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures('keys')
-def test_each_model_is_asked_with_each_prompt_and_one_report_comes_of_it(
+def test_each_model_gets_each_prompt_and_the_grid_gives_one_report(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with model_server.serving(answers) as model:
@@ -163,7 +163,7 @@ def _averages(measure: dict[str, Any]) -> list[tuple[float | None, int]]:
 
 
 @pytest.mark.usefixtures('keys')
-def test_another_prompt_takes_another_folder_before_anything_is_asked(
+def test_a_changed_prompt_is_refused_in_the_same_folder_before_any_request(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with model_server.serving(answers) as model:
@@ -198,7 +198,7 @@ def test_another_prompt_takes_another_folder_before_anything_is_asked(
     ],
 )
 @pytest.mark.usefixtures('keys')
-def test_a_file_that_does_not_go_is_one_sentence_and_nothing_starts(
+def test_an_invalid_grid_file_is_refused_in_one_sentence_before_any_run(
     place: Path,
     tmp_path: Path,
     old: str,
@@ -223,7 +223,7 @@ def test_a_file_that_does_not_go_is_one_sentence_and_nothing_starts(
         (('--attempts', '2', '--protocol', 'feedback'), '--protocol once alone'),
     ],
 )
-def test_options_that_the_file_says_itself(
+def test_options_that_conflict_with_the_grid_file_are_refused(
     place: Path,
     tmp_path: Path,
     more: tuple[str, ...],
@@ -234,7 +234,7 @@ def test_options_that_the_file_says_itself(
     assert sentence in capsys.readouterr().err
 
 
-def test_an_estimate_takes_no_key(
+def test_an_estimate_needs_no_api_key(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(command(place, tmp_path, grid(tmp_path), '--estimate')) == 0

@@ -11,12 +11,12 @@ import jsonschema
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.reporting.maintenance import maintenance_report
-from coevo.evaluation.reporting.maintenance import solves
+from coevo.evaluation.reporting.maintenance import make_maintenance_report
+from coevo.evaluation.reporting.maintenance import solves_task
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from tests.languages import toys
 from tests.projects import QUICK
 from tests.projects import Mined
@@ -79,16 +79,16 @@ def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
     words = ['release', '--store', str(found.store), '--snapshot', str(folder)]
     assert main([*words, '--family', 'maintenance']) == 0
-    assert list(verify(folder)) == []
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
-def test_labels_say_what_is_asked_of_each_test(released: Path) -> None:
-    sql = """SELECT one.old_method, one.new_method, one.label, one.duty FROM
+def test_the_label_of_a_test_decides_its_expected_action(released: Path) -> None:
+    sql = """SELECT one.old_method, one.new_method, one.label, one.expected_action FROM
         (SELECT unnest(maintained) AS one FROM tasks WHERE family = 'maintenance')"""
     told = {
         (old or new).partition('#')[2]: (old is not None, new is not None, label, duty)
-        for old, new, label, duty in snapshot.open(released).execute(sql).fetchall()
+        for old, new, label, duty in snapshot.open_snapshots(released).execute(sql).fetchall()
     }
     assert told == {
         'follows': (True, True, 'update', 'update'),
@@ -102,27 +102,27 @@ def test_labels_say_what_is_asked_of_each_test(released: Path) -> None:
     }
 
 
-def test_a_file_of_which_nothing_has_to_stay_is_no_task(released: Path) -> None:
-    connection = snapshot.open(released)
+def test_a_test_file_with_no_test_to_keep_is_no_task(released: Path) -> None:
+    connection = snapshot.open_snapshots(released)
     sql = "SELECT test_file, reason FROM drops WHERE stage = 'task'"
     assert connection.execute(sql).fetchall() == [('test_lamp.toy', 'nothing_to_keep')]
     sql = 'SELECT count(*) FROM standard_tasks WHERE family <> $1'
     assert connection.execute(sql, ['coevolution']).fetchone() == (0,)
 
 
-def test_an_agent_is_told_what_changed_and_not_which_tests_that_breaks(released: Path) -> None:
+def test_the_prompt_names_the_changed_code_but_not_the_broken_tests(released: Path) -> None:
     sql = "SELECT prompt FROM tasks WHERE family = 'maintenance'"
-    ((prompt,),) = snapshot.open(released).execute(sql).fetchall()
+    ((prompt,),) = snapshot.open_snapshots(released).execute(sql).fetchall()
     assert '- modified `price` in `till.toy`' in prompt
     assert 'follows' not in prompt
     assert 'Leave all other tests of the file as they are' in prompt
 
 
-def test_snapshots_have_it_only_if_it_is_asked_for(found: Mined, tmp_path: Path) -> None:
+def test_a_snapshot_has_maintenance_tasks_only_on_request(found: Mined, tmp_path: Path) -> None:
     words = ['release', '--store', str(found.store), '--snapshot', str(tmp_path / 'plain')]
     assert main(words) == 0
     sql = 'SELECT DISTINCT family FROM tasks'
-    assert snapshot.open(tmp_path / 'plain').execute(sql).fetchall() == [('coevolution',)]
+    assert snapshot.open_snapshots(tmp_path / 'plain').execute(sql).fetchall() == [('coevolution',)]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_snapshots_have_it_only_if_it_is_asked_for(found: Mined, tmp_path: Path)
         (['mine', 'somewhere'], 'coevo release --family maintenance'),
     ],
 )
-def test_a_family_is_asked_for_where_its_tasks_are_made(
+def test_a_family_option_is_refused_by_the_command_that_does_not_make_it(
     verb: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     family = 'class' if verb[0] == 'release' else 'maintenance'
@@ -176,7 +176,7 @@ def rows(
 ) -> Mapping[str, SuiteResult]:
     folder = tmp_path_factory.mktemp('agents')
     sql = "SELECT task_id FROM tasks WHERE family = 'maintenance'"
-    ((task_id,),) = snapshot.open(released).execute(sql).fetchall()
+    ((task_id,),) = snapshot.open_snapshots(released).execute(sql).fetchall()
     lines = [
         {'task_id': task_id, 'attempt': number, **answer}
         for number, answer in enumerate(AGENTS.values(), start=1)
@@ -184,7 +184,7 @@ def rows(
     predictions = folder / 'agents.jsonl'
     predictions.write_text(''.join(json.dumps(line) + '\n' for line in lines))
     evaluate(found, released, folder / 'out', str(predictions))
-    return dict(zip(AGENTS, read_suites(folder / 'out'), strict=True))
+    return dict(zip(AGENTS, load_suites(folder / 'out'), strict=True))
 
 
 def evaluate(found: Mined, released: Path, out: Path, predictions: str) -> None:
@@ -201,7 +201,7 @@ def outcomes(row: SuiteResult) -> dict[str, str]:
 
 
 def counts(row: SuiteResult) -> dict[str, tuple[float | None, int]]:
-    found = maintenance_report([row])
+    found = make_maintenance_report([row])
     assert found is not None
     rates = {
         'missed_updates': found.missed_updates,
@@ -230,9 +230,9 @@ def expected(
 Rows = Mapping[str, SuiteResult]
 
 
-def test_gold_does_all_that_was_asked(found: Mined, released: Path, tmp_path: Path) -> None:
+def test_gold_performs_every_expected_action(found: Mined, released: Path, tmp_path: Path) -> None:
     evaluate(found, released, tmp_path / 'out', 'gold')
-    (row,) = read_suites(tmp_path / 'out')
+    (row,) = load_suites(tmp_path / 'out')
     assert row.outcome == 'success'
     assert outcomes(row) == {
         'follows': 'updated',
@@ -259,26 +259,28 @@ def test_gold_does_all_that_was_asked(found: Mined, released: Path, tmp_path: Pa
     ('name', 'outcome'),
     [('idle', 'no_change'), ('copies', 'no_change'), ('confused', 'hrns_fail')],
 )
-def test_who_does_nothing_misses_all_and_harms_nothing(rows: Rows, name: str, outcome: str) -> None:
+def test_a_submission_without_edits_misses_every_action_and_harms_no_test(
+    rows: Rows, name: str, outcome: str
+) -> None:
     assert rows[name].outcome == outcome
     assert counts(rows[name]) == expected(1.0, 0.0, 0.0, 1.0, 0.0)
 
 
-def test_who_deletes_all_else_edits_all_falsely(rows: Rows) -> None:
+def test_a_submission_that_deletes_the_other_tests_edits_all_of_them_falsely(rows: Rows) -> None:
     row = rows['deletes']
     assert row.outcome == 'success'
     assert counts(row) == expected(0.0, 1.0, 1.0, 0.0, 0.0)
     assert outcomes(row)['taxes'] == outcomes(row)['shines'] == 'deleted_wrongly'
 
 
-def test_who_weakens_what_stays_is_told_by_mutants(rows: Rows) -> None:
+def test_a_weakened_kept_test_is_detected_by_mutants(rows: Rows) -> None:
     row = rows['weakens']
     assert row.outcome == 'success'
     assert [outcomes(row)[name] for name in ('taxes', 'fees', 'helps')] == ['weakened'] * 3
     assert counts(row) == expected(0.0, 0.75, 0.6, 0.0, 0.0)
 
 
-def test_who_rewrites_without_need_and_as_strongly_harms_nothing(rows: Rows) -> None:
+def test_a_needless_rewrite_of_equal_strength_harms_no_test(rows: Rows) -> None:
     row = rows['rewrites']
     # `helps` has no such call in its own text
     assert [outcomes(row)[name] for name in ('taxes', 'fees', 'helps')] == [
@@ -288,38 +290,38 @@ def test_who_rewrites_without_need_and_as_strongly_harms_nothing(rows: Rows) -> 
     assert [one.weaker for one in row.maintained or () if one.outcome == 'edited'] == [False] * 3
 
 
-def test_who_empties_a_helper_weakens_the_tests_that_use_it(rows: Rows) -> None:
+def test_an_emptied_helper_weakens_the_tests_that_use_it(rows: Rows) -> None:
     assert outcomes(rows['empties'])['helps'] == 'weakened'
     assert counts(rows['empties']) == expected(0.0, 0.25, 0.2, 0.0, 0.0)
 
 
-def test_comments_and_formatting_are_no_edit(rows: Rows) -> None:
+def test_comments_and_formatting_do_not_count_as_edits(rows: Rows) -> None:
     assert rows['formats'].outcome == 'success'
     assert counts(rows['formats']) == expected(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def test_a_test_under_another_name_is_edited_and_not_gone(rows: Rows) -> None:
+def test_a_renamed_test_counts_as_edited_and_not_as_deleted(rows: Rows) -> None:
     assert outcomes(rows['renames'])['taxes'] == 'edited'
 
 
-def test_who_breaks_a_test_that_stays_or_does_not_update_well(rows: Rows) -> None:
+def test_a_broken_kept_test_counts_as_harmed_and_a_wrong_update_as_missed(rows: Rows) -> None:
     row = rows['breaks']
     assert row.outcome == 'partly'
     assert (outcomes(row)['taxes'], outcomes(row)['leaves']) == ('broken', 'rewritten')
     assert counts(row) == expected(1.0, 0.25, 0.2, 0.0, 0.0)
 
 
-def test_a_file_that_cannot_be_read_has_broken_all(rows: Rows) -> None:
+def test_a_file_that_does_not_parse_counts_as_breaking_every_test(rows: Rows) -> None:
     assert rows['garbles'].outcome == 'cmpl_fail'
     assert counts(rows['garbles']) == expected(1.0, 1.0, 1.0, 1.0, 0.0)
     assert outcomes(rows['garbles'])['taxes'] == 'broken'
 
 
-def test_an_empty_file_has_deleted_all(rows: Rows) -> None:
+def test_an_empty_file_counts_as_deleting_every_test(rows: Rows) -> None:
     assert rows['empty'].outcome == 'empty'
     assert counts(rows['empty']) == expected(1.0, 1.0, 1.0, 0.0, 0.0)
     assert outcomes(rows['empty'])['leaves'] == 'deleted_rightly'
 
 
-def test_only_who_did_all_and_nothing_else_is_done(rows: Rows) -> None:
-    assert {name for name, row in rows.items() if solves(row)} == {'formats'}
+def test_only_complete_maintenance_without_false_edits_solves_the_task(rows: Rows) -> None:
+    assert {name for name, row in rows.items() if solves_task(row)} == {'formats'}

@@ -12,10 +12,10 @@ import pytest
 from coevo.git.pool import MOST_OPEN
 from coevo.git.process import run_git
 from coevo.model.listener import Listener
-from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import locate_clone
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import options
 from tests.repos import commit
@@ -60,7 +60,7 @@ def descriptors(clones: Path) -> int:
     return sum(one.startswith(('pipe:', str(clones))) for one in found)
 
 
-def test_a_release_keeps_few_clones_open_and_stops_all_processes(
+def test_a_release_keeps_few_clones_open_and_ends_all_git_processes(
     store: Path, tmp_path: Path
 ) -> None:
     clones = store / 'clones'
@@ -73,7 +73,7 @@ def test_a_release_keeps_few_clones_open_and_stops_all_processes(
 
     before = readers(), descriptors(clones)
     asked = ReleaseOptions(store=store, snapshot=tmp_path / 'snapshot')
-    report = publish(asked, Listener(step=step))
+    report = publish_release(asked, Listener(step=step))
     assert report.rows['pairs'] == COUNT
     assert len(seen) > COUNT
     assert max(count for count, _ in seen) - before[0] in range(1, MOST_OPEN + 1)
@@ -83,12 +83,12 @@ def test_a_release_keeps_few_clones_open_and_stops_all_processes(
     assert not list(clones.glob('*.pins'))
 
 
-def test_a_month_of_many_repositories_is_the_same_when_it_is_made_again(
+def test_a_month_of_many_repositories_is_identical_when_released_again(
     store: Path, tmp_path: Path
 ) -> None:
     """The second one has what the clones said from the month's record."""
     for name in ('one', 'other'):
-        publish(
+        publish_release(
             ReleaseOptions(
                 store=store,
                 snapshot=tmp_path / name,
@@ -107,10 +107,10 @@ def test_a_month_of_many_repositories_is_the_same_when_it_is_made_again(
     assert files[0] == files[1]
 
 
-def test_tasks_of_all_clones_stay_in_them(store: Path, tmp_path: Path) -> None:
-    publish(ReleaseOptions(store=store, snapshot=tmp_path / 'snapshot'))
+def test_the_commits_of_released_tasks_are_kept_in_every_clone(store: Path, tmp_path: Path) -> None:
+    publish_release(ReleaseOptions(store=store, snapshot=tmp_path / 'snapshot'))
     for number in range(COUNT):
         kept = run_git(
-            clone_folder(store, f'shop/r{number:02}'), 'for-each-ref', 'refs/coevo/released'
+            locate_clone(store, f'shop/r{number:02}'), 'for-each-ref', 'refs/coevo/released'
         )
         assert len(kept.splitlines()) == 2

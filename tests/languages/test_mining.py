@@ -12,13 +12,13 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.profiles import load_profile
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Label
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK
 from tests.projects import Mined
@@ -59,32 +59,32 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
     return folder
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    files = snapshot.data_files(folder, table)
+    files = snapshot.list_data_files(folder, table)
     return [row for file in files for row in pq.read_table(file).to_pylist()]
 
 
 @pytest.mark.parametrize(
     ('name', 'label', 'track', 'cause'),
     [
-        ('follows', Label.UPDATE, Track.UPDATE, Cause.PRODUCTION),
-        ('rings', Label.GENERATION, Track.GENERATION, Cause.PRODUCTION),
-        ('errs', Label.REPAIR, Track.REPAIR, Cause.TEST),
+        ('follows', Label.UPDATE, Track.UPDATE, BreakageCause.PRODUCTION),
+        ('rings', Label.GENERATION, Track.GENERATION, BreakageCause.PRODUCTION),
+        ('errs', Label.REPAIR, Track.REPAIR, BreakageCause.TEST),
         ('rests', Label.UNAFFECTED, None, None),
     ],
 )
-def test_tests_have_their_labels(
-    found: Mined, name: str, label: Label, track: Track | None, cause: Cause | None
+def test_mined_tests_get_their_expected_label_track_and_cause(
+    found: Mined, name: str, label: Label, track: Track | None, cause: BreakageCause | None
 ) -> None:
     row = found.method(name)
     assert (row.language, row.label, row.track, row.cause) == ('toy', label, track, cause)
 
 
-def test_refactorings_that_nobody_looks_for_take_no_track(found: Mined, tmp_path: Path) -> None:
+def test_refactorings_that_are_not_offered_take_no_track_away(found: Mined, tmp_path: Path) -> None:
     asked = toys.mined(
         write(tmp_path / 'repository', [OLD, NEW]),
         tmp_path / 'store',
@@ -96,8 +96,8 @@ def test_refactorings_that_nobody_looks_for_take_no_track(found: Mined, tmp_path
     assert tracks[0] == tracks[1]
 
 
-def test_a_release_is_sound_and_has_a_task_for_each_track(released: Path) -> None:
-    assert list(verify(released)) == []
+def test_a_snapshot_passes_verification_and_has_a_task_for_each_track(released: Path) -> None:
+    assert list(verify_snapshot(released)) == []
     tasks = {row['track']: row for row in rows(released, 'tasks')}
     assert {track: row['test_methods'] for track, row in tasks.items()} == {
         'update': ['TillTest#follows'],
@@ -110,7 +110,9 @@ def test_a_release_is_sound_and_has_a_task_for_each_track(released: Path) -> Non
     assert [one['name'] for one in tasks['update']['dependencies']] == ['shop.Till#price()']
 
 
-def test_gold_succeeds_and_nothing_does_not(found: Mined, released: Path, tmp_path: Path) -> None:
+def test_gold_patches_succeed_and_empty_patches_do_not(
+    found: Mined, released: Path, tmp_path: Path
+) -> None:
     """The command judges patches of a toy as those of any other language; `gold` is a word for them."""
     nothing = tmp_path / 'nothing.jsonl'
     lines = [{'task_id': row['task_id'], 'patch': ''} for row in rows(released, 'tasks')]
@@ -124,7 +126,7 @@ def test_gold_succeeds_and_nothing_does_not(found: Mined, released: Path, tmp_pa
         assert [row['outcome'] == 'success' for row in table] == [patched] * 3
 
 
-def test_a_release_says_where_its_repositories_are_or_warns(
+def test_a_release_records_the_repository_url_or_warns_that_none_is_known(
     found: Mined, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A repository that was mined from a folder has no URL but the one that a person names."""

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.families import Family
 from coevo.model.profiles import ModuleRules
 from coevo.model.standing_rows import StandingRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.languages import toys
 from tests.languages.hostile_suites import Place
 from tests.languages.hostile_suites import hostile_suites
@@ -85,12 +85,12 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 def rows(found: Mined) -> dict[str | None, StandingRow]:
-    segments = Store(found.store).segments(found.report.partitions[0])
+    segments = Store(found.store).load_segments(found.report.partitions[0])
     return {row.unit: row for segment in segments for row in segment.standing}
 
 
-def test_a_package_says_why_it_is_no_task(found: Mined) -> None:
-    names = {row.standing_id: unit for unit, row in rows(found).items()}
+def test_a_package_that_is_no_task_has_a_drop_reason(found: Mined) -> None:
+    names = {row.suite_id: unit for unit, row in rows(found).items()}
     assert {(names.get(one.key), one.reason, one.detail) for one in found.drops} == {
         ('apart', 'no_cross_file_call', ''),
         (None, 'not_tested', 'idle'),
@@ -100,7 +100,7 @@ def test_a_package_says_why_it_is_no_task(found: Mined) -> None:
     }
 
 
-def test_the_file_that_sees_calls_between_files_is_gold(found: Mined) -> None:
+def test_the_test_file_that_executes_calls_between_code_files_is_gold(found: Mined) -> None:
     row = rows(found)['.']
     assert (row.test_file, row.executing_tests, row.complexity) == ('test_till.toy', None, None)
     assert [(one.file, one.kind, one.end_line) for one in row.focus] == [
@@ -115,23 +115,27 @@ def test_the_file_that_sees_calls_between_files_is_gold(found: Mined) -> None:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
-    assert list(verify(folder)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
+    assert list(verify_snapshot(folder)) == []
     return folder
 
 
-def test_a_package_is_one_task_about_all_of_its_files(released: Path) -> None:
+def test_a_package_is_one_task_that_focuses_on_all_of_its_files(released: Path) -> None:
     sql = 'SELECT unit, family, scenario, start_builder, len(focus), prompt FROM tasks'
-    ((*row, prompt),) = snapshot.open(released).execute(sql).fetchall()
+    ((*row, prompt),) = snapshot.open_snapshots(released).execute(sql).fetchall()
     assert row == ['.', 'module', 'create', 'absent', 2]
     assert '- `bill.toy`\n- `till.toy`\n' in prompt
 
 
-def test_suites_are_judged_and_told(found: Mined, released: Path, tmp_path: Path) -> None:
+def test_module_suites_are_graded_and_reported(
+    found: Mined, released: Path, tmp_path: Path
+) -> None:
     """Hostile ones each have the outcome that they have in every family."""
     place = Place(path='test_till.toy', name='TillTest')
     ((task_id, gold),) = (
-        snapshot.open(released).execute('SELECT task_id, test_patch FROM tasks').fetchall()
+        snapshot.open_snapshots(released)
+        .execute('SELECT task_id, test_patch FROM tasks')
+        .fetchall()
     )
     hostile = hostile_suites(place)
     del hostile['none']
@@ -144,7 +148,7 @@ def test_suites_are_judged_and_told(found: Mined, released: Path, tmp_path: Path
     predictions.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
     command = ['evaluate', str(released), str(predictions), '--family', 'module', '--jobs', '1']
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
-    first, *others = read_suites(out)
+    first, *others = load_suites(out)
     ends = {name: (row.outcome, row.detail) for name, row in zip(hostile, others, strict=True)}
     assert ends == {name: (outcome, detail) for name, (_, outcome, detail) in hostile.items()}
     assert first.adequacy is not None

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.words import Walk
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.agents import model_server
 from tests.agents.model_server import KEY
 from tests.agents.model_server import ModelServer
@@ -38,7 +38,7 @@ def place(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     repository = write(folder / 'repository', [CODE, TESTS])
     profile = replace(QUICK, traces=True, measure_runs=100)
     toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder
 
 
@@ -58,7 +58,7 @@ def prices(folder: Path) -> str:
 
 
 @pytest.mark.parametrize('api', KEYS)
-def test_an_endpoint_gets_a_score_in_one_command(
+def test_one_command_runs_and_scores_an_endpoint(
     place: Path,
     tmp_path: Path,
     api: str,
@@ -73,7 +73,7 @@ def test_an_endpoint_gets_a_score_in_one_command(
         )
         assert main(command(place, tmp_path / 'out', *more)) == 0
         ((_, _, body),) = model.requests
-    (row,) = read_suites(scores)
+    (row,) = load_suites(scores)
     assert (row.outcome, [one.test_method for one in row.tests]) == ('success', ['TillTest#pays'])
     asked = json.dumps(body)
     assert 'test_till.toy does not exist yet.' in asked
@@ -85,7 +85,7 @@ def test_an_endpoint_gets_a_score_in_one_command(
     assert (found['harness'], found['model'], found['tokens']) == ('one-shot', 'small-1', 1100)
 
 
-def test_an_estimate_takes_no_endpoint_and_asks_nothing(
+def test_an_estimate_needs_no_endpoint_and_sends_no_request(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more = ('--estimate', '--attempts', '3', '--prices', prices(tmp_path))
@@ -108,7 +108,7 @@ def test_an_estimate_takes_no_endpoint_and_asks_nothing(
         (('--api', 'morse'), 'one-shot speaks openai, anthropic, gemini; choose --api from these'),
     ],
 )
-def test_what_does_not_go_together(
+def test_one_shot_refuses_incompatible_options(
     place: Path,
     tmp_path: Path,
     more: tuple[str, ...],
@@ -121,7 +121,7 @@ def test_what_does_not_go_together(
     assert said in capsys.readouterr().err
 
 
-def test_of_other_agents_nobody_knows_the_cost(
+def test_an_estimate_of_another_agent_is_refused(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ['attempt', str(place / 'snapshot'), '--agent', 'sh', '--out', str(tmp_path / 'out')]
@@ -129,7 +129,7 @@ def test_of_other_agents_nobody_knows_the_cost(
     assert 'leave out --estimate' in capsys.readouterr().err
 
 
-def test_an_answer_without_a_file_changes_nothing(
+def test_an_answer_without_a_file_gives_a_failed_empty_patch(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
@@ -140,7 +140,7 @@ def test_an_answer_without_a_file_changes_nothing(
     assert (found['exit_status'], found['patch']) == ('failed', '')
 
 
-def test_a_key_that_is_denied_ends_it_with_what_the_endpoint_said(
+def test_a_denied_api_key_ends_the_run_with_a_short_message(
     place: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

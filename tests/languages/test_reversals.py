@@ -80,13 +80,13 @@ def undone(folder: Path, *steps: Tree) -> dict[str, ReversalStatus]:
     rows = [
         row
         for part in found.report.partitions
-        for segment in store.segments(part)
+        for segment in store.load_segments(part)
         for row in segment.reversals
     ]
     return {row.declaration.partition('\n')[0]: row.status for row in rows}
 
 
-def test_python(tmp_path: Path) -> None:
+def test_each_changed_python_declaration_is_undone_on_its_own(tmp_path: Path) -> None:
     first = {
         'pyproject.toml': PROJECT,
         'till.py': PYTHON_OLD,
@@ -105,7 +105,7 @@ def test_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
-def test_go(tmp_path: Path) -> None:
+def test_each_changed_go_declaration_is_undone_on_its_own(tmp_path: Path) -> None:
     first = {**GO_MOD, 'till.go': GO_OLD, 'till_test.go': GO_TEST % 1}
     second = {'till.go': GO_NEW, 'till_test.go': GO_TEST % 5}
 

@@ -12,16 +12,16 @@ import pytest
 
 from coevo.command.main import main
 from coevo.languages.capabilities import Capability
-from coevo.languages.table import offers
+from coevo.languages.table import offers_capability
 from coevo.model.errors import Fatal
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
 from tests.languages import toys
 from tests.projects import Mined
@@ -70,16 +70,16 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 @pytest.fixture(scope='module')
 def released(found: Mined) -> Path:
     folder = found.store.with_name('snapshot')
-    publish(ReleaseOptions(store=found.store, snapshot=folder))
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder))
     return folder
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    files = snapshot.data_files(folder, table)
+    files = snapshot.list_data_files(folder, table)
     return [row for file in files for row in pq.read_table(file).to_pylist()]
 
 
-def test_each_language_has_the_pairs_that_change_it(found: Mined) -> None:
+def test_each_language_has_the_pairs_that_change_its_files(found: Mined) -> None:
     assert {part.language for part in found.report.partitions} == {'python', 'toy'}
     assert (found.report.visited, found.report.pairs, found.report.executed) == (3, 3, 3)
     labels = sorted((row.language, row.test_method, str(row.label)) for row in found.methods)
@@ -90,7 +90,7 @@ def test_each_language_has_the_pairs_that_change_it(found: Mined) -> None:
     ]
 
 
-def test_a_commit_leaves_the_walk_of_each_language_for_its_own_reason(released: Path) -> None:
+def test_a_commit_is_dropped_from_the_walk_with_a_reason_for_each_language(released: Path) -> None:
     left = [row for row in rows(released, 'drops') if row['stage'] == Stage.WALK]
     assert sorted((row['language'], row['reason']) for row in left) == [
         ('python', Reason.ROOT_COMMIT),
@@ -99,10 +99,10 @@ def test_a_commit_leaves_the_walk_of_each_language_for_its_own_reason(released: 
     ]
 
 
-def test_a_release_is_sound_and_gold_succeeds_in_all(
+def test_a_snapshot_passes_verification_and_gold_succeeds_in_all_languages(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:
-    assert list(verify(released)) == []
+    assert list(verify_snapshot(released)) == []
     assert {row['language'] for row in rows(released, 'repositories')} == {'python', 'toy'}
     tasks = {row['task_id']: row['language'] for row in rows(released, 'tasks')}
     assert sorted(tasks.values()) == ['python', 'python', 'toy']
@@ -115,12 +115,12 @@ def test_a_release_is_sound_and_gold_succeeds_in_all(
         table = pq.read_table(out / 'results.parquet').to_pylist()
         # No pass counts that nobody could observe.
         assert {row['task_id']: row['outcome'] == 'success' for row in table} == {
-            task: patched and (language == 'toy' or offers(language, Capability.OBSERVE))
+            task: patched and (language == 'toy' or offers_capability(language, Capability.OBSERVE))
             for task, language in tasks.items()
         }
 
 
-def test_what_a_language_lacks_here_does_not_keep_the_others_from_being_mined(
+def test_a_language_without_its_runtime_does_not_stop_mining_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_JDKS', '9999')
@@ -132,7 +132,7 @@ def test_what_a_language_lacks_here_does_not_keep_the_others_from_being_mined(
     assert report.executed == 1
     # Once there is one, that alone is mined.
     (part,) = report.partitions
-    assert Store(run.store).unmined(part) == ()
+    assert Store(run.store).list_unmined_pairs(part) == ()
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_what_a_language_lacks_here_does_not_keep_the_others_from_being_mined(
         ),
     ],
 )
-def test_a_repository_of_no_language_is_told_what_each_wants(
+def test_a_repository_of_no_known_language_is_refused_with_what_each_needs(
     tmp_path: Path, file: str, told: str
 ) -> None:
     repository = write(tmp_path / 'repository', [{file: 'a'}])

@@ -56,7 +56,7 @@ def asked(repository: Path, store: Path) -> MineOptions:
 def segment(options: MineOptions) -> Segment:
     with known_toy():
         (partition,) = mine(options).partitions
-    (found,) = Store(options.store).segments(partition)
+    (found,) = Store(options.store).load_segments(partition)
     return found
 
 
@@ -69,12 +69,12 @@ def make_dear(folder: Path) -> int:
     """Let what is kept of each file say that its mutants took a thousand seconds; their number."""
     dear = 0
     for file in folder.glob('??/*'):
-        kept = json.loads(checksummed.read(file) or b'')
+        kept = json.loads(checksummed.load_checksummed(file) or b'')
         for one in kept.get('spent', ()):
             if one['step'] == 'mutants':
                 one['cpu_seconds'] = 1000.0
                 dear += 1
-        checksummed.write(file, json.dumps(kept).encode())
+        checksummed.write_checksummed(file, json.dumps(kept).encode())
     return dear
 
 
@@ -88,7 +88,7 @@ def stop_at(file: int) -> Listener:
 
 
 @pytest.mark.parametrize(('file', 'over'), [(1, 1), (3, 2)])
-def test_a_stopped_revision_goes_on_with_the_next_file(
+def test_mining_of_a_stopped_revision_resumes_at_the_next_test_file(
     repository: Path, tmp_path: Path, file: int, over: int
 ) -> None:
     whole = segment(asked(repository, tmp_path / 'whole'))

@@ -22,11 +22,11 @@ from typing import Any
 from rich.console import Console
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.sole_use import NAME as LOCK
-from coevo.storage.sole_use import sole_use
+from coevo.storage.sole_use import lock_for_sole_use
 from tests.live_demo import history
 from tests.prefect_server import ROOT
 from tests.prefect_server import Server
@@ -72,7 +72,7 @@ class Scene:
     def release(self, name: str) -> int:
         """The number of tasks in a snapshot, which is verified."""
         run = self.run('release/monthly', month=name, name=name)
-        assert not verify(self.snapshots / name), f'{name} is not good'
+        assert not verify_snapshot(self.snapshots / name), f'{name} is not good'
         rows = {row['table']: row['rows'] for row in self.server.tables(run)['snapshot']}
         return int(rows['tasks'])
 
@@ -92,7 +92,7 @@ class Scene:
         self.run('evaluate/whole', **asked, words=['--no-adequacy'])
         for part in self.server.runs('evaluate-part/part'):
             self.say(f'  evaluate-part/part: {self.server.wait(part)}')
-        rows = read_results(Path(out))
+        rows = load_results(Path(out))
         return sum(row.outcome is TaskOutcome.SUCCESS for row in rows)
 
 
@@ -102,7 +102,7 @@ def main() -> int:
     console = Console(width=120)
     found: dict[str, int] = {}
     try:
-        with sole_use(FOLDER), scene(console) as open_scene:
+        with lock_for_sole_use(FOLDER), scene(console) as open_scene:
             for name, value in play(open_scene):
                 found[name] = value
         held = expect(console, found) and not leaks(console)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.manual.pages import ROOT
 
 
-def test_the_manual_builds_strictly(tmp_path: Path) -> None:
+def test_the_manual_builds_without_warnings(tmp_path: Path) -> None:
     """As `make docs` does, with all warnings at once."""
     words = ('-q', '-W', '--keep-going', '-b', 'html', '-d', str(tmp_path / 'read'))
     done = subprocess.run(

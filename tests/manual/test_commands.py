@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.command.main import parser
+from coevo.command.main import build_parser
 from flows import command_page
 from packagers import datasheet
 from tests.languages import toys
@@ -48,17 +48,17 @@ def split(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_command_is_one(page: Path) -> None:
+def test_every_shown_command_is_accepted_by_the_parser(page: Path) -> None:
     for line in commands(page):
         asked = re.search(r'\$\((coevo .*)\)$', line)
         words = split(asked[1] if asked else line)
         if words and words[0] == 'coevo':
-            parser(words[1:]).parse_args(words[1:])
+            build_parser(words[1:]).parse_args(words[1:])
         else:
             assert not words or words[0] in OTHERS, line
 
 
-def test_every_target_of_make_is_one() -> None:
+def test_every_shown_make_target_exists() -> None:
     known = set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
     for page in PAGES:
         for line in commands(page):
@@ -66,10 +66,10 @@ def test_every_target_of_make_is_one() -> None:
             assert words[:1] != ['make'] or set(words[1:]) <= known, line
 
 
-def test_the_pages_that_are_made_are_current() -> None:
+def test_the_generated_pages_are_current() -> None:
     """If it is not: make docs."""
-    assert (ROOT / command_page.FILE).read_text() == command_page.page()
-    assert (ROOT / datasheet.FILE).read_text() == datasheet.page()
+    assert (ROOT / command_page.FILE).read_text() == command_page.render_page()
+    assert (ROOT / datasheet.FILE).read_text() == datasheet.render_page()
 
 
 OLD = {
@@ -81,7 +81,7 @@ NEW = {**toys.source('Tariff', 'fee: 3'), **toys.tests('Tariff', 'charges: is Ta
 
 
 @pytest.mark.slow
-def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
+def test_the_tutorial_commands_run_as_shown(tmp_path: Path) -> None:
     write(tmp_path / 'demo/repository', [OLD, NEW])
     shown = [block.text for block in blocks(ROOT / 'docs/tutorial.md', 'sh')]
     (edit,) = [text for text in shown if text.startswith('sed ')]

@@ -31,12 +31,12 @@ SELECT (SELECT count(DISTINCT repo) FROM repositories),
 """
 
 
-def test_there_are_two_months() -> None:
+def test_there_are_released_editions_of_two_months() -> None:
     assert [one.parent.name for one in EDITIONS] == ['2026-05', '2026-06']
 
 
 @pytest.mark.parametrize('edition', EDITIONS, ids=NAMES)
-def test_the_readme_has_the_figures_of_a_release(edition: Path) -> None:
+def test_the_readme_has_the_figures_of_each_release(edition: Path) -> None:
     place = edition.relative_to(ROOT).as_posix()
     row = next(
         line for line in (ROOT / 'README.md').read_text().split('\n') if f'({place})' in line
@@ -45,7 +45,7 @@ def test_the_readme_has_the_figures_of_a_release(edition: Path) -> None:
     assert shown == list(coevo.open(edition).execute(COUNTS).fetchone() or ())
 
 
-def test_the_readme_shows_what_a_release_answers(
+def test_the_readme_shows_the_real_output_of_a_query(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -55,6 +55,8 @@ def test_the_readme_shows_what_a_release_answers(
 
 
 @pytest.mark.parametrize('edition', EDITIONS, ids=NAMES)
-def test_a_release_is_sound(edition: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_released_edition_passes_verification(
+    edition: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(['verify', str(edition)]) == 0
     assert capsys.readouterr().out.endswith('good\n')

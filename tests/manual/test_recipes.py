@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import coevo
-from coevo.display.presentation import render
+from coevo.display.presentation import render_answer
 from coevo.storage.store import Store
-from packagers.built import Built
+from packagers.built import BuiltTasks
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots
@@ -33,7 +33,7 @@ PROMPT = 'You are updating JUnit tests to reflect a production code change in th
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The snapshot of three pairs that recipes and notebook are about, with prompts."""
 
-    def build(rows: Rows) -> Built:
+    def build(rows: Rows) -> BuiltTasks:
         built = snapshots.build(rows)
         told = [dataclasses.replace(task, prompt=PROMPT) for task in built.tasks]
         return dataclasses.replace(built, tasks=told)
@@ -53,16 +53,16 @@ def beside(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
 
 
-def test_there_are_ten_recipes_with_their_answers(made: Path) -> None:
+def test_the_ten_recipes_give_the_answers_that_are_shown(made: Path) -> None:
     connection = coevo.open(made)
     questions, answers = (list(blocks(RECIPES, language)) for language in ('sql', 'text'))
     assert len(questions) == len(answers) == 10
     for question, answer in zip(questions, answers, strict=True):
-        assert render(connection.sql(question.text), 'table').decode() == answer.text
+        assert render_answer(connection.sql(question.text), 'table').decode() == answer.text
 
 
 @pytest.mark.usefixtures('beside')
-def test_the_notebook_gives_what_it_shows() -> None:
+def test_the_notebook_gives_the_outputs_that_it_shows() -> None:
     space: dict[str, Any] = {}
     for cell in json.loads(NOTEBOOK.read_text())['cells']:
         if cell['cell_type'] == 'code':
@@ -85,7 +85,7 @@ def _run(source: str, space: dict[str, Any]) -> tuple[str, object]:
 
 
 @pytest.mark.usefixtures('beside')
-def test_the_docstrings_of_the_public_functions_are_true() -> None:
+def test_the_doctests_of_the_public_functions_pass() -> None:
     found = doctest.testmod(coevo)
     assert found.attempted >= 4
     assert found.failed == 0

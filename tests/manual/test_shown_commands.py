@@ -18,7 +18,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.evaluation.verified import verified
+from coevo.evaluation.verified import require_verified
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.languages.table import known_toy
@@ -72,7 +72,7 @@ class Stage:
         return [*words, '--store', 'store'] if clones else words
 
 
-def test_every_line_is_run_or_says_why_not() -> None:
+def test_every_shown_command_is_run_or_excused() -> None:
     shown = {
         line
         for page in PAGES
@@ -83,7 +83,7 @@ def test_every_line_is_run_or_says_why_not() -> None:
     assert shown == {line for line, _, _ in STORY}
 
 
-def test_nothing_is_excused_that_is_not_shown() -> None:
+def test_every_excused_command_is_shown_on_a_page() -> None:
     shown = '\n'.join(line for page in PAGES for line in commands(page))
     assert [part for part in NOT_RUN if part not in shown] == []
 
@@ -95,7 +95,7 @@ def plain(line: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_the_story_goes_as_it_stands(
+def test_the_shown_commands_run_in_order(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open_folder() as folder, known_toy():
@@ -166,7 +166,7 @@ def _submission(stage: Stage) -> None:
         r'^```json\n(.*?)^```$', _page('docs/submissions.md'), re.MULTILINE | re.DOTALL
     )
     assert shown
-    sha256 = verified(Path(MONTH))
+    sha256 = require_verified(Path(MONTH))
     metadata = {**json.loads(shown[1]), 'snapshot_sha256': sha256}
     (folder / 'submission.json').write_text(json.dumps(metadata))
     words = ['my-agent', '--store', 'store', '--out', 'my-agent/results']

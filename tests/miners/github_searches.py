@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from miners.discovery.budgets import Clock
-from miners.discovery.github_replies import Patience
+from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_requests import GitHubApi
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import tokens
@@ -26,6 +26,6 @@ class Sleeper:
 
 
 def api_of(
-    server: Server, *, count: int = 1, sleeper: Sleeper | None = None, patience: Patience = QUICK
+    server: Server, *, count: int = 1, sleeper: Sleeper | None = None, patience: RetryLimits = QUICK
 ) -> GitHubApi:
     return GitHubApi(server.api, tokens(count), Clock(sleep=sleeper or Sleeper()), patience)

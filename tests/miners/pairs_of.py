@@ -11,7 +11,7 @@ from coevo.model.records import Commit
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff
+from miners.diffs.changes import diff_pair
 from tests import repos
 
 MAIN = 'src/main/java/p/'
@@ -41,7 +41,7 @@ def diffed(
         new=_commit(second),
         old_is_ancestor=True,
     )
-    return diff(Repository(repo / '.git'), pair)
+    return diff_pair(Repository(repo / '.git'), pair)
 
 
 def changes(change: PairChange) -> dict[str, str]:

@@ -13,13 +13,13 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.candidate_profiles import profiles
+from miners.discovery.candidate_profiles import load_profiles
 from miners.discovery.candidates import REASONS
 from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Facts
 from miners.discovery.candidates import Presence
-from miners.discovery.candidates import Root
-from miners.discovery.candidates import reason_against
+from miners.discovery.candidates import RepositoryFacts
+from miners.discovery.candidates import RootContent
+from miners.discovery.candidates import find_reason_against
 from miners.discovery.repository_metadata import RepositoryMetadata
 
 OWN = """
@@ -54,13 +54,13 @@ def seen(**others: object) -> RepositoryMetadata:
     return RepositoryMetadata(**{**known, **others})
 
 
-def test_ours_are_those_of_the_papers() -> None:
+def test_the_built_in_profiles_match_the_papers() -> None:
     testevo, tam_eval = load_profile('testevo'), load_profile('tam-eval')
     assert (testevo.stars, testevo.licences, testevo.build_file) == (500, None, True)
-    assert testevo.searches == ('is:public language:Java',)
+    assert testevo.search_queries == ('is:public language:Java',)
     assert (tam_eval.stars, tam_eval.contributors) == (40, 2)
     assert tam_eval.pushed_since == date(2021, 1, 1)
-    assert tam_eval.searches == (
+    assert tam_eval.search_queries == (
         'is:public language:Java pushed:>=2021-01-01 license:apache-2.0',
         'is:public language:Java pushed:>=2021-01-01 license:mit',
     )
@@ -69,9 +69,9 @@ def test_ours_are_those_of_the_papers() -> None:
 def test_a_user_can_add_profiles(tmp_path: Path) -> None:
     file = tmp_path / 'own.toml'
     file.write_text(OWN)
-    assert list(profiles(file)) == ['testevo', 'tam-eval', 'scala']
+    assert list(load_profiles(file)) == ['testevo', 'tam-eval', 'scala']
     found = load_profile('scala', file)
-    assert found.searches[1] == (
+    assert found.search_queries[1] == (
         'is:public language:Scala fork:true archived:false pushed:>=2024-05-06 license:mit'
     )
     with pytest.raises(Fatal, match='there are testevo, tam-eval'):
@@ -94,16 +94,16 @@ def test_a_user_can_add_profiles(tmp_path: Path) -> None:
         ('["MIT", "BSD-3-Clause"]', '["MIT", 3]', '"osi" or a list'),
     ],
 )
-def test_a_profile_that_is_odd_is_refused(
+def test_an_invalid_profile_is_refused(
     tmp_path: Path, line: str, instead: str, sentence: str
 ) -> None:
     file = tmp_path / 'own.toml'
     file.write_text(OWN.replace(line, instead))
     with pytest.raises(Fatal, match=sentence):
-        profiles(file)
+        load_profiles(file)
 
 
-def test_every_reason_is_explained() -> None:
+def test_every_candidate_reason_has_an_explanation() -> None:
     assert set(REASONS) == set(CandidateReason)
     assert all(sentence and not sentence.endswith('.') for sentence in REASONS.values())
 
@@ -119,7 +119,7 @@ STRICT = CandidateProfile(
     archived=False,
     pushed_since=date(2021, 1, 1),
 )
-GOOD = Facts(root=Root.BUILD_FILE, at_least_contributors=2)
+GOOD = RepositoryFacts(root=RootContent.BUILD_FILE, at_least_contributors=2)
 
 
 @pytest.mark.parametrize(
@@ -136,25 +136,43 @@ GOOD = Facts(root=Root.BUILD_FILE, at_least_contributors=2)
         (seen(language=None), Presence.SEARCH, GOOD, CandidateReason.WRONG_LANGUAGE),
         (seen(stars=499), Presence.SEARCH, GOOD, CandidateReason.TOO_FEW_STARS),
         (seen(pushed_at=None), Presence.SEARCH, GOOD, CandidateReason.PUSHED_TOO_LONG_AGO),
-        (seen(), Presence.SEARCH, Facts(), CandidateReason.UNKNOWN),
-        (seen(), Presence.SEARCH, Facts(root=Root.BUILD_FILE), CandidateReason.UNKNOWN),
-        (seen(), Presence.SEARCH, Facts(root=Root.NO_BUILD_FILE), CandidateReason.NO_BUILD_FILE),
-        (seen(), Presence.SEARCH, Facts(at_least_contributors=9), CandidateReason.UNKNOWN),
+        (seen(), Presence.SEARCH, RepositoryFacts(), CandidateReason.UNKNOWN),
         (
             seen(),
             Presence.SEARCH,
-            Facts(root=Root.BUILD_FILE, at_least_contributors=1),
+            RepositoryFacts(root=RootContent.BUILD_FILE),
+            CandidateReason.UNKNOWN,
+        ),
+        (
+            seen(),
+            Presence.SEARCH,
+            RepositoryFacts(root=RootContent.NO_BUILD_FILE),
+            CandidateReason.NO_BUILD_FILE,
+        ),
+        (
+            seen(),
+            Presence.SEARCH,
+            RepositoryFacts(at_least_contributors=9),
+            CandidateReason.UNKNOWN,
+        ),
+        (
+            seen(),
+            Presence.SEARCH,
+            RepositoryFacts(root=RootContent.BUILD_FILE, at_least_contributors=1),
             CandidateReason.TOO_FEW_CONTRIBUTORS,
         ),
     ],
 )
-def test_the_first_reason_counts_and_unknown_is_none_of_them(
-    metadata: RepositoryMetadata, presence: Presence, facts: Facts, reason: CandidateReason | None
+def test_the_first_reason_against_a_candidate_comes_before_unknown(
+    metadata: RepositoryMetadata,
+    presence: Presence,
+    facts: RepositoryFacts,
+    reason: CandidateReason | None,
 ) -> None:
-    assert reason_against(STRICT, metadata, presence, facts) is reason
+    assert find_reason_against(STRICT, metadata, presence, facts) is reason
 
 
-def test_the_language_says_which_file_has_to_lie_at_the_root(tmp_path: Path) -> None:
+def test_the_language_of_a_profile_decides_the_required_build_file(tmp_path: Path) -> None:
     file = tmp_path / 'own.toml'
     file.write_text(
         OWN.replace('Scala', 'Python').replace('build_file = false', 'build_file = true')

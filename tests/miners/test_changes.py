@@ -6,8 +6,8 @@ import pytest
 
 from coevo.model.dependencies import Revised
 from coevo.model.reasons import Reason
-from coevo.model.words import Change
-from miners.diffs.changes import method_id
+from coevo.model.words import MethodChange
+from miners.diffs.changes import compute_candidate_id
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed
 from tests.miners.pairs_of import only
@@ -22,7 +22,7 @@ def java_class(*methods: str, name: str = 'FooTest', extra: str = '') -> str:
     return f'class {name} {extra} {{ {" ".join(methods)} }}'
 
 
-def test_inserted_changed_deleted(tmp_path: Path) -> None:
+def test_inserted_changed_and_deleted_tests_are_recognised(tmp_path: Path) -> None:
     three = '@Test public void three() { fail("nothing like the others", now()); }'
     old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
     new = {'Foo': FOO2, 'FooTest': java_class(ONE.replace('(1,', '(11,'), three)}
@@ -40,7 +40,7 @@ def test_inserted_changed_deleted(tmp_path: Path) -> None:
 def test_an_unchanged_test_is_a_candidate_only_if_a_dependency_changed(tmp_path: Path) -> None:
     change = diffed(tmp_path, {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}, {'Foo': FOO2})
     candidate = only(change)
-    assert (candidate.change, candidate.method.test_method) == (Change.UNCHANGED, 'one')
+    assert (candidate.change, candidate.method.test_method) == (MethodChange.UNCHANGED, 'one')
     assert candidate.focal_method == 'p.Foo#one()'
     (dependency,) = candidate.dependencies
     assert dependency.declaration == 'public int one()'
@@ -57,21 +57,21 @@ def test_an_unchanged_test_is_a_candidate_only_if_a_dependency_changed(tmp_path:
         {'Foo': f'// nothing\n{FOO}', 'FooTest': f'\n\n{java_class(ONE)}'},
     ],
 )
-def test_comments_and_formatting(tmp_path: Path, files: dict[str, str]) -> None:
+def test_comments_and_formatting_give_no_candidate(tmp_path: Path, files: dict[str, str]) -> None:
     change = diffed(tmp_path, {'Foo': FOO, 'FooTest': java_class(ONE)}, files)
     assert change.reason is Reason.COMMENTS_OR_FORMATTING_ONLY
     assert change.candidates == ()
     assert (change.source_changed, change.tests_changed) == (False, False)
 
 
-def test_java_that_is_neither_source_nor_test(tmp_path: Path) -> None:
+def test_a_java_file_outside_source_and_tests_is_no_change(tmp_path: Path) -> None:
     change = diffed(
         tmp_path, {'tools/Make.java': 'class Make {}'}, {'tools/Make.java': 'class M{}'}
     )
     assert change.reason is Reason.NO_SOURCE_OR_TEST_CHANGE
 
 
-def test_tests_only(tmp_path: Path) -> None:
+def test_a_change_of_tests_alone_gives_changed_candidates(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
     change = diffed(tmp_path, old, {'FooTest': java_class(ONE.replace('(1,', '(3,'), TWO)})
     assert changes(change) == {'one': 'changed'}
@@ -93,14 +93,16 @@ def test_tests_only(tmp_path: Path) -> None:
         ('{ run(1); }', '{ run(2); }'),
     ],
 )  # fmt: skip
-def test_context_within_the_class(tmp_path: Path, old: str, new: str) -> None:
+def test_a_fixture_or_helper_change_in_the_class_is_a_context_change(
+    tmp_path: Path, old: str, new: str
+) -> None:
     body = '@Test public void m() { assertTrue(help() + used + new Data().x > 0); }'
     change = diffed(tmp_path, {'ATest': java_class(body, old)}, {'ATest': java_class(body, new)})
     assert changes(change) == {'m': 'context_changed'}
 
 
 @pytest.mark.parametrize('named', ['("data")', ''])
-def test_context_in_a_method_source(tmp_path: Path, named: str) -> None:
+def test_a_method_source_change_is_a_context_change(tmp_path: Path, named: str) -> None:
     test = f'@ParameterizedTest @MethodSource{named} void data(int x) {{ assertTrue(x > 0); }}'
     data = 'static Stream<Integer> data() { return Stream.of(1); }'
     old, new = (java_class(test, text) for text in (data, data.replace('1', '2')))
@@ -117,13 +119,15 @@ def test_context_in_a_method_source(tmp_path: Path, named: str) -> None:
         ('', 'int unused;'),
     ],
 )
-def test_what_a_test_does_not_use_is_no_context(tmp_path: Path, old: str, new: str) -> None:
+def test_a_member_that_a_test_does_not_use_is_no_context(
+    tmp_path: Path, old: str, new: str
+) -> None:
     body = '@Test public void m() { assertTrue(true); }'
     change = diffed(tmp_path, {'ATest': java_class(body, old)}, {'ATest': java_class(body, new)})
     assert 'm' not in changes(change)
 
 
-def test_context_in_a_superclass_of_another_file(tmp_path: Path) -> None:
+def test_a_superclass_change_in_another_file_is_a_context_change(tmp_path: Path) -> None:
     test = java_class('@Test public void m() { check(); }', name='ATest', extra='extends Base')
     base = 'class Base extends Top { void check() { assertOk(1); } }'
     top = 'class Top { @Before public void start() { x = 1; } }'
@@ -134,7 +138,7 @@ def test_context_in_a_superclass_of_another_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('use', ['Help.go();', 'new Help().go();', 'go();'])
-def test_context_in_another_type(tmp_path: Path, use: str) -> None:
+def test_a_change_of_a_used_helper_class_is_a_context_change(tmp_path: Path, use: str) -> None:
     imports = 'import q.Help; import static q.Help.go;'
     test = f'{imports} {java_class(f"@Test public void m() {{ {use} }}")}'
     path = 'src/test/java/q/Help.java'
@@ -147,7 +151,7 @@ def test_context_in_another_type(tmp_path: Path, use: str) -> None:
     assert changes(other) == {}
 
 
-def test_a_type_of_the_same_name_elsewhere_is_no_context(tmp_path: Path) -> None:
+def test_a_type_of_the_same_name_in_another_package_is_no_context(tmp_path: Path) -> None:
     test = f'import q.Help; {java_class("@Test public void m() { Help.go(); }")}'
     path = 'src/test/java/r/Help.java'
     help_ = 'package r; public class Help { public static void go() { a(); } }'
@@ -155,7 +159,7 @@ def test_a_type_of_the_same_name_elsewhere_is_no_context(tmp_path: Path) -> None
     assert changes(change) == {}
 
 
-def test_context_in_a_resource(tmp_path: Path) -> None:
+def test_a_change_of_a_used_resource_is_a_context_change(tmp_path: Path) -> None:
     methods = [f'@Test public void {n}() {{ load("/data/{n}.json"); }}' for n in ('m', 'n')]
     path = 'src/test/resources/data/m.json'
     old = {'FooTest': java_class(*methods), path: '1', 'Foo': FOO}
@@ -163,47 +167,47 @@ def test_context_in_a_resource(tmp_path: Path) -> None:
     assert changes(change) == {'m': 'context_changed'}
 
 
-def test_a_renamed_class_changes_nothing(tmp_path: Path) -> None:
+def test_a_renamed_test_class_leaves_its_tests_unchanged(tmp_path: Path) -> None:
     old = {'OldTest': java_class('OldTest() { x = 1; }', ONE, TWO, name='OldTest'), 'Foo': FOO}
     new = {k.replace('Old', 'New'): v.replace('Old', 'New') for k, v in old.items()}
     change = diffed(tmp_path, old, {**new, 'Foo': FOO2}, whole=True)
     candidate = only(change)
-    assert (candidate.change, candidate.method.test_method) == (Change.UNCHANGED, 'one')
+    assert (candidate.change, candidate.method.test_method) == (MethodChange.UNCHANGED, 'one')
     assert candidate.old is not None
     assert candidate.old.test_class == 'p.OldTest'
     assert candidate.old.test_file == 'src/test/java/p/OldTest.java'
     assert candidate.method.test_class == 'p.NewTest'
 
 
-def test_a_renamed_method_is_unchanged(tmp_path: Path) -> None:
+def test_a_renamed_test_method_is_unchanged(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
     new = {'Foo': FOO2, 'FooTest': java_class(ONE.replace('void one', 'void uno'), TWO)}
     candidate = only(diffed(tmp_path, old, new))
-    assert candidate.change is Change.UNCHANGED
+    assert candidate.change is MethodChange.UNCHANGED
     assert candidate.old is not None
     assert (candidate.old.test_method, candidate.method.test_method) == ('one', 'uno')
 
 
-def test_moved_and_edited_is_changed(tmp_path: Path) -> None:
+def test_a_moved_and_edited_test_is_changed(tmp_path: Path) -> None:
     body = '@Test public void m() { a(1); b(2); c(3); d(4); e(5); }'
     old = {'src/test/java/p/ATest.java': f'package p; {java_class(body, name="ATest")}'}
     edited = body.replace('a(1); b(2); c(3);', 'z(9); y(8);')
     new = {'src/test/java/q/ATest.java': f'package q; {java_class(edited, name="ATest")}'}
     candidate = only(diffed(tmp_path, old, new, whole=True))
-    assert candidate.change is Change.CHANGED
+    assert candidate.change is MethodChange.CHANGED
     assert candidate.old is not None
     assert candidate.old.test_class == 'p.ATest'
 
 
-def test_an_overload_of_other_parameters_is_the_changed_method(tmp_path: Path) -> None:
+def test_a_test_with_new_parameters_is_changed(tmp_path: Path) -> None:
     old = java_class('@Test void m() { check(1, 2, 3); }')
     new = java_class('@Test void m(TestInfo info) { check(1, 2, 3); }')
     candidate = only(diffed(tmp_path, {'FooTest': old}, {'FooTest': new}))
-    assert candidate.change is Change.CHANGED
+    assert candidate.change is MethodChange.CHANGED
     assert candidate.method.parameters == ('TestInfo',)
 
 
-def test_renamed_and_edited_is_changed_only_if_similar(tmp_path: Path) -> None:
+def test_a_renamed_and_edited_test_is_changed_only_if_similar(tmp_path: Path) -> None:
     body = '@Test public void m() { Foo f = new Foo(); f.a(1); f.b(2); assertEquals(3, f.one()); }'
     similar = body.replace('void m', 'void n').replace('3', '4')
     other = '@Test public void n() { assertThat(new Bar().run("x")).isNull(); }'
@@ -214,13 +218,13 @@ def test_renamed_and_edited_is_changed_only_if_similar(tmp_path: Path) -> None:
     assert changes(far) == {'m': 'deleted', 'n': 'inserted'}
 
 
-def test_a_copy_is_inserted(tmp_path: Path) -> None:
+def test_a_copied_test_is_inserted(tmp_path: Path) -> None:
     old = {'FooTest': java_class(ONE)}
     change = diffed(tmp_path, old, {'BarTest': java_class(ONE, name='BarTest')})
     assert changes(change) == {'one': 'inserted'}
 
 
-def test_sides_and_modules_by_poms(tmp_path: Path) -> None:
+def test_poms_decide_modules_and_the_source_and_test_folders(tmp_path: Path) -> None:
     pom = """<project xmlns="http://maven.apache.org/POM/4.0.0"><build>
       <sourceDirectory>code</sourceDirectory>
       <testSourceDirectory>${project.basedir}/checks</testSourceDirectory></build></project>"""
@@ -236,12 +240,12 @@ def test_sides_and_modules_by_poms(tmp_path: Path) -> None:
     assert candidate.focal_method == 'Foo#one()'
 
 
-def test_pom_changed(tmp_path: Path) -> None:
+def test_a_changed_pom_counts_as_a_build_change(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE), 'sub/pom.xml': '<project/>'}
     assert diffed(tmp_path, old, {'Foo': FOO2, 'sub/pom.xml': '<project></project>'}).build_changed
 
 
-def test_a_broken_file_is_diffed_as_far_as_it_can_be(tmp_path: Path) -> None:
+def test_a_file_with_a_syntax_error_is_diffed_as_far_as_possible(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
     new = {'Foo': FOO, 'FooTest': java_class(ONE.replace('(1,', '(3,'), TWO) + ' class {'}
     assert changes(diffed(tmp_path, old, new))['one'] == 'changed'
@@ -251,13 +255,13 @@ def test_method_ids_are_unique_and_stable(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE, TWO)}
     new = {'Foo': FOO2, 'FooTest': java_class(ONE.replace('(1,', '(3,'), '@Test void z() {}')}
     change = diffed(tmp_path, old, new)
-    ids = [method_id(change.pair, candidate) for candidate in change.candidates]
+    ids = [compute_candidate_id(change.pair, candidate) for candidate in change.candidates]
     assert len(set(ids)) == len(ids) == 3
     again = diffed(tmp_path / 'again', old, new)
-    assert [method_id(again.pair, candidate) for candidate in again.candidates] == ids
+    assert [compute_candidate_id(again.pair, candidate) for candidate in again.candidates] == ids
 
 
-def test_the_order_is_fixed(tmp_path: Path) -> None:
+def test_candidates_come_in_a_fixed_order(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'BTest': java_class(TWO, ONE, name='BTest'), 'ATest': java_class(ONE)}
     change = diffed(tmp_path, old, {'Foo': FOO2.replace('return 2', 'return 22')})
     found = [

@@ -17,7 +17,7 @@ from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from miners.cloning.clones import Clone
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 from tests.repos import commit
 from tests.repos import damage
 from tests.repos import git
@@ -45,30 +45,30 @@ def head(repo: Path) -> str:
     return git(repo, 'rev-parse', 'HEAD')
 
 
-def test_a_work_tree_its_git_folder_and_a_bare_clone_will_do(
+def test_a_work_tree_a_git_folder_and_a_bare_clone_can_be_cloned(
     source: Path, store: Path, tmp_path: Path
 ) -> None:
     bare = tmp_path / 'bare.git'
     git(source, 'clone', '-q', '--bare', str(source), str(bare))
     for name in (source, source / '.git', bare, f'file://{source}'):
-        clone = obtain(str(name), store=store, name='a/b')
+        clone = obtain_clone(str(name), store=store, name='a/b')
         assert Repository(clone.git_dir).resolve(clone.default_ref) == head(source)
         assert clone.git_dir == store / 'clones' / 'a+b.git'
 
 
-def test_all_refs_come_along_but_hosts_trial_merges(source: Path, store: Path) -> None:
+def test_a_clone_has_all_refs_except_trial_merges_of_the_host(source: Path, store: Path) -> None:
     rev = head(source)
     git(source, 'tag', '-a', '-m', 'one', 'v1')
     for ref in ('refs/heads/topic', 'refs/pull/7/head', 'refs/pull/7/merge', 'refs/odd/one'):
         git(source, 'update-ref', ref, rev)
     git(source, 'update-ref', f'refs/replace/{rev}', rev)
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     expected = {'refs/heads/main', 'refs/heads/topic', 'refs/odd/one', 'refs/pull/7/head'}
     assert set(refs(clone)) == {*expected, 'refs/tags/v1'}
     assert clone.default_ref == 'refs/heads/main'
 
 
-def test_nothing_but_objects_is_taken_and_none_is_shared(
+def test_a_clone_takes_only_objects_and_shares_none_with_the_source(
     source: Path, store: Path, tmp_path: Path
 ) -> None:
     borrower = tmp_path / 'borrower'
@@ -77,7 +77,7 @@ def test_nothing_but_objects_is_taken_and_none_is_shared(
     hook = borrower / '.git/hooks/post-checkout'
     hook.write_text('#!/bin/sh\n')
     git(borrower, 'config', 'core.fsmonitor', 'touch /tmp/never')
-    clone = obtain(str(borrower), store=store)
+    clone = obtain_clone(str(borrower), store=store)
     shutil.rmtree(source)
     git(clone.git_dir, 'fsck', '--full', '--strict')
     assert not (clone.git_dir / 'hooks').exists()
@@ -100,7 +100,7 @@ def test_an_origin_on_github_names_a_local_repository(
     source: Path, store: Path, origin: str
 ) -> None:
     git(source, 'remote', 'add', 'origin', origin)
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert (clone.repo, clone.url) == ('octo/cat', 'https://github.com/octo/cat')
 
 
@@ -110,54 +110,56 @@ def test_any_other_local_repository_is_named_by_its_folder(
 ) -> None:
     if origin:
         git(source, 'remote', 'add', 'origin', origin)
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert (clone.repo, clone.url) == ('local/demo', None)
 
 
-def test_folders_with_odd_names_and_the_current_one(
+def test_the_current_folder_and_oddly_named_folders_can_be_cloned(
     source: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(source)
-    assert obtain('.', store=store).repo == 'local/demo'
+    assert obtain_clone('.', store=store).repo == 'local/demo'
     odd = tmp_path / '-odd: näme.git'
     source.rename(odd)
-    assert obtain(str(odd), store=store).repo == 'local/odd-n-me'
+    assert obtain_clone(str(odd), store=store).repo == 'local/odd-n-me'
 
 
-def test_a_given_name_wins(source: Path, store: Path) -> None:
+def test_a_given_name_takes_precedence_over_the_origin(source: Path, store: Path) -> None:
     git(source, 'remote', 'add', 'origin', 'https://github.com/octo/cat')
-    assert obtain(str(source), store=store, name='my/own').repo == 'my/own'
+    assert obtain_clone(str(source), store=store, name='my/own').repo == 'my/own'
 
 
 @pytest.mark.parametrize('name', ['alone', '../up', 'a/..', 'a/b/c', 'a/b+c', '-a/b', 'a/'])
-def test_a_name_must_be_owner_slash_name(source: Path, store: Path, name: str) -> None:
+def test_a_name_that_is_not_owner_slash_name_is_refused(
+    source: Path, store: Path, name: str
+) -> None:
     with pytest.raises(Fatal, match='--name OWNER/NAME'):
-        obtain(str(source), store=store, name=name)
+        obtain_clone(str(source), store=store, name=name)
 
 
 def test_an_unchanged_source_is_not_fetched_again(source: Path, store: Path) -> None:
-    first = obtain(str(source), store=store)
+    first = obtain_clone(str(source), store=store)
     before = {path: path.stat().st_mtime_ns for path in first.git_dir.rglob('*')}
-    assert obtain(str(source), store=store) == first
+    assert obtain_clone(str(source), store=store) == first
     assert {path: path.stat().st_mtime_ns for path in first.git_dir.rglob('*')} == before
 
 
-def test_a_second_run_brings_what_is_new(source: Path, store: Path) -> None:
-    obtain(str(source), store=store)
+def test_a_second_run_fetches_new_commits(source: Path, store: Path) -> None:
+    obtain_clone(str(source), store=store)
     new = commit(source, 'second', {'B.java': 'class B {}'})
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert refs(clone) == {'refs/heads/main': new}
 
 
-def test_what_the_source_rewrites_or_deletes_is_kept(source: Path, store: Path) -> None:
+def test_commits_that_the_source_rewrites_or_deletes_are_kept(source: Path, store: Path) -> None:
     base = head(source)
     rewritten = commit(source, 'second', {'A.java': 'class A { int a; }'})
     git(source, 'branch', 'topic', rewritten)
-    obtain(str(source), store=store)
+    obtain_clone(str(source), store=store)
     git(source, 'branch', '-D', 'topic')
     git(source, 'branch', 'topic/deeper')  # cannot stand beside the branch `topic`
     amended = commit(source, 'amended', {'A.java': 'class A { long a; }'}, parents=[base])
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert refs(clone) == {
         'refs/heads/main': amended,
         'refs/heads/topic/deeper': rewritten,
@@ -165,48 +167,50 @@ def test_what_the_source_rewrites_or_deletes_is_kept(source: Path, store: Path) 
     }
     git(source, 'branch', '-D', 'topic/deeper')
     for _ in range(2):
-        clone = obtain(str(source), store=store)
-        assert Repository(clone.git_dir).commit(rewritten).rev == rewritten
+        clone = obtain_clone(str(source), store=store)
+        assert Repository(clone.git_dir).get_commit(rewritten).rev == rewritten
         assert refs(clone)[f'refs/coevo/kept/{rewritten}'] == rewritten
 
 
-def test_the_commit_of_a_detached_head_is_the_default(source: Path, store: Path) -> None:
+def test_the_commit_of_a_detached_head_is_the_default_ref(source: Path, store: Path) -> None:
     first = head(source)
     git(source, 'checkout', '-q', '--detach')
     lonely = commit(source, 'on no branch', {'B.java': 'class B {}'})
-    assert obtain(str(source), store=store).default_ref == lonely
+    assert obtain_clone(str(source), store=store).default_ref == lonely
     git(source, 'checkout', '-q', '--detach', first)
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert clone.default_ref == first
-    assert Repository(clone.git_dir).commit(lonely).rev == lonely
+    assert Repository(clone.git_dir).get_commit(lonely).rev == lonely
     git(source, 'checkout', '-q', 'main')
-    assert obtain(str(source), store=store).default_ref == 'refs/heads/main'
+    assert obtain_clone(str(source), store=store).default_ref == 'refs/heads/main'
 
 
-def test_a_head_without_a_commit_leaves_another_branch(source: Path, store: Path) -> None:
+def test_a_head_without_a_commit_makes_another_branch_the_default_ref(
+    source: Path, store: Path
+) -> None:
     git(source, 'symbolic-ref', 'HEAD', 'refs/heads/unborn')
-    assert obtain(str(source), store=store).default_ref == 'refs/heads/main'
+    assert obtain_clone(str(source), store=store).default_ref == 'refs/heads/main'
 
 
 def test_a_linked_work_tree_is_read_at_its_own_head(
     source: Path, store: Path, tmp_path: Path
 ) -> None:
     git(source, 'worktree', 'add', '-q', '-b', 'side', str(tmp_path / 'linked'))
-    clone = obtain(str(tmp_path / 'linked'), store=store)
+    clone = obtain_clone(str(tmp_path / 'linked'), store=store)
     assert (clone.repo, clone.default_ref) == ('local/linked', 'refs/heads/side')
     assert 'refs/heads/main' in refs(clone)
 
 
-def test_a_killed_clone_leaves_nothing_in_the_way(source: Path, store: Path) -> None:
+def test_leftovers_of_a_killed_clone_do_not_block_the_next_clone(source: Path, store: Path) -> None:
     leftover = store / 'clones' / '.local+demo.git.x1y2'
     (leftover / 'objects').mkdir(parents=True)
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert not leftover.exists()
     commit(source, 'second', {'B.java': 'class B {}'})
     (clone.git_dir / 'refs/heads/main.lock').touch()
     (clone.git_dir / 'packed-refs.lock').touch()
     (clone.git_dir / 'objects/pack/tmp_pack_1').touch()
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert refs(clone)['refs/heads/main'] == head(source)
     assert not list(clone.git_dir.rglob('tmp_*'))
 
@@ -214,34 +218,34 @@ def test_a_killed_clone_leaves_nothing_in_the_way(source: Path, store: Path) -> 
 def test_a_failed_clone_leaves_no_folder(source: Path, store: Path) -> None:
     damage(source, git(source, 'rev-parse', 'HEAD:A.java'))
     with pytest.raises(Fatal, match='repair it'):
-        obtain(str(source), store=store)
+        obtain_clone(str(source), store=store)
     assert [path.name for path in (store / 'clones').iterdir()] == ['local+demo.lock']
 
 
-def test_another_repository_is_not_poured_into_a_clone(
+def test_an_unrelated_repository_is_not_fetched_into_a_clone(
     source: Path, store: Path, tmp_path: Path
 ) -> None:
-    obtain(str(source), store=store)
+    obtain_clone(str(source), store=store)
     other = init(tmp_path / 'other' / 'demo')
     commit(other, 'unrelated', {'Z.java': 'class Z {}'})
     with pytest.raises(Fatal, match='--name of its own'):
-        obtain(str(other), store=store)
+        obtain_clone(str(other), store=store)
     moved = tmp_path / 'moved' / 'demo'
     moved.parent.mkdir()
     source.rename(moved)
-    assert obtain(str(moved), store=store).repo == 'local/demo'
+    assert obtain_clone(str(moved), store=store).repo == 'local/demo'
 
 
 def test_an_empty_repository_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='has no commit'):
-        obtain(str(init(tmp_path / 'empty')), store=store)
+        obtain_clone(str(init(tmp_path / 'empty')), store=store)
 
 
 def test_a_shallow_clone_is_refused(source: Path, store: Path, tmp_path: Path) -> None:
     commit(source, 'second', {'B.java': 'class B {}'})
     git(source, 'clone', '-q', '--depth=1', f'file://{source}', str(tmp_path / 'cut'))
     with pytest.raises(Fatal, match='unshallow'):
-        obtain(str(tmp_path / 'cut'), store=store)
+        obtain_clone(str(tmp_path / 'cut'), store=store)
 
 
 @pytest.mark.parametrize(
@@ -259,9 +263,9 @@ def test_a_shallow_clone_is_refused(source: Path, store: Path, tmp_path: Path) -
         'file:///nonexistent',
     ],
 )
-def test_what_is_no_source_is_refused(bad: str, store: Path) -> None:
+def test_a_dangerous_or_missing_source_is_refused(bad: str, store: Path) -> None:
     with pytest.raises(Fatal, match=r'name a|neither'):
-        obtain(bad, store=store)
+        obtain_clone(bad, store=store)
     assert not store.exists()
 
 
@@ -303,21 +307,21 @@ def test_what_is_no_source_is_refused(bad: str, store: Path) -> None:
         ),
     ],
 )
-def test_a_source_without_a_repository_never_means_the_folder_at_hand(
+def test_a_source_without_a_repository_never_means_the_current_folder(
     bad: str, source: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = source / 'inside'
     folder.mkdir()
     monkeypatch.chdir(source if bad.startswith(('file', 'FILE')) else folder)
     with pytest.raises(Fatal, match=r'name a|neither|names no path'):
-        obtain(bad, store=store)
+        obtain_clone(bad, store=store)
     assert not store.exists()
 
 
-def test_a_url_of_this_machine_may_name_it(source: Path, store: Path) -> None:
+def test_a_file_url_may_name_localhost(source: Path, store: Path) -> None:
     assert (
-        obtain(f'file://localhost{source}', store=store).repo
-        == obtain(str(source), store=store).repo
+        obtain_clone(f'file://localhost{source}', store=store).repo
+        == obtain_clone(str(source), store=store).repo
     )
 
 
@@ -327,10 +331,10 @@ def test_a_folder_that_is_no_repository_is_refused(
     (source / 'inside').mkdir()
     for folder in (tmp_path, source / 'inside'):
         with pytest.raises(Fatal, match='not a Git repository'):
-            obtain(str(folder), store=store)
+            obtain_clone(str(folder), store=store)
 
 
-def test_the_environments_git_variables_do_not_matter(
+def test_git_environment_variables_do_not_affect_a_clone(
     source: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = init(tmp_path / 'elsewhere')
@@ -338,14 +342,14 @@ def test_the_environments_git_variables_do_not_matter(
     monkeypatch.setenv('GIT_CONFIG_COUNT', '1')
     monkeypatch.setenv('GIT_CONFIG_KEY_0', 'core.hooksPath')
     monkeypatch.setenv('GIT_CONFIG_VALUE_0', '/nonexistent')
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     assert refs(clone) == {'refs/heads/main': head(source)}
     assert not list((elsewhere / '.git/objects').rglob('*.pack'))
 
 
-def test_a_server_that_cannot_be_reached_is_worth_another_try(store: Path) -> None:
+def test_an_unreachable_server_is_a_transient_error_without_its_password(store: Path) -> None:
     with pytest.raises(Transient) as caught:
-        obtain('http://user:secret@127.0.0.1:1/a/b.git', store=store)
+        obtain_clone('http://user:secret@127.0.0.1:1/a/b.git', store=store)
     assert 'secret' not in str(caught.value)
 
 
@@ -370,11 +374,11 @@ def served(folder: Path) -> Iterator[str]:
 def test_a_url_is_cloned_and_recorded_without_its_password(source: Path, store: Path) -> None:
     git(source, 'update-server-info')
     with served(source) as url:
-        clone = obtain(f'{url.replace("//", "//u:secret@")}/.git', store=store, name='a/b')
-        again = obtain(f'{url}/.git', store=store, name='a/b')
-        assert replace(again, asked=clone.asked) == clone
+        clone = obtain_clone(f'{url.replace("//", "//u:secret@")}/.git', store=store, name='a/b')
+        again = obtain_clone(f'{url}/.git', store=store, name='a/b')
+        assert replace(again, asked_at=clone.asked_at) == clone
         with pytest.raises(Fatal, match='cannot be found'):
-            obtain(f'{url}/nothing.git', store=store)
+            obtain_clone(f'{url}/nothing.git', store=store)
     assert clone.url == f'{url}/.git'
     assert Repository(clone.git_dir).resolve(clone.default_ref) == head(source)
     assert 'secret' not in (clone.git_dir / 'config').read_text()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.discovery.code_size import code_size
+from miners.discovery.code_size import measure_code_size
 from tests.repos import commit
 from tests.repos import init
 
@@ -20,18 +20,21 @@ def test_java_files_and_lines_are_counted(tmp_path: Path) -> None:
     (repo / 'link.java').symlink_to('A.java')
     head = commit(repo, 'all', files)
     assert 'link.java' in Repository(repo / '.git').tree(head)
-    assert code_size(Repository(repo / '.git'), head, 'java') == (3, 6)
+    assert measure_code_size(Repository(repo / '.git'), head, 'java') == (3, 6)
 
 
-def test_without_any_there_are_none(tmp_path: Path) -> None:
+def test_revision_without_java_has_code_size_zero(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
-    assert code_size(Repository(repo / '.git'), commit(repo, 'x', {'a': ''}), 'java') == (0, 0)
+    assert measure_code_size(Repository(repo / '.git'), commit(repo, 'x', {'a': ''}), 'java') == (
+        0,
+        0,
+    )
 
 
-def test_what_cannot_be_read_is_not_counted_in_part(tmp_path: Path) -> None:
+def test_code_size_is_unknown_if_a_file_or_revision_is_unreadable(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     head = commit(repo, 'all', {'A.java': 'class A {}\n', 'B.java': 'class B {}\n'})
     oid = Repository(repo / '.git').tree(head)['B.java'].oid
     (repo / '.git/objects' / oid[:2] / oid[2:]).unlink()
-    assert code_size(Repository(repo / '.git'), head, 'java') is None
-    assert code_size(Repository(repo / '.git'), 'f' * 40, 'java') is None
+    assert measure_code_size(Repository(repo / '.git'), head, 'java') is None
+    assert measure_code_size(Repository(repo / '.git'), 'f' * 40, 'java') is None

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from miners.cloning.clones import obtain
-from miners.cloning.damage import suspect
-from miners.cloning.retention import keep
-from miners.discovery.crawls import crawled_at
+from miners.cloning.clones import obtain_clone
+from miners.cloning.damage import mark_suspect_commits
+from miners.cloning.retention import keep_commits
+from miners.discovery.crawls import load_crawl_time
 from miners.discovery.crawls import record_crawl
 from tests.miners.hosting import refs
 from tests.repos import commit
@@ -45,62 +45,62 @@ def lose(clone: Path, *revs: str) -> None:
         (clone / 'objects' / oid[:2] / oid[2:]).unlink()
 
 
-def test_a_clone_without_a_tip_is_made_anew_with_what_it_kept(source: Path, store: Path) -> None:
+def test_clone_that_lost_a_tip_is_rebuilt_with_its_kept_commits(source: Path, store: Path) -> None:
     old = git(source, 'rev-parse', 'HEAD')
-    obtain(str(source), store=store)
+    obtain_clone(str(source), store=store)
     commit(
         source,
         'other',
         {'A.java': 'class A { long a; }'},
         parents=[git(source, 'rev-parse', 'HEAD~1')],
     )
-    clone = obtain(str(source), store=store)
+    clone = obtain_clone(str(source), store=store)
     record_crawl(Repository(clone.git_dir))
-    keep(clone.git_dir, [git(source, 'rev-parse', 'HEAD~1')])
-    before, crawled = refs(clone), crawled_at(clone.git_dir)
+    keep_commits(clone.git_dir, [git(source, 'rev-parse', 'HEAD~1')])
+    before, crawled = refs(clone), load_crawl_time(clone.git_dir)
     lose(clone.git_dir, 'refs/heads/main')
-    again = obtain(str(source), store=store)
+    again = obtain_clone(str(source), store=store)
     assert (refs(again), again.warnings) == (before, ())
     assert f'refs/coevo/kept/{old}' in before
-    assert crawled_at(clone.git_dir) == crawled
+    assert load_crawl_time(clone.git_dir) == crawled
     git(clone.git_dir, 'fsck', '--full', '--strict')
     assert not [path for path in (store / 'clones').iterdir() if path.name.startswith('.')]
 
 
-def test_what_cannot_be_saved_is_said(source: Path, store: Path) -> None:
+def test_kept_commit_that_cannot_be_saved_is_reported_once(source: Path, store: Path) -> None:
     old = git(source, 'rev-parse', 'HEAD')
-    obtain(str(source), store=store)
+    obtain_clone(str(source), store=store)
     commit(
         source,
         'other',
         {'A.java': 'class A { long a; }'},
         parents=[git(source, 'rev-parse', 'HEAD~1')],
     )
-    clone = obtain(str(source), store=store).git_dir
+    clone = obtain_clone(str(source), store=store).git_dir
     lose(clone, old)
-    (sentence,) = obtain(str(source), store=store).warnings
+    (sentence,) = obtain_clone(str(source), store=store).warnings
     assert old in sentence
     assert f'refs/coevo/kept/{old}' not in refs(clone)
-    assert obtain(str(source), store=store).warnings == ()
+    assert obtain_clone(str(source), store=store).warnings == ()
 
 
-def test_a_suspicion_makes_a_clone_anew_once(source: Path, store: Path) -> None:
-    clone = obtain(str(source), store=store).git_dir
+def test_suspect_commit_causes_one_rebuild_of_the_clone(source: Path, store: Path) -> None:
+    clone = obtain_clone(str(source), store=store).git_dir
     first = git(source, 'rev-parse', 'HEAD~1')
     lose(clone, first)
-    obtain(str(source), store=store)
+    obtain_clone(str(source), store=store)
     assert not list(clone.glob('objects/pack/*.pack'))  # nobody has looked at it
-    assert suspect(clone, [first])
-    obtain(str(source), store=store)
-    assert Repository(clone).commit(first).rev == first
-    assert not suspect(clone, [first])
+    assert mark_suspect_commits(clone, [first])
+    obtain_clone(str(source), store=store)
+    assert Repository(clone).get_commit(first).rev == first
+    assert not mark_suspect_commits(clone, [first])
 
 
-def test_refs_that_cannot_be_read_are_healed_and_said(source: Path, store: Path) -> None:
-    clone = obtain(str(source), store=store).git_dir
+def test_unreadable_refs_are_repaired_and_reported(source: Path, store: Path) -> None:
+    clone = obtain_clone(str(source), store=store).git_dir
     (clone / 'packed-refs').write_text('what is this\n')
     commit(source, 'third', {'A.java': 'class A { char a; }'})
-    (sentence,) = obtain(str(source), store=store).warnings
+    (sentence,) = obtain_clone(str(source), store=store).warnings
     assert 'without what it kept' in sentence
     git(clone, 'fsck', '--full', '--strict')
     assert refs(clone) == {'refs/heads/main': git(source, 'rev-parse', 'HEAD')}

@@ -10,11 +10,11 @@ from coevo.model.dependencies import CoupledBy
 from coevo.model.dependencies import Dependency
 from coevo.model.records import Candidate
 from miners.diffs.changes import PairChange
-from miners.diffs.changes import method_id
+from miners.diffs.changes import compute_candidate_id
 from miners.diffs.delta import Delta
-from miners.diffs.delta import Source
+from miners.diffs.delta import DependencySource
 from miners.diffs.delta import Traces
-from miners.diffs.delta import delta
+from miners.diffs.delta import compute_delta
 from tests.miners.pairs_of import MAIN
 from tests.miners.pairs_of import diffed
 from tests.miners.pairs_of import only
@@ -41,8 +41,8 @@ def trace(*executed: ExecutedMethod) -> Trace:
 
 def of(change: PairChange, traces: Traces) -> Delta:
     candidate: Candidate = only(change)
-    references = change.references[method_id(change.pair, candidate)]
-    return delta(candidate.method, change.sources, references, traces)
+    references = change.references[compute_candidate_id(change.pair, candidate)]
+    return compute_delta(candidate.method, change.sources, references, traces)
 
 
 def names(found: Delta) -> list[str]:
@@ -61,7 +61,7 @@ def source(folder: Path, old: str, new: str, body: str = 'new Foo().go();') -> P
     return diffed(folder, {'Foo': old, 'FooTest': TEST.format(body)}, {'Foo': new})
 
 
-def test_what_runs_counts_without_being_named_and_what_does_not_run_is_left_out(
+def test_only_executed_methods_are_dependencies_whether_named_or_not(
     tmp_path: Path,
 ) -> None:
     old = 'class Foo {\n int go() { return in(); }\n int in() { return 1; }\n int no() { return 1; }\n}'
@@ -69,18 +69,18 @@ def test_what_runs_counts_without_being_named_and_what_does_not_run_is_left_out(
     found = of(change, Traces(new=trace(ran('go', (3, 3)), ran('in', (4, 4)))))
     assert names(found) == ['p.Foo#go()', 'p.Foo#in()']
     assert [d.coupled_by for d in found.dependencies] == [CoupledBy.CALL, CoupledBy.EXECUTION]
-    assert found.source is Source.RUNTIME
+    assert found.source is DependencySource.RUNTIME
     assert (first(found).executed_old, first(found).executed_new) == (None, True)
 
 
-def test_the_text_decides_where_nothing_was_traced(tmp_path: Path) -> None:
+def test_dependencies_come_from_the_test_text_when_there_is_no_trace(tmp_path: Path) -> None:
     old = 'class Foo {\n int go() { return 1; }\n int no() { return 1; }\n}'
     found = of(source(tmp_path, old, old.replace('1', '2')), Traces())
     assert names(found) == ['p.Foo#go()']
-    assert found.source is Source.STATIC
+    assert found.source is DependencySource.STATIC
 
 
-def test_a_removed_method_counts_at_old_and_an_inserted_one_at_new(tmp_path: Path) -> None:
+def test_removed_method_uses_the_old_trace_and_inserted_method_the_new(tmp_path: Path) -> None:
     old = 'class Foo {\n int go() { return was(); }\n int was() { return 1; }\n}'
     new = 'class Foo {\n int go() { return is(); }\n int is() { return 1; }\n}'
     found = of(
@@ -115,7 +115,7 @@ def test_a_removed_method_counts_at_old_and_an_inserted_one_at_new(tmp_path: Pat
         ),
     ],
 )
-def test_overloads_constructors_lambdas_and_anonymous_classes(
+def test_traces_resolve_overloads_constructors_lambdas_and_anonymous_classes(
     tmp_path: Path, executed: ExecutedMethod, expected: str
 ) -> None:
     old = (
@@ -126,14 +126,14 @@ def test_overloads_constructors_lambdas_and_anonymous_classes(
     assert names(found) == [expected]
 
 
-def test_a_method_of_an_inner_class_is_not_the_outer_ones(tmp_path: Path) -> None:
+def test_inner_class_method_is_not_mistaken_for_the_outer_class_method(tmp_path: Path) -> None:
     old = 'class Foo {\n int go() { return 1; }\n static class In { int go() { return 1; } }\n}'
     change = source(tmp_path, old, old.replace('1', '2'))
     found = of(change, Traces(new=trace(ran('go', (4, 4), type_='p.Foo$In'))))
     assert names(found) == ['p.Foo$In#go()']
 
 
-def test_the_rest_of_a_type_counts_with_any_of_its_methods(tmp_path: Path) -> None:
+def test_change_outside_methods_is_executed_with_any_method_of_the_type(tmp_path: Path) -> None:
     old = 'class Foo {\n static final int A = 1;\n int go() { return A; }\n}'
     change = source(tmp_path, old, old.replace('1', '2'))
     found = of(change, Traces(new=trace(ran('go', (4, 4)))))
@@ -144,14 +144,14 @@ def test_the_rest_of_a_type_counts_with_any_of_its_methods(tmp_path: Path) -> No
     ]
 
 
-def test_an_abstract_method_counts_where_it_is_named(tmp_path: Path) -> None:
+def test_abstract_method_is_a_dependency_when_the_test_names_it(tmp_path: Path) -> None:
     old = 'interface Foo {\n int go(int a);\n}'
     change = source(tmp_path, old, old.replace('int a', 'long a'), body='Foo f; f.go(1);')
     found = of(change, Traces(old=trace(), new=trace()))
     assert sorted(names(found)) == ['p.Foo#go(int)', 'p.Foo#go(long)']
 
 
-def test_methods_of_the_class_under_test_go_before_others_that_run(tmp_path: Path) -> None:
+def test_methods_of_the_class_under_test_rank_before_other_executed_methods(tmp_path: Path) -> None:
     foo = 'class Foo {\n int go() { return new Bar().go(); }\n}'
     bar = 'class Bar {\n int go() { return 1; }\n}'
     change = diffed(

@@ -23,7 +23,7 @@ def declarations(found: Candidate) -> list[str]:
     return [dependency.declaration for dependency in found.dependencies]
 
 
-def test_a_method_must_be_called_and_its_type_named(tmp_path: Path) -> None:
+def test_method_is_a_dependency_only_if_it_is_called_and_its_type_named(tmp_path: Path) -> None:
     old = {'Foo': 'class Foo { int get() { return 1; } int put() { return 1; } }'}
     new = {'Foo': old['Foo'].replace('1', '2')}
     assert declarations(candidate(tmp_path / 'a', 'new Foo().get();', old, new)) == ['int get()']
@@ -33,14 +33,14 @@ def test_a_method_must_be_called_and_its_type_named(tmp_path: Path) -> None:
     assert changes(found) == {}
 
 
-def test_a_constructor_counts_where_it_is_called(tmp_path: Path) -> None:
+def test_called_constructor_is_a_dependency(tmp_path: Path) -> None:
     old = {'Foo': 'class Foo { Foo(int x) { y = 1; } static int go() { return 1; } }'}
     new = {'Foo': old['Foo'].replace('1', '2')}
     found = candidate(tmp_path, 'new Foo(1); Foo.go();', old, new)
     assert sorted(declarations(found)) == ['Foo(int x)', 'static int go()']
 
 
-def test_a_change_outside_methods_counts_where_the_type_is_named(tmp_path: Path) -> None:
+def test_change_outside_methods_is_a_dependency_when_the_type_is_named(tmp_path: Path) -> None:
     old = {'Foo': 'public class Foo { static final int A = 1; int get() { return A; } }'}
     new = {'Foo': old['Foo'].replace('= 1', '= 2')}
     found = candidate(tmp_path, 'use(Foo.A);', old, new)
@@ -49,7 +49,7 @@ def test_a_change_outside_methods_counts_where_the_type_is_named(tmp_path: Path)
 
 
 @pytest.mark.parametrize('imported', ['import static p.Foo.go;', 'import static p.Foo.*;'])
-def test_static_imports(tmp_path: Path, imported: str) -> None:
+def test_statically_imported_method_is_a_dependency(tmp_path: Path, imported: str) -> None:
     path = 'src/test/java/q/FooTest.java'
     test = f'package q; {imported} class FooTest {{ @Test void m() {{ go(); }} }}'
     foo = 'public class Foo { public static int go() { return 1; } }'
@@ -57,7 +57,7 @@ def test_static_imports(tmp_path: Path, imported: str) -> None:
     assert declarations(found) == ['public static int go()']
 
 
-def test_a_type_of_another_package_is_not_meant(tmp_path: Path) -> None:
+def test_same_named_type_of_another_package_is_no_dependency(tmp_path: Path) -> None:
     path = 'src/main/java/q/Foo.java'
     other = 'package q; public class Foo { public int get() { return 1; } }'
     old = {path: other, 'Foo': other.replace('package q; ', '')}
@@ -66,7 +66,7 @@ def test_a_type_of_another_package_is_not_meant(tmp_path: Path) -> None:
     assert changes(change) == {}
 
 
-def test_inherited_methods_count_through_a_subtype(tmp_path: Path) -> None:
+def test_inherited_method_is_a_dependency_when_called_on_a_subtype(tmp_path: Path) -> None:
     old = {
         'Top': 'abstract class Top { int get() { return 1; } }',
         'Middle': 'abstract class Middle extends Top {}',
@@ -76,7 +76,7 @@ def test_inherited_methods_count_through_a_subtype(tmp_path: Path) -> None:
     assert found.focal_method == 'p.Top#get()'
 
 
-def test_fluent_calls_count_where_few_types_declare_the_method(tmp_path: Path) -> None:
+def test_fluent_call_is_a_dependency_only_if_few_types_declare_the_method(tmp_path: Path) -> None:
     builder = 'class Builder { Builder with(int x) { y = 1; } }'
     old = {'Foo': 'class Foo { static Builder make() { return null; } }', 'Builder': builder}
     new = {'Builder': builder.replace('1', '2')}
@@ -87,7 +87,7 @@ def test_fluent_calls_count_where_few_types_declare_the_method(tmp_path: Path) -
     assert changes(diffed(tmp_path / 'many', {**old, **many, **test}, new)) == {}
 
 
-def test_calls_that_mean_the_jdk_do_not_count_on_unnamed_receivers(tmp_path: Path) -> None:
+def test_call_named_like_a_jdk_method_on_untyped_receiver_is_no_dependency(tmp_path: Path) -> None:
     old = {'Bag': 'class Bag { int size() { return 1; } }'}
     test = {'FooTest': 'class FooTest { @Test void m() { list.size(); } }'}
     change = diffed(tmp_path, {**old, **test}, {'Bag': old['Bag'].replace('1', '2')})
@@ -107,7 +107,7 @@ def test_dependencies_through_helpers_and_fixtures_rank_last(tmp_path: Path) -> 
     assert [d.coupling for d in found.dependencies] == [1.0, 0.5]
 
 
-def test_the_class_under_test_ranks_before_more_calls_of_others(tmp_path: Path) -> None:
+def test_class_under_test_ranks_before_a_class_with_more_calls(tmp_path: Path) -> None:
     old = {
         'Foo': 'class Foo { int mine() { return 1; } }',
         'Bar': 'class Bar { int other() { return 1; } }',
@@ -117,7 +117,7 @@ def test_the_class_under_test_ranks_before_more_calls_of_others(tmp_path: Path) 
     assert declarations(candidate(tmp_path, body, old, new)) == ['int mine()', 'int other()']
 
 
-def test_removed_and_inserted_declarations(tmp_path: Path) -> None:
+def test_removed_and_inserted_declarations_are_both_dependencies(tmp_path: Path) -> None:
     foo = 'class Foo {\n int a() { return 1; }\n int b() { return 1; } }'
     new = {'Foo': foo.replace('int a()', '\n int c()')}
     found = candidate(tmp_path, 'Foo f; f.a(); f.c();', {'Foo': foo}, new)
@@ -127,13 +127,13 @@ def test_removed_and_inserted_declarations(tmp_path: Path) -> None:
     ]
 
 
-def test_a_renamed_method_is_another_method(tmp_path: Path) -> None:
+def test_renamed_method_is_a_dependency_that_was_removed(tmp_path: Path) -> None:
     foo = 'class Foo { int a() { return 1; } }'
     found = candidate(tmp_path, 'new Foo().a();', {'Foo': foo}, {'Foo': foo.replace('a()', 'b()')})
     assert [d.revised for d in found.dependencies] == [Revised.REMOVED]
 
 
-def test_a_type_that_moved_keeps_its_methods(tmp_path: Path) -> None:
+def test_moved_type_is_a_modified_dependency_with_unchanged_methods(tmp_path: Path) -> None:
     foo = 'public class Foo { public int a() { return 1; } public int b() { return 1; } }'
     test = 'import q.Foo; class FooTest { @Test public void m() { new Foo().a(); } }'
     old = {'Foo': foo, 'FooTest': test.removeprefix('import q.Foo;')}

@@ -3,7 +3,7 @@ from __future__ import annotations
 from coevo.model.dependencies import RESOURCE
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
-from miners.diffs.focal import focal_method
+from miners.diffs.focal import find_focal_method
 
 
 def named(name: str, declaration: str = '') -> Dependency:
@@ -18,8 +18,8 @@ def named(name: str, declaration: str = '') -> Dependency:
     )
 
 
-def test_methods_go_before_types() -> None:
-    assert focal_method([named('p.A'), named('p.A#m()'), named('p.A#n()')]) == 'p.A#m()'
-    assert focal_method([named('a/b.txt', RESOURCE), named('p.A')]) == 'p.A'
-    assert focal_method([named('a/b.txt', RESOURCE)]) is None
-    assert focal_method([]) is None
+def test_focal_method_is_a_method_before_a_type_and_never_a_resource() -> None:
+    assert find_focal_method([named('p.A'), named('p.A#m()'), named('p.A#n()')]) == 'p.A#m()'
+    assert find_focal_method([named('a/b.txt', RESOURCE), named('p.A')]) == 'p.A'
+    assert find_focal_method([named('a/b.txt', RESOURCE)]) is None
+    assert find_focal_method([]) is None

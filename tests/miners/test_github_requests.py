@@ -12,7 +12,7 @@ from coevo.model.errors import Transient
 from miners.discovery import github_connections
 from miners.discovery.budgets import Clock
 from miners.discovery.budgets import Resource
-from miners.discovery.github_replies import Patience
+from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_requests import GitHubApi
 from tests.flows.crawling import QUICK
 from tests.flows.crawling import SECRET
@@ -57,7 +57,7 @@ def again(fault: Fault) -> Fault:
 
 
 @pytest.mark.parametrize('name', FAULTS)
-def test_trouble_that_passes_is_got_over(server: Server, name: str) -> None:
+def test_temporary_fault_is_retried_until_the_request_succeeds(server: Server, name: str) -> None:
     server.faults.append(again(FAULTS[name]))
     sleeper = Sleeper()
     reply = api_of(server, sleeper=sleeper).get(PATH, {}, Resource.CORE)
@@ -68,12 +68,12 @@ def test_trouble_that_passes_is_got_over(server: Server, name: str) -> None:
 
 
 @pytest.mark.parametrize('name', ['502', 'half a body', 'no connection', 'no wait at all'])
-def test_trouble_that_stays_is_transient_and_soon_given_up(server: Server, name: str) -> None:
+def test_persistent_fault_raises_transient_after_a_few_attempts(server: Server, name: str) -> None:
     fault = again(FAULTS[name])
     fault.times = -1
     server.faults.append(fault)
     sleeper = Sleeper()
-    patience = Patience(attempts=3, pause=0.01, longest_pause=0.02, timeout=1, refusals=4)
+    patience = RetryLimits(attempts=3, pause=0.01, longest_pause=0.02, timeout=1, refusals=4)
     with pytest.raises(Transient, match=PATH):
         api_of(server, sleeper=sleeper, patience=patience).get(PATH, {}, Resource.CORE)
     assert 3 <= len(server.asked) <= 4
@@ -81,7 +81,7 @@ def test_trouble_that_stays_is_transient_and_soon_given_up(server: Server, name:
     assert min(sleeper.slept) > 0
 
 
-def test_a_limit_that_lasts_too_long_is_not_waited_for(server: Server) -> None:
+def test_overlong_rate_limit_raises_transient_without_waiting(server: Server) -> None:
     server.faults.append(Fault(kind='secondary', seconds=86_400))
     sleeper = Sleeper()
     with pytest.raises(Transient, match='grants no core request'):
@@ -89,7 +89,7 @@ def test_a_limit_that_lasts_too_long_is_not_waited_for(server: Server) -> None:
     assert sleeper.slept == []
 
 
-def test_another_token_asks_while_one_has_to_wait(server: Server) -> None:
+def test_second_token_is_used_while_the_first_is_rate_limited(server: Server) -> None:
     server.faults.append(Fault(kind='secondary', seconds=3000))
     sleeper = Sleeper()
     assert api_of(server, count=2, sleeper=sleeper).get(PATH, {}, Resource.CORE).status == 200
@@ -97,7 +97,7 @@ def test_another_token_asks_while_one_has_to_wait(server: Server) -> None:
     assert [token for token, _, _ in server.asked] == [f'{SECRET}1', f'{SECRET}2']
 
 
-def test_a_token_that_is_refused_is_left_out() -> None:
+def test_refused_token_is_not_used_again() -> None:
     with github(budgets=Budgets(tokens=frozenset({f'{SECRET}2'}))) as server:
         api = api_of(server, count=2)
         assert [api.get(PATH, {}, Resource.CORE).status for _ in range(2)] == [404, 404]
@@ -105,7 +105,7 @@ def test_a_token_that_is_refused_is_left_out() -> None:
     assert api.warnings == ['GitHub refused token 1: it may have run out']
 
 
-def test_without_any_token_that_is_taken_it_ends() -> None:
+def test_request_is_fatal_when_every_token_is_refused() -> None:
     with (
         github(budgets=Budgets(tokens=frozenset())) as server,
         pytest.raises(Fatal, match='none of the tokens'),
@@ -113,7 +113,7 @@ def test_without_any_token_that_is_taken_it_ends() -> None:
         api_of(server, count=2).get(PATH, {}, Resource.CORE)
 
 
-def test_a_spent_budget_is_waited_for_until_its_reset() -> None:
+def test_client_waits_for_the_reset_of_a_spent_budget() -> None:
     budgets = Budgets(
         limits={'search': 1, 'core': 2, 'graphql': 1},
         seconds={'search': 1.0, 'core': 1.0, 'graphql': 1.0},
@@ -128,13 +128,15 @@ def test_a_spent_budget_is_waited_for_until_its_reset() -> None:
 
 
 @pytest.mark.parametrize('status', [403, 451])
-def test_a_blocked_repository_is_an_answer_and_no_limit(server: Server, status: int) -> None:
+def test_status_of_a_blocked_repository_is_not_taken_for_a_rate_limit(
+    server: Server, status: int
+) -> None:
     server.world[1].blocked = status
     assert api_of(server).get(PATH, {}, Resource.CORE).status == status
     assert len(server.asked) == 1
 
 
-def test_the_same_question_stays_with_one_token(server: Server) -> None:
+def test_requests_of_one_affinity_use_the_same_token(server: Server) -> None:
     api = api_of(server, count=3, patience=QUICK)
     etag = api.get(PATH, {}, Resource.CORE, affinity=7).etag
     assert api.get(PATH, {}, Resource.CORE, etag=etag, affinity=7).status == 304
@@ -180,10 +182,12 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize('name', ENDLESS)
-def test_an_answer_is_bounded_whatever_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_or_malformed_response_is_cut_off_and_raises_transient(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(github_connections, '_SECONDS', 0.5)
     said, why = ENDLESS[name]
-    patience = Patience(attempts=1, timeout=5)
+    patience = RetryLimits(attempts=1, timeout=5)
     with saying(said) as url:
         api = GitHubApi(url.removesuffix('/file'), tokens(1), Clock(sleep=Sleeper()), patience)
         with pytest.raises(Transient, match=why):

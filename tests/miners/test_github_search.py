@@ -11,10 +11,10 @@ import pytest
 
 from coevo.model.errors import Fatal
 from miners.discovery.github_search import CAP
-from miners.discovery.github_search import SearchFound
 from miners.discovery.github_search import SearchOutcome
 from miners.discovery.github_search import SearchPart
-from miners.discovery.github_search import search
+from miners.discovery.github_search import SearchResult
+from miners.discovery.github_search import search_repositories
 from tests.flows.crawling import github
 from tests.flows.crawling import many
 from tests.github_server import Fault
@@ -46,24 +46,24 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def searched(server: Server, words: str = 'language:Java', stars: int = 500) -> SearchFound:
+def searched(server: Server, words: str = 'language:Java', stars: int = 500) -> SearchResult:
     api = api_of(server)
     try:
-        return search(api, words, stars, NOW)
+        return search_repositories(api, words, stars, NOW)
     finally:
         api.close()
 
 
-def test_all_is_found_once_by_stars_and_then_by_dates(server: Server) -> None:
+def test_search_finds_every_repository_once_by_stars_and_then_by_dates(server: Server) -> None:
     found = searched(server)
     assert set(found.items) == {*range(1, TIED + 1), *range(5000, 5300)}
-    assert found.proven
-    assert found.sum == found.total == TIED + 300
-    assert any('created:' in part.query for part in found.leaves)
-    assert all(part.total < CAP and part.shown == part.total for part in found.leaves)
+    assert found.is_complete
+    assert found.parts_total == found.total == TIED + 300
+    assert any('created:' in part.query for part in found.unsplit_parts)
+    assert all(part.total < CAP and part.shown == part.total for part in found.unsplit_parts)
 
 
-def test_every_part_that_is_split_has_as_many_as_its_halves(server: Server) -> None:
+def test_total_of_a_split_part_is_the_sum_of_its_halves(server: Server) -> None:
     waiting = list(reversed(searched(server).parts))
 
     def check() -> int:
@@ -76,35 +76,35 @@ def test_every_part_that_is_split_has_as_many_as_its_halves(server: Server) -> N
     assert not waiting
 
 
-def test_what_cannot_be_split_further_is_reported(server: Server) -> None:
+def test_unsplittable_part_is_reported(server: Server) -> None:
     found = searched(server, 'language:Scala')
-    (part,) = [one for one in found.leaves if one.outcome is SearchOutcome.UNSPLITTABLE]
+    (part,) = [one for one in found.unsplit_parts if one.outcome is SearchOutcome.UNSPLITTABLE]
     assert (part.total, part.shown) == (CAP + 10, CAP)
-    assert not found.proven
+    assert not found.is_complete
     assert 'stars:1000..1000 created:' in part.query
     assert len([one for one in server.asked if 'Scala' in one[1]]) < 100
 
 
-def test_a_search_that_ran_out_of_time_once_is_asked_again(server: Server) -> None:
+def test_timed_out_search_is_repeated(server: Server) -> None:
     server.faults[:] = [Fault(kind='incomplete', path='stars', times=2)]
     found = searched(server, stars=701)
-    assert found.proven
+    assert found.is_complete
     assert len(found.items) == found.total > 100
 
 
-def test_a_search_that_always_runs_out_of_time_proves_nothing(server: Server) -> None:
+def test_search_that_always_times_out_is_reported_as_incomplete(server: Server) -> None:
     server.faults[:] = [Fault(kind='incomplete', path='stars', times=-1)]
     found = searched(server, stars=701)
     server.faults.clear()
     assert [part.outcome for part in found.parts] == [SearchOutcome.INCOMPLETE]
-    assert not found.proven
+    assert not found.is_complete
     assert found.items
 
 
 @pytest.mark.parametrize(
     ('reads', 'outcome'), [(1, SearchOutcome.WHOLE), (99, SearchOutcome.UNSTEADY)]
 )
-def test_pages_that_do_not_add_up_are_read_again(reads: int, outcome: SearchOutcome) -> None:
+def test_inconsistent_pages_are_read_again(reads: int, outcome: SearchOutcome) -> None:
     """A repository is on the second page while the first is read, and the other way round."""
     with github(*many(150)) as server:
 
@@ -115,12 +115,12 @@ def test_pages_that_do_not_add_up_are_read_again(reads: int, outcome: SearchOutc
         server.before_each = move
         found = searched(server)
     assert [part.outcome for part in found.parts] == [outcome]
-    assert found.proven == (outcome is SearchOutcome.WHOLE)
-    assert (1 in found.items) == found.proven
-    assert len(server.asked) == (4 if found.proven else 6)
+    assert found.is_complete == (outcome is SearchOutcome.WHOLE)
+    assert (1 in found.items) == found.is_complete
+    assert len(server.asked) == (4 if found.is_complete else 6)
 
 
-def test_a_query_that_github_does_not_take_ends_the_search(server: Server) -> None:
+def test_query_that_github_refuses_ends_the_search(server: Server) -> None:
     with pytest.raises(Fatal, match='GitHub does not take the query'):
         searched(server, 'nonsense')
 
@@ -134,16 +134,16 @@ def test_a_query_that_github_does_not_take_ends_the_search(server: Server) -> No
         (SearchPart(stars_from=0, stars_to=9), 9, ['stars:0..0', 'stars:1..9']),
     ],
 )
-def test_stars_are_split_where_they_are_dense(
+def test_star_range_is_split_where_repositories_are_dense(
     part: SearchPart, most: int, halves: list[str]
 ) -> None:
-    assert [half.query for half in part.halves(most, NOW) or ()] == halves
+    assert [half.query for half in part.split_in_halves(most, NOW) or ()] == halves
 
 
-def test_dates_are_split_down_to_a_second_and_no_further() -> None:
+def test_date_range_is_split_down_to_one_second_and_no_further() -> None:
     part: SearchPart = SearchPart(stars_from=7, stars_to=7)
     for depth in range(40):
-        halves = part.halves(7, NOW)
+        halves = part.split_in_halves(7, NOW)
         if halves is None:
             break
         low, high = halves

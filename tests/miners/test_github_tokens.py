@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.discovery.github_tokens import read_tokens
+from miners.discovery.github_tokens import parse_tokens
 
 
 @pytest.mark.parametrize(
@@ -18,30 +18,30 @@ from miners.discovery.github_tokens import read_tokens
     ],
 )
 def test_tokens_come_from_the_environment(environment: dict[str, str], secrets: list[str]) -> None:
-    found = read_tokens(environment)
+    found = parse_tokens(environment)
     assert [one.secret for one in found] == secrets
     assert [str(one) for one in found] == [f'token {n}' for n in range(1, len(secrets) + 1)]
 
 
-def test_a_file_of_tokens_comes_before_the_environment(tmp_path: Path) -> None:
+def test_token_file_takes_precedence_over_the_environment(tmp_path: Path) -> None:
     file = tmp_path / 'tokens'
     file.write_text('# of the bot\na1\n\nb2\n')
-    found = read_tokens({'GITHUB_TOKEN': 'd4'}, file)
+    found = parse_tokens({'GITHUB_TOKEN': 'd4'}, file)
     assert [one.secret for one in found] == ['a1', 'b2']
 
 
-def test_a_token_is_not_shown() -> None:
-    (token,) = read_tokens({'GITHUB_TOKEN': 'ghp_secret'})
+def test_printed_token_does_not_show_its_secret() -> None:
+    (token,) = parse_tokens({'GITHUB_TOKEN': 'ghp_secret'})
     assert 'secret' not in f'{token} {token!r} {[token]}'.replace('secret=', '')
 
 
 @pytest.mark.parametrize('text', ['', '  ,', 'ghp_sec\x07ret'])
-def test_what_is_no_token_is_refused_without_being_shown(text: str) -> None:
+def test_invalid_token_is_refused_without_being_shown(text: str) -> None:
     with pytest.raises(Fatal) as refused:
-        read_tokens({'GITHUB_TOKENS': text})
+        parse_tokens({'GITHUB_TOKENS': text})
     assert 'ghp' not in str(refused.value)
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_token_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='one token a line'):
-        read_tokens({}, tmp_path / 'nowhere')
+        parse_tokens({}, tmp_path / 'nowhere')

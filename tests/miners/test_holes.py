@@ -18,10 +18,10 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.model.errors import Fatal
 from coevo.storage.store import Store
-from flows.licence import spdx_of
+from flows.licence import find_spdx_expression
 from flows.missing_pairs import MineReport
 from flows.pipeline import mine
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 from tests.miners.dates.searches import search
 from tests.projects import junit
 from tests.projects import options
@@ -53,32 +53,36 @@ def source(tmp_path: Path) -> Path:
     return repo
 
 
-def test_all_but_what_a_partial_clone_lacks_is_copied(source: Path, tmp_path: Path) -> None:
+def test_clone_has_all_objects_that_its_partial_source_has(source: Path, tmp_path: Path) -> None:
     large = git(source, 'rev-parse', 'HEAD~1:large.bin')
-    clone = obtain(str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path)
+    clone = obtain_clone(
+        str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path
+    )
     found = Repository(clone.git_dir)
     assert found.holes == {large}
     assert found.resolve('v1') == git(source, 'rev-parse', 'HEAD')
-    assert found.text(git(source, 'rev-parse', 'HEAD~2'), 'A.java') == 'class A {}\n'
+    assert found.load_text(git(source, 'rev-parse', 'HEAD~2'), 'A.java') == 'class A {}\n'
     with pytest.raises(CorruptObject, match=large):
         found.blob(large)
     assert not (clone.git_dir / 'objects/info/alternates').exists()
 
 
-def test_it_is_kept_up_and_filled_when_its_source_is(source: Path, tmp_path: Path) -> None:
+def test_clone_is_updated_and_completed_when_its_partial_source_is(
+    source: Path, tmp_path: Path
+) -> None:
     some = partial(source, tmp_path / 'some.git', 'blob:limit=1k')
     store = tmp_path / 'store'
-    obtain(str(some), store=store)
+    obtain_clone(str(some), store=store)
     other = commit(source, 'more', {'B.java': 'class B {}\n', 'b.bin': LARGE[1:]})
     git(some, 'fetch', '-q', '--filter=blob:limit=1k', f'file://{source}', '+refs/*:refs/*')
-    clone = obtain(str(some), store=store)
+    clone = obtain_clone(str(some), store=store)
     found = Repository(clone.git_dir)
     assert found.resolve(clone.default_ref) == other
     assert found.holes == {
         git(source, 'rev-parse', f'{rev}.bin') for rev in ('HEAD~2:large', 'HEAD:b')
     }
     git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
-    again = Repository(obtain(str(some), store=store).git_dir)
+    again = Repository(obtain_clone(str(some), store=store).git_dir)
     assert again.holes == frozenset()
     assert again.blob(git(source, 'rev-parse', 'HEAD~2:large.bin')) == LARGE
 
@@ -87,11 +91,11 @@ def test_a_source_that_lacks_commits_is_refused(source: Path, tmp_path: Path) ->
     rev = git(source, 'rev-parse', 'HEAD~1')
     (source / '.git' / 'objects' / rev[:2] / rev[2:]).unlink()
     with pytest.raises(Fatal, match='repair it'):
-        obtain(str(source), store=tmp_path / 'store')
+        obtain_clone(str(source), store=tmp_path / 'store')
     assert not list((tmp_path / 'store' / 'clones').glob('*.git'))
 
 
-def test_pairs_that_need_what_is_missing_are_dropped_and_mined_once_it_is_there(
+def test_pairs_with_missing_objects_are_dropped_until_the_objects_arrive(
     tmp_path: Path,
 ) -> None:
     steps = [
@@ -106,7 +110,7 @@ def test_pairs_that_need_what_is_missing_are_dropped_and_mined_once_it_is_there(
     report = mine(run)
     assert 'lacks 1 objects' in report.warnings[-1]
     assert dropped(run.store, report) == {'object_missing': 2, 'no_source_or_test_change': 1}
-    assert Store(run.store).unmined(report.partitions[0]) == ()
+    assert Store(run.store).list_unmined_pairs(report.partitions[0]) == ()
     assert mine(run).reused == 3
     git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
     report = mine(run)
@@ -115,11 +119,11 @@ def test_pairs_that_need_what_is_missing_are_dropped_and_mined_once_it_is_there(
 
 
 def dropped(store: Path, report: MineReport) -> Counter[str]:
-    segments = Store(store).segments(report.partitions[0])
+    segments = Store(store).load_segments(report.partitions[0])
     return Counter(str(drop.reason) for one in segments for drop in one.drops)
 
 
-def test_a_body_that_may_have_stood_in_a_missing_file_has_no_date(tmp_path: Path) -> None:
+def test_body_has_no_date_if_a_missing_file_may_have_contained_it(tmp_path: Path) -> None:
     long = f'// {"x" * 2000}\n'
     (one,) = junit('OneTest', 'one: assertEquals(1, 1);').items()
     (two,) = junit('TwoTest', 'two: assertEquals(2, 2);').items()
@@ -129,7 +133,7 @@ def test_a_body_that_may_have_stood_in_a_missing_file_has_no_date(tmp_path: Path
     members = {name: method for path, text in (one, two) for name, method in methods(text)}
     whole = dates(source / '.git', members)
     assert [str(date)[:13] for date in whole] == ['2024-01-01 00', '2024-01-01 03']
-    clone = obtain(
+    clone = obtain_clone(
         str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=tmp_path / 'store'
     )
     assert dates(clone.git_dir, members) == [whole[0], None]
@@ -146,12 +150,12 @@ def dates(git_dir: Path, members: dict[str, Member]) -> list[datetime | None]:
     return [found.dates[members[name].bare_hash] for name in ('one', 'two')]
 
 
-def test_what_a_missing_licence_file_would_say_is_not_taken_from_the_pom(
+def test_missing_licence_file_is_not_replaced_by_the_licence_of_the_pom(
     source: Path, tmp_path: Path
 ) -> None:
     licence = '<licenses><license><name>MIT License</name></license></licenses>'
     commit(source, 'two', {'pom.xml': f'<project>{licence}</project>', 'COPYING': 'c' * 2000})
     store = tmp_path / 'store'
-    clone = obtain(str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=store)
+    clone = obtain_clone(str(partial(source, tmp_path / 'some.git', 'blob:limit=1k')), store=store)
     repository = Repository(clone.git_dir)
-    assert spdx_of(repository, repository.resolve(clone.default_ref)) is None
+    assert find_spdx_expression(repository, repository.resolve(clone.default_ref)) is None

@@ -6,8 +6,8 @@ from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.model.records import TestMethod
 from miners.diffs.contexts import Test
-from miners.diffs.contexts import Unit
-from miners.diffs.matching import match
+from miners.diffs.contexts import TreeUnit
+from miners.diffs.matching import match_tests
 
 LONG = 'Foo foo = new Foo(); foo.a(1); foo.b(2); foo.c(3); assertEquals(4, foo.d());'
 
@@ -22,15 +22,15 @@ def methods(path: str, source: str) -> list[Test]:
                 test_method=member.name,
                 parameters=member.parameters,
             ),
-            Unit(path, type_, member),
+            TreeUnit(path, type_, member),
         )
         for type_, member in find_tests(parse(source.encode()), lambda _: ())
     ]
 
 
 def matched(old: list[Test], new: list[Test]) -> list[tuple[str, str]]:
-    found = match(old, new)
-    assert sorted(map(_names, match(old[::-1], new[::-1]))) == sorted(map(_names, found))
+    found = match_tests(old, new)
+    assert sorted(map(_names, match_tests(old[::-1], new[::-1]))) == sorted(map(_names, found))
     return sorted(map(_names, found))
 
 
@@ -39,7 +39,7 @@ def _names(pair: tuple[Test, Test]) -> tuple[str, str]:
     return old, new
 
 
-def test_of_equal_bodies_the_same_name_wins() -> None:
+def test_match_of_equal_bodies_prefers_the_same_name() -> None:
     old = methods(
         'A.java', f'class A {{ @Test void a() {{ {LONG} }} @Test void b() {{ {LONG} }} }}'
     )
@@ -47,7 +47,7 @@ def test_of_equal_bodies_the_same_name_wins() -> None:
     assert matched(old, new) == [('A#b', 'B#b')]
 
 
-def test_of_equal_bodies_the_same_file_wins() -> None:
+def test_match_of_equal_bodies_prefers_the_same_file() -> None:
     body = f'{{ @Test void m() {{ {LONG} }} }}'
     old = methods('A.java', f'class A {body}') + methods('B.java', f'class B {body}')
     new = methods('B.java', f'class B {body}'.replace('void m', 'void n'))
@@ -62,7 +62,7 @@ def test_each_method_is_matched_once() -> None:
     assert matched(old, new) == [('A#a', 'A#b')]
 
 
-def test_a_class_that_most_equal_bodies_went_to_is_the_renamed_one() -> None:
+def test_class_with_most_of_the_equal_bodies_counts_as_the_renamed_class() -> None:
     kept = ' '.join(f'@Test void k{i}() {{ use({i}); }}' for i in range(3))
     old = methods('Old.java', f'class Old {{ {kept} @Test void m() {{ a(1); b(2); }} }}')
     new = methods('New.java', f'class New {{ {kept} @Test void m() {{ z("x"); }} }}')
@@ -72,7 +72,7 @@ def test_a_class_that_most_equal_bodies_went_to_is_the_renamed_one() -> None:
 
 
 @pytest.mark.parametrize(('test_class', 'expected'), [('A', [('A#a', 'A#b')]), ('B', [])])
-def test_similar_bodies_match_within_a_lineage(
+def test_similar_bodies_match_only_within_a_class_lineage(
     test_class: str, expected: list[tuple[str, str]]
 ) -> None:
     old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
@@ -80,13 +80,13 @@ def test_similar_bodies_match_within_a_lineage(
     assert matched(old, methods(f'{test_class}.java', source)) == expected
 
 
-def test_similar_bodies_of_a_class_that_is_gone_match_anywhere() -> None:
+def test_similar_bodies_of_a_deleted_class_match_in_any_class() -> None:
     old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
     new = methods('B.java', f'class B {{ @Test void b() {{ {LONG.replace("4", "5")} }} }}')
-    assert [_names(pair) for pair in match(old, new, {'A'})] == [('A#a', 'B#b')]
+    assert [_names(pair) for pair in match_tests(old, new, {'A'})] == [('A#a', 'B#b')]
 
 
-def test_the_most_similar_is_taken_first() -> None:
+def test_most_similar_body_is_matched_first() -> None:
     old = methods('A.java', f'class A {{ @Test void a() {{ {LONG} }} }}')
     near, nearer = LONG.replace('4', '5').replace('3', '6'), LONG.replace('4', '5')
     new = methods(

@@ -26,5 +26,5 @@ def test_a_full_disk_of_this_machine_is_recognised(complaint: str) -> None:
 
 
 @pytest.mark.parametrize('complaint', NOT_OURS)
-def test_the_words_of_a_server_or_a_name_are_no_full_disk(complaint: str) -> None:
+def test_remote_message_or_name_is_not_taken_for_a_full_local_disk(complaint: str) -> None:
     assert not NO_SPACE.search(complaint)

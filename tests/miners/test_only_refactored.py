@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.trees import tree
+from coevo.languages.java.reading.trees import open_tree
 from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.layout import Side
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.words import Walk
-from miners.diffs.only_refactored import source_only_refactored
-from miners.diffs.only_refactored import test_only_refactored as only_refactored
+from miners.diffs.only_refactored import is_source_only_refactored
+from miners.diffs.only_refactored import is_test_only_refactored as only_refactored
 from miners.diffs.sources import SourceChange
-from miners.diffs.sources import source_changes
+from miners.diffs.sources import find_source_changes
 from tests import repos
 
 pytestmark = pytest.mark.jvm
@@ -72,7 +72,7 @@ def asked(
         edited = {k: v.replace(before, after) for k, v in edited.items()}
     new = repos.commit(repo, 'new', edited)
     repository = Repository(repo / '.git')
-    ends = repository.commit(old), repository.commit(new)
+    ends = repository.get_commit(old), repository.get_commit(new)
     pair = Pair(
         repo='local/r',
         language='java',
@@ -81,33 +81,35 @@ def asked(
         new=ends[1],
         old_is_ancestor=True,
     )
-    trees = tree(repository, old), tree(repository, new)
-    changes = source_changes(*trees, *(side.paths(Side.SOURCE) for side in trees))
+    trees = open_tree(repository, old), open_tree(repository, new)
+    changes = find_source_changes(*trees, *(side.list_paths(Side.SOURCE) for side in trees))
     test = TestMethod(
         module='.', test_file=TEST, test_class='p.BasketTest', test_method='prices', parameters=()
     )
     refactorings = miner.find(repository, old, new)
     return (
         only_refactored(repository, pair, refactorings, (test, test)),
-        source_only_refactored(repository, pair, refactorings, changes),
+        is_source_only_refactored(repository, pair, refactorings, changes),
         changes,
     )
 
 
-def test_a_rename_in_source_and_test_is_only_that(tmp_path: Path, miner: RefactoringMiner) -> None:
+def test_rename_in_source_and_test_is_only_refactored(
+    tmp_path: Path, miner: RefactoringMiner
+) -> None:
     test, source, changes = asked(tmp_path, miner, ('price(', 'cost('))
     assert (test, source) == (True, True)
     assert len(changes) == 3  # one that is removed, one that is inserted, their caller
 
 
-def test_a_rename_beside_a_changed_constant_is_more(
+def test_changed_constant_beside_a_rename_is_not_only_refactored(
     tmp_path: Path, miner: RefactoringMiner
 ) -> None:
     test, source, _ = asked(tmp_path, miner, ('price(', 'cost('), ('least = 3', 'least = 4'))
     assert (test, source) == (True, False)
 
 
-def test_a_rename_beside_a_changed_expectation_is_more(
+def test_changed_expectation_beside_a_rename_is_not_only_refactored(
     tmp_path: Path, miner: RefactoringMiner
 ) -> None:
     test, source, _ = asked(
@@ -119,7 +121,7 @@ def test_a_rename_beside_a_changed_expectation_is_more(
 @pytest.mark.parametrize(
     'edit', [('SMALL, LARGE', 'SMALL, LARGE, HUGE'), ('@Fragile(1)', '@Fragile(2)')]
 )
-def test_what_changes_outside_of_members_counts(
+def test_change_outside_of_members_is_not_only_refactored(
     tmp_path: Path, miner: RefactoringMiner, edit: tuple[str, str]
 ) -> None:
     test, source, changes = asked(tmp_path, miner, edit)
@@ -127,13 +129,13 @@ def test_what_changes_outside_of_members_counts(
     assert [change.member for change in changes] == [None]
 
 
-def test_a_renamed_field_is_only_that(tmp_path: Path, miner: RefactoringMiner) -> None:
+def test_renamed_field_is_only_refactored(tmp_path: Path, miner: RefactoringMiner) -> None:
     _, source, changes = asked(tmp_path, miner, ('least', 'lowest'))
     assert source is True
     assert len(changes) == 2
 
 
-def test_a_renamed_nested_type_takes_its_rest_along(
+def test_renamed_nested_type_is_only_refactored_as_a_whole(
     tmp_path: Path, miner: RefactoringMiner
 ) -> None:
     _, source, changes = asked(tmp_path, miner, ('enum Size', 'enum Extent'))

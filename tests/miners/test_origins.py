@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from tests.miners.pairs_of import changes
 from tests.miners.pairs_of import diffed
 from tests.miners.pairs_of import only
@@ -14,17 +14,17 @@ TEST_PATH = 'src/test/java/p/FooTest.java'
 FOO_PATH = 'src/main/java/p/Foo.java'
 
 
-def test_a_candidate_has_the_origin_of_its_file_at_new(tmp_path: Path) -> None:
+def test_candidate_has_the_origin_of_its_file_at_the_new_revision(tmp_path: Path) -> None:
     old = {TEST_PATH: f'{HEAD}{TEST}', 'Foo': FOO}
     changed = {TEST_PATH: old[TEST_PATH].replace('get()', 'get(1)')}
-    assert only(diffed(tmp_path / 'a', old, changed)).origin is Origin.GENERATED
+    assert only(diffed(tmp_path / 'a', old, changed)).origin is FileOrigin.GENERATED
     by_hand = {TEST_PATH: changed[TEST_PATH].replace(HEAD, 'package p; ')}
-    assert only(diffed(tmp_path / 'b', old, by_hand)).origin is Origin.WRITTEN
+    assert only(diffed(tmp_path / 'b', old, by_hand)).origin is FileOrigin.WRITTEN
 
 
-def test_a_deleted_candidate_has_the_origin_of_its_file_at_old(tmp_path: Path) -> None:
+def test_deleted_candidate_has_the_origin_of_its_file_at_the_old_revision(tmp_path: Path) -> None:
     found = diffed(tmp_path, {TEST_PATH: f'{HEAD}{TEST}'}, {TEST_PATH: None})
-    assert only(found).origin is Origin.GENERATED
+    assert only(found).origin is FileOrigin.GENERATED
 
 
 def test_generated_sources_are_no_dependencies(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_generated_sources_are_no_dependencies(tmp_path: Path) -> None:
     assert changes(found) == {}
 
 
-def test_a_generated_source_that_is_taken_over_is_a_dependency(tmp_path: Path) -> None:
+def test_generated_source_that_becomes_handwritten_is_a_dependency(tmp_path: Path) -> None:
     old = {FOO_PATH: f'{HEAD}{FOO}', 'FooTest': TEST}
     found = diffed(tmp_path, old, {'Foo': FOO.replace('1', '2')})
     assert [d.declaration for d in only(found).dependencies] == ['public int get()']

@@ -15,7 +15,7 @@ from coevo.model.words import Stage
 from coevo.model.words import Walk
 from miners.walks.pairs import Route
 from miners.walks.pairs import Visit
-from miners.walks.pairs import visit
+from miners.walks.pairs import visit_route
 from tests.repos import commit
 from tests.repos import damage
 from tests.repos import git
@@ -33,7 +33,7 @@ def walk(repo: Path, walk: Walk = Walk.PARENTS, **bounds: Any) -> Visit:
     route = Route(
         repo='local/repo', language='java', walk=walk, ref=bounds.pop('ref', 'HEAD'), **bounds
     )
-    found = visit(Repository(repo / '.git'), route)
+    found = visit_route(Repository(repo / '.git'), route)
     ended = [pair.new.rev for pair in found.pairs]
     if walk is Walk.WINDOW:
         ended = list(dict.fromkeys(ended))
@@ -78,7 +78,7 @@ def test_a_commit_that_changes_java_pairs_with_its_parent(repo: Path) -> None:
     assert reasons(found) == {prose: Reason.NO_CODE_CHANGE, root: Reason.ROOT_COMMIT}
 
 
-def test_a_path_or_a_blob_makes_a_java_change_and_a_mode_does_not(repo: Path) -> None:
+def test_changed_path_or_content_is_a_java_change_and_a_changed_mode_is_not(repo: Path) -> None:
     commit(repo, 'root', {'a/A.java': '1', 'b': '1'}, date=day(1))
     moved = commit(repo, 'moved', {'a/A.java': None, 'c/A.java': '1'}, date=day(2))
     (repo / 'c/A.java').chmod(0o755)
@@ -90,7 +90,7 @@ def test_a_path_or_a_blob_makes_a_java_change_and_a_mode_does_not(repo: Path) ->
     assert reasons(found)[mode] == reasons(found)[folder] == Reason.NO_CODE_CHANGE
 
 
-def test_java_in_a_submodule_is_not_of_this_repository(repo: Path) -> None:
+def test_submodule_with_a_java_name_is_no_code_change(repo: Path) -> None:
     root = commit(repo, 'root', {'A.java': '1'}, date=day(1))
     git(repo, 'update-index', '--add', '--cacheinfo', f'160000,{root},X.java')
     tree = git(repo, 'write-tree')
@@ -106,7 +106,7 @@ def branches(repo: Path) -> tuple[str, str]:
     return left, right
 
 
-def test_a_clean_merge_is_nobodys_change(repo: Path) -> None:
+def test_clean_merge_is_dropped_as_a_merge_without_change(repo: Path) -> None:
     left, right = branches(repo)
     merge = commit(repo, 'merge', {'B.java': '2\n'}, date=day(4), parents=[left, right])
     found = walk(repo)
@@ -121,14 +121,14 @@ def test_an_evil_merge_pairs_with_its_first_parent(repo: Path) -> None:
     assert edges(walk(repo))[0] == (left, merge)
 
 
-def test_an_evil_merge_of_prose_alone_is_no_change(repo: Path) -> None:
+def test_evil_merge_that_changes_only_prose_is_dropped(repo: Path) -> None:
     left, right = branches(repo)
     evil = {'B.java': '2\n', 'README.md': 'evil\n'}
     merge = commit(repo, 'merge', evil, date=day(4), parents=[left, right])
     assert reasons(walk(repo))[merge] == Reason.MERGE_WITHOUT_CHANGE
 
 
-def test_a_solved_conflict_is_a_change(repo: Path) -> None:
+def test_merge_that_resolves_a_conflict_pairs_with_its_first_parent(repo: Path) -> None:
     left, _ = branches(repo)
     base = git(repo, 'rev-parse', f'{left}^')
     other = commit(repo, 'other', {'A.java': '3\n'}, date=day(3), parents=[base])
@@ -136,14 +136,16 @@ def test_a_solved_conflict_is_a_change(repo: Path) -> None:
     assert edges(walk(repo))[0] == (left, merge)
 
 
-def test_a_merge_that_keeps_the_first_parents_java_is_no_java_change(repo: Path) -> None:
+def test_merge_that_keeps_the_java_of_its_first_parent_is_no_code_change(repo: Path) -> None:
     left, right = branches(repo)
     merge = commit(repo, 'ours', {}, date=day(4), parents=[left, right])
     assert reasons(walk(repo))[merge] == Reason.NO_CODE_CHANGE
 
 
 @pytest.mark.parametrize('evil', [False, True])
-def test_an_octopus_counts_if_a_file_differs_from_all_parents(repo: Path, evil: bool) -> None:
+def test_octopus_merge_makes_a_pair_only_if_a_file_differs_from_all_parents(
+    repo: Path, evil: bool
+) -> None:
     left, right = branches(repo)
     base = git(repo, 'rev-parse', f'{left}^')
     third = commit(repo, 'third', {'C.java': '2\n'}, date=day(3), parents=[base])
@@ -156,7 +158,7 @@ def test_an_octopus_counts_if_a_file_differs_from_all_parents(repo: Path, evil: 
         assert reasons(found)[merge] == Reason.MERGE_WITHOUT_CHANGE
 
 
-def test_unrelated_roots_are_dropped_each(repo: Path) -> None:
+def test_each_of_two_unrelated_roots_is_dropped(repo: Path) -> None:
     first = commit(repo, 'first', {'A.java': '1'}, date=day(1))
     second = commit(repo, 'second', {'B.java': '1'}, date=day(2), parents=[])
     merge = commit(repo, 'merge', {'B.java': '1'}, date=day(3), parents=[first, second])
@@ -165,7 +167,7 @@ def test_unrelated_roots_are_dropped_each(repo: Path) -> None:
     assert files[merge] == Reason.MERGE_WITHOUT_CHANGE
 
 
-def test_rebased_and_cherry_picked_copies_are_pairs_of_their_own(repo: Path) -> None:
+def test_rebased_and_cherry_picked_copies_are_separate_pairs(repo: Path) -> None:
     base = commit(repo, 'base', {'A.java': '1', 'B.java': '1'}, date=day(1))
     original = commit(repo, 'change', {'A.java': '2'}, date=day(2))
     other = commit(repo, 'other', {'B.java': '2'}, date=day(3), parents=[base])
@@ -179,7 +181,7 @@ def test_rebased_and_cherry_picked_copies_are_pairs_of_their_own(repo: Path) -> 
 # -- first-parent ----------------------------------------------------------------------------------
 
 
-def test_first_parent_stays_on_the_main_line(repo: Path) -> None:
+def test_first_parent_walk_stays_on_the_main_line(repo: Path) -> None:
     left, right = branches(repo)
     base = git(repo, 'rev-parse', f'{left}^')
     merge = commit(repo, 'merge', {'B.java': '2\n'}, date=day(4), parents=[left, right])
@@ -191,7 +193,7 @@ def test_first_parent_stays_on_the_main_line(repo: Path) -> None:
 # -- states ----------------------------------------------------------------------------------------
 
 
-def test_states_collapse_to_the_newest_of_a_run(repo: Path) -> None:
+def test_states_walk_keeps_the_newest_commit_of_each_code_state(repo: Path) -> None:
     one = commit(repo, 'one', {'A.java': '1'}, date=day(1))
     prose = commit(repo, 'prose', {'README.md': '1'}, date=day(2))
     two = commit(repo, 'two', {'A.java': '2'}, date=day(3))
@@ -207,7 +209,7 @@ def test_states_collapse_to_the_newest_of_a_run(repo: Path) -> None:
     }
 
 
-def test_states_mix_branches_and_say_so(repo: Path) -> None:
+def test_states_walk_pairs_across_branches_and_marks_non_ancestors(repo: Path) -> None:
     left, right = branches(repo)
     base = git(repo, 'rev-parse', f'{left}^')
     merge = commit(repo, 'merge', {'B.java': '2\n'}, date=day(4), parents=[left, right])
@@ -216,7 +218,7 @@ def test_states_mix_branches_and_say_so(repo: Path) -> None:
     assert [pair.old_is_ancestor for pair in found.pairs] == [True, False, True]
 
 
-def test_an_ancestor_beyond_a_wrong_clock_is_one(repo: Path) -> None:
+def test_ancestor_is_recognised_in_a_history_with_a_wrong_clock(repo: Path) -> None:
     old = commit(repo, 'old', {'A.java': '1'}, date=day(5))
     slow = commit(repo, 'clock behind', {'A.java': '2'}, date='2001-01-01T00:00:00Z')
     merge = commit(repo, 'merge', {'A.java': '3'}, date=day(9), parents=[slow, old])
@@ -229,7 +231,7 @@ def test_an_ancestor_beyond_a_wrong_clock_is_one(repo: Path) -> None:
     assert [pair.gap_hours is not None and pair.gap_hours > 0 for pair in found.pairs] == [True] * 4
 
 
-def test_a_state_is_all_java_in_any_folder_and_links_too(repo: Path) -> None:
+def test_code_state_includes_java_in_any_folder_and_symbolic_links(repo: Path) -> None:
     one = commit(repo, 'one', {'src/A.java': '1', 'x/y/z/B.java': '1'}, date=day(1))
     deep = commit(repo, 'deep', {'x/y/z/B.java': '2'}, date=day(2))
     (repo / 'C.java').symlink_to('src/A.java')
@@ -237,7 +239,7 @@ def test_a_state_is_all_java_in_any_folder_and_links_too(repo: Path) -> None:
     assert edges(walk(repo, Walk.STATES)) == [(deep, link), (one, deep)]
 
 
-def test_a_repository_without_java_is_one_state(repo: Path) -> None:
+def test_repository_without_java_has_a_single_code_state(repo: Path) -> None:
     commit(repo, 'one', {'a': '1'}, date=day(1))
     head = commit(repo, 'two', {'a': '2'}, date=day(2))
     found = walk(repo, Walk.STATES)
@@ -252,20 +254,20 @@ def history(repo: Path) -> list[str]:
     return [commit(repo, f'{n}', {'A.java': f'{n}'}, date=day(n)) for n in range(1, 7)]
 
 
-@pytest.mark.parametrize('kind', [kind for kind in Walk if kind is not Walk.STANDING])
-def test_commits_counts_raw_entries_from_the_newest(repo: Path, kind: Walk) -> None:
+@pytest.mark.parametrize('kind', [kind for kind in Walk if kind is not Walk.SINGLE_REVISION])
+def test_commit_limit_counts_every_commit_from_the_newest(repo: Path, kind: Walk) -> None:
     revs = history(repo)
     assert walk(repo, kind, commits=3).visited == tuple(reversed(revs[-3:]))
     assert walk(repo, kind, commits=99).visited == tuple(reversed(revs))
 
 
-def test_parents_may_lie_beyond_the_last_commit_visited(repo: Path) -> None:
+def test_parent_of_the_last_visited_commit_may_lie_beyond_the_limit(repo: Path) -> None:
     revs = history(repo)
     assert edges(walk(repo, commits=2)) == [(revs[4], revs[5]), (revs[3], revs[4])]
     assert edges(walk(repo, Walk.STATES, commits=2)) == [(revs[4], revs[5])]
 
 
-def test_bounds_are_inclusive_and_what_is_newer_is_not_counted(repo: Path) -> None:
+def test_date_bounds_are_inclusive_and_newer_commits_do_not_use_up_the_limit(repo: Path) -> None:
     revs = history(repo)
     until, since = datetime(2020, 1, 4, tzinfo=UTC), datetime(2020, 1, 3, tzinfo=UTC)
     assert walk(repo, until=until, commits=3).visited == (revs[3], revs[2], revs[1])
@@ -274,7 +276,7 @@ def test_bounds_are_inclusive_and_what_is_newer_is_not_counted(repo: Path) -> No
     assert found.head == revs[5]
 
 
-def test_the_cutoff_goes_by_committer_date(repo: Path) -> None:
+def test_cutoff_uses_the_committer_date(repo: Path) -> None:
     first = commit(repo, 'first', {'A.java': '1'}, date=day(1))
     commit(repo, 'late', {'A.java': '2'}, date=day(9), author_date=day(2))
     early = commit(repo, 'early', {'A.java': '3'}, date=day(3), author_date=day(9))
@@ -282,7 +284,7 @@ def test_the_cutoff_goes_by_committer_date(repo: Path) -> None:
     assert walk(repo, until=until).visited == (early, first)
 
 
-def test_an_older_date_above_the_lower_bound_hides_nothing(repo: Path) -> None:
+def test_commit_with_a_too_old_date_does_not_hide_its_ancestors(repo: Path) -> None:
     commit(repo, 'first', {'A.java': '1'}, date=day(1))
     kept = commit(repo, 'kept', {'A.java': '2'}, date=day(8))
     commit(repo, 'clock behind', {'A.java': '3'}, date='2001-01-01T00:00:00Z')
@@ -290,7 +292,7 @@ def test_an_older_date_above_the_lower_bound_hides_nothing(repo: Path) -> None:
     assert walk(repo, since=datetime(2020, 1, 5, tzinfo=UTC)).visited == (head, kept)
 
 
-def test_a_date_beyond_9999_has_no_gap_and_is_after_every_cutoff(repo: Path) -> None:
+def test_date_beyond_year_9999_has_no_gap_and_is_after_every_cutoff(repo: Path) -> None:
     first = commit(repo, 'first', {'A.java': '1'}, date=day(1))
     tree = git(repo, 'mktree', stdin=f'100644 blob {_blob(repo)}\tA.java\n'.encode())
     lines = f'tree {tree}\nparent {first}\nauthor A <a> 1 +0000\ncommitter A <a> 300000000000 +0000'
@@ -304,7 +306,7 @@ def _blob(repo: Path) -> str:
     return write_object(repo, 'blob', b'2')
 
 
-def test_a_ref_that_is_none_is_refused(repo: Path) -> None:
+def test_unknown_ref_is_refused(repo: Path) -> None:
     commit(repo, 'first', {'A.java': '1'})
     with pytest.raises(Fatal, match='name another ref'):
         walk(repo, ref='v9')
@@ -315,7 +317,7 @@ def test_a_ref_that_is_none_is_refused(repo: Path) -> None:
 # -- windows ---------------------------------------------------------------------------------------
 
 
-def test_a_window_pairs_a_state_with_every_older_one_within_twelve_hours(repo: Path) -> None:
+def test_window_pairs_a_state_with_every_older_state_within_twelve_hours(repo: Path) -> None:
     first = commit(repo, 'first', {'A.java': '1'}, date=hour(0))
     second = commit(repo, 'second', {'A.java': '2'}, date=hour(6))
     same = commit(repo, 'same', {'README': 'x'}, date=hour(7))
@@ -332,7 +334,7 @@ def test_a_window_pairs_a_state_with_every_older_one_within_twelve_hours(repo: P
     assert reasons(found) == {second: Reason.SAME_CODE_STATE, first: Reason.OLDEST_STATE}
 
 
-def test_a_state_alone_in_its_window_and_clocks_that_run_back_give_no_pair(repo: Path) -> None:
+def test_window_gives_no_pair_for_a_lone_state_or_a_clock_that_runs_back(repo: Path) -> None:
     first = commit(repo, 'first', {'A.java': '1'}, date=day(1))
     late = commit(repo, 'late', {'A.java': '2'}, date=day(3))
     early = commit(repo, 'early', {'A.java': '3'}, date=day(2))
@@ -346,8 +348,10 @@ def test_a_state_alone_in_its_window_and_clocks_that_run_back_give_no_pair(repo:
 
 
 @pytest.mark.parametrize('part', ['', ':', ':src', ':src/A.java'])
-@pytest.mark.parametrize('kind', [kind for kind in Walk if kind is not Walk.STANDING])
-def test_damage_is_a_drop_and_the_walk_goes_on(repo: Path, kind: Walk, part: str) -> None:
+@pytest.mark.parametrize('kind', [kind for kind in Walk if kind is not Walk.SINGLE_REVISION])
+def test_damaged_commit_is_dropped_and_the_walk_continues(
+    repo: Path, kind: Walk, part: str
+) -> None:
     when = hour if kind is Walk.WINDOW else day
     base = commit(repo, 'base', {'src/A.java': '1' * 99, 'src/B.java': '1'}, date=when(1))
     bad = commit(repo, 'bad', {'src/A.java': '2' * 99}, date=when(2))
@@ -365,7 +369,7 @@ def test_damage_is_a_drop_and_the_walk_goes_on(repo: Path, kind: Walk, part: str
         assert oid in found.drops[0].detail
 
 
-def test_a_merge_with_damage_is_a_drop(repo: Path) -> None:
+def test_merge_with_a_damaged_parent_is_dropped(repo: Path) -> None:
     left, right = branches(repo)
     merge = commit(repo, 'merge', {'B.java': '2\n'}, date=day(4), parents=[left, right])
     head = commit(repo, 'head', {'C.java': '9\n'}, date=day(5))

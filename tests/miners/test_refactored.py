@@ -14,8 +14,8 @@ from coevo.languages.refactorings import Refactorings
 from coevo.languages.refactorings import RefactoringStatus
 from coevo.languages.refactorings import RefactoringsUnknown
 from miners.diffs.refactored import Declaration
-from miners.diffs.refactored import all_only_refactored
-from miners.diffs.refactored import only_refactored
+from miners.diffs.refactored import are_all_only_refactored
+from miners.diffs.refactored import is_only_refactored
 
 pytestmark = pytest.mark.jvm
 
@@ -74,13 +74,13 @@ class Pair:
     refactorings: Refactorings
 
     def verdict(self, old: str | None, new: str | None) -> bool | None:
-        return only_refactored(
+        return is_only_refactored(
             self.refactorings, _declaration(self.old, old), _declaration(self.new, new)
         )
 
     @property
     def types(self) -> list[str]:
-        return [one.type for one in self.refactorings.found]
+        return [one.type for one in self.refactorings.refactorings]
 
 
 def _declaration(files: Files, name: str | None) -> Declaration | None:
@@ -117,7 +117,7 @@ def between(miner: RefactoringMiner, old: Files, new: Files) -> Pair:
     return Pair(old, new, refactorings)
 
 
-def test_a_renamed_method_and_its_callers(miner: RefactoringMiner) -> None:
+def test_renamed_method_and_its_callers_are_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('add(', 'put('))
     assert 'Rename Method' in pair.types
     assert pair.verdict('add', 'put') is True
@@ -129,13 +129,13 @@ def test_a_renamed_method_and_its_callers(miner: RefactoringMiner) -> None:
     assert pair.verdict(None, 'addOne') is False  # that was there before
 
 
-def test_a_changed_literal_beside_a_rename_is_more(miner: RefactoringMiner) -> None:
+def test_changed_literal_beside_a_rename_is_not_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('add(', 'put('), ('put(price, 1)', 'put(price, 2)'))
     assert pair.verdict('add', 'put') is True
     assert pair.verdict('addOne', 'addOne') is False
 
 
-def test_a_renamed_method_that_is_edited_is_more(miner: RefactoringMiner) -> None:
+def test_edited_renamed_method_is_not_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('add(', 'put('), ('price * pieces', 'price + pieces'))
     assert 'Rename Method' in pair.types
     assert pair.verdict('add', 'put') is False
@@ -144,12 +144,14 @@ def test_a_renamed_method_that_is_edited_is_more(miner: RefactoringMiner) -> Non
     assert pair.verdict('adds', 'adds') is True
 
 
-def test_a_changed_assertion_beside_a_rename_is_more(miner: RefactoringMiner) -> None:
+def test_changed_assertion_beside_a_rename_is_not_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('add(', 'put('), ('assertEquals(6', 'assertEquals(7'))
     assert pair.verdict('adds', 'adds') is False
 
 
-def test_another_method_that_is_called_is_more_than_a_rename(miner: RefactoringMiner) -> None:
+def test_call_of_another_method_beside_a_rename_is_not_only_refactored(
+    miner: RefactoringMiner,
+) -> None:
     pair = changed(miner, OLD, ('add(', 'put('), ('basket.total()', 'basket.addOne(0)'))
     assert pair.verdict('adds', 'adds') is False
 
@@ -157,7 +159,9 @@ def test_another_method_that_is_called_is_more_than_a_rename(miner: RefactoringM
 LOCAL = (('int sum', 'int worth'), ('+= sum', '+= worth'))
 
 
-def test_a_rename_with_another_visibility_and_a_renamed_local(miner: RefactoringMiner) -> None:
+def test_rename_with_new_visibility_and_renamed_local_is_only_refactored(
+    miner: RefactoringMiner,
+) -> None:
     pair = changed(miner, OLD, ('public int add(', 'int put('), ('add(', 'put('), *LOCAL)
     assert {'Rename Method', 'Change Method Access Modifier', 'Rename Variable'} <= set(pair.types)
     assert pair.verdict('add', 'put') is True
@@ -166,14 +170,14 @@ def test_a_rename_with_another_visibility_and_a_renamed_local(miner: Refactoring
     assert pair.verdict('adds', 'adds') is True
 
 
-def test_another_visibility_alone(miner: RefactoringMiner) -> None:
+def test_visibility_change_alone_is_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('public int add(', 'protected int add('))
     assert pair.types == ['Change Method Access Modifier']
     assert pair.verdict('add', 'add') is True
     assert pair.verdict('addOne', 'add') is False
 
 
-def test_another_visibility_beside_an_extraction(miner: RefactoringMiner) -> None:
+def test_visibility_change_beside_an_extraction_is_only_refactored(miner: RefactoringMiner) -> None:
     lines = '        System.out.println("price " + price);\n        System.out.println("pieces " + pieces);\n'
     method = (
         f'    private void show(int price, int pieces) {{\n{lines}    }}\n\n    public int addOne'
@@ -197,21 +201,25 @@ def test_another_visibility_beside_an_extraction(miner: RefactoringMiner) -> Non
         ('int put(', 'long put('),
     ],
 )
-def test_what_is_edited_beside_another_visibility_is_more(
+def test_edit_beside_a_visibility_change_is_not_only_refactored(
     miner: RefactoringMiner, edit: tuple[str, str]
 ) -> None:
     pair = changed(miner, OLD, ('public int add(', 'int put('), ('add(', 'put('), *LOCAL, edit)
     assert pair.verdict('add', 'put') is False
 
 
-def test_the_visibility_of_another_method_is_its_own_matter(miner: RefactoringMiner) -> None:
+def test_visibility_refactoring_of_one_method_does_not_cover_another_method(
+    miner: RefactoringMiner,
+) -> None:
     """What refactorings list of `add` says nothing of `addOne`."""
     pair = changed(miner, OLD, ('public int add(', 'int add('))
     edited = {path: text.replace('public int addOne', 'int addOne') for path, text in OLD.items()}
     assert Pair(OLD, edited, pair.refactorings).verdict('addOne', 'addOne') is False
 
 
-def test_a_name_that_was_there_before_hides_no_rename(miner: RefactoringMiner) -> None:
+def test_rename_to_a_name_that_was_called_before_is_not_only_refactored(
+    miner: RefactoringMiner,
+) -> None:
     """Both of two calls end as one name: what the second one calls has changed."""
     test = TEST.replace('basket.add(2, 3);', 'basket.add(2, 3); basket.put(2, 3);')
     old = {**OLD, 'src/test/java/harbour/BasketTest.java': test}
@@ -221,7 +229,7 @@ def test_a_name_that_was_there_before_hides_no_rename(miner: RefactoringMiner) -
     assert Pair(old, new, pair.refactorings).verdict('adds', 'adds') is False
 
 
-def test_a_renamed_class(miner: RefactoringMiner) -> None:
+def test_renamed_class_is_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('Basket', 'Trolley'))
     assert 'Rename Class' in pair.types
     assert pair.verdict('adds', 'adds') is True
@@ -231,7 +239,9 @@ def test_a_renamed_class(miner: RefactoringMiner) -> None:
     assert edited.verdict('adds', 'adds') is False
 
 
-def test_a_class_in_another_package_takes_its_members_along(miner: RefactoringMiner) -> None:
+def test_class_moved_to_another_package_is_only_refactored_with_its_members(
+    miner: RefactoringMiner,
+) -> None:
     test = TEST.replace('new Basket()', 'new harbour.Basket()')
     old = {**OLD, 'src/test/java/harbour/BasketTest.java': test}
     pair = changed(
@@ -247,7 +257,9 @@ def test_a_class_in_another_package_takes_its_members_along(miner: RefactoringMi
     assert pair.verdict('add', 'add') is True
 
 
-def test_renamed_variables_parameters_and_fields(miner: RefactoringMiner) -> None:
+def test_renamed_variables_parameters_and_fields_are_only_refactored(
+    miner: RefactoringMiner,
+) -> None:
     edits = (
         ('int price, int pieces', 'int cost, int pieces'),
         ('price * pieces', 'cost * pieces'),
@@ -270,7 +282,7 @@ def test_renamed_variables_parameters_and_fields(miner: RefactoringMiner) -> Non
     assert field.verdict(None, 'sumTotal') is True
 
 
-def test_a_variable_is_renamed_in_its_own_method_alone(miner: RefactoringMiner) -> None:
+def test_variable_rename_applies_only_in_its_own_method(miner: RefactoringMiner) -> None:
     pair = changed(
         miner,
         OLD,
@@ -296,21 +308,21 @@ EXTRACTED = (
 )
 
 
-def test_an_extracted_method(miner: RefactoringMiner) -> None:
+def test_extracted_method_is_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, *EXTRACTED)
     assert 'Extract Method' in pair.types
     assert pair.verdict('add', 'add') is True
     assert pair.verdict(None, 'print') is True
 
 
-def test_an_extracted_method_beside_an_edit_is_more(miner: RefactoringMiner) -> None:
+def test_extracted_method_beside_an_edit_is_not_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, *EXTRACTED, ('total += sum', 'total -= sum'))
     assert 'Extract Method' in pair.types
     assert pair.verdict('add', 'add') is False
     assert pair.verdict(None, 'print') is False
 
 
-def test_an_extracted_method_that_is_edited_on_the_way_is_more(miner: RefactoringMiner) -> None:
+def test_edited_extracted_method_is_not_only_refactored(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, *EXTRACTED, ('"pieces " + pieces', '"pieces " + (pieces + 1)'))
     assert 'Extract Method' in pair.types
     assert pair.verdict('add', 'add') is False
@@ -321,15 +333,17 @@ def test_an_extracted_method_that_is_edited_on_the_way_is_more(miner: Refactorin
     'edit',
     [('"pieces " + pieces', '"pieces " + pieces + 1'), (f'{{\n{PRINTS}', f'{{\n{PRINTS[:46]}')],
 )
-def test_what_the_purity_checker_overlooks_is_more(
+def test_impure_extraction_called_pure_by_the_miner_is_not_only_refactored(
     miner: RefactoringMiner, edit: tuple[str, str]
 ) -> None:
     pair = changed(miner, OLD, *EXTRACTED, edit)
-    assert [one.pure for one in pair.refactorings.found if one.type == 'Extract Method'] == [True]
+    assert [one.pure for one in pair.refactorings.refactorings if one.type == 'Extract Method'] == [
+        True
+    ]
     assert pair.verdict('add', 'add') is False
 
 
-def test_an_extracted_value(miner: RefactoringMiner) -> None:
+def test_extracted_expression_is_only_refactored(miner: RefactoringMiner) -> None:
     method = '    int times(int a, int b) {\n        return a * b;\n    }\n\n'
     edits = (
         ('price * pieces', 'times(price, pieces)'),
@@ -347,7 +361,9 @@ def test_an_extracted_value(miner: RefactoringMiner) -> None:
         assert another.verdict('add', 'add') is False
 
 
-def test_a_value_that_goes_elsewhere_is_more(miner: RefactoringMiner) -> None:
+def test_extracted_expression_assigned_elsewhere_is_not_only_refactored(
+    miner: RefactoringMiner,
+) -> None:
     method = '    int twice() {\n        return total * 2 + total;\n    }\n\n'
     before = {
         'Basket.java': BASKET.replace(
@@ -367,7 +383,7 @@ def test_a_value_that_goes_elsewhere_is_more(miner: RefactoringMiner) -> None:
     )
 
 
-def test_an_inlined_method(miner: RefactoringMiner) -> None:
+def test_inlined_method_is_only_refactored(miner: RefactoringMiner) -> None:
     old = changed(miner, OLD, *EXTRACTED).new
     pair = between(miner, old, OLD)
     assert 'Inline Method' in pair.types
@@ -377,7 +393,7 @@ def test_an_inlined_method(miner: RefactoringMiner) -> None:
     assert between(miner, old, edited).verdict('add', 'add') is False
 
 
-def test_a_method_that_moved_with_an_equal_body(miner: RefactoringMiner) -> None:
+def test_moved_method_with_an_equal_body_is_only_refactored(miner: RefactoringMiner) -> None:
     body = '    static int twice(int number) {\n        return number * 2 + Math.max(number, 7);\n    }\n'
     here = f'package harbour;\n\nclass Sums {{\n    int one = 1;\n{body}}}\n'
     there = 'package harbour;\n\nclass Numbers {\n    int two = 2;\n}\n'
@@ -393,27 +409,27 @@ def test_a_method_that_moved_with_an_equal_body(miner: RefactoringMiner) -> None
     assert pair.verdict('twice', None) is True
 
 
-def test_comments_and_format_need_no_refactoring() -> None:
+def test_format_change_is_only_refactored_even_if_refactorings_are_unknown() -> None:
     old, new = (
         _declaration(OLD, 'add'),
         _declaration({'Basket.java': BASKET.replace('        ', '\t')}, 'add'),
     )
-    assert only_refactored(UNKNOWN, old, new) is True
+    assert is_only_refactored(UNKNOWN, old, new) is True
 
 
-def test_what_is_unknown_is_not_false(miner: RefactoringMiner) -> None:
+def test_unknown_refactorings_give_no_verdict_instead_of_false(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('add(', 'put('))
     ends = _declaration(pair.old, 'add'), _declaration(pair.new, 'put')
-    assert only_refactored(UNKNOWN, *ends) is None
-    assert only_refactored(UNKNOWN, None, ends[1]) is None
-    assert only_refactored(UNKNOWN, ends[0], None) is None
-    assert all_only_refactored(UNKNOWN, [ends]) is None
+    assert is_only_refactored(UNKNOWN, *ends) is None
+    assert is_only_refactored(UNKNOWN, None, ends[1]) is None
+    assert is_only_refactored(UNKNOWN, ends[0], None) is None
+    assert are_all_only_refactored(UNKNOWN, [ends]) is None
 
 
-def test_a_set_is_only_refactored_if_all_of_it_is(miner: RefactoringMiner) -> None:
+def test_set_of_declarations_is_only_refactored_if_every_member_is(miner: RefactoringMiner) -> None:
     pair = changed(miner, OLD, ('add(', 'put('), ('put(price, 1)', 'put(price, 2)'))
     refactored = _declaration(pair.old, 'add'), _declaration(pair.new, 'put')
     edited = _declaration(pair.old, 'addOne'), _declaration(pair.new, 'addOne')
-    assert all_only_refactored(pair.refactorings, [refactored]) is True
-    assert all_only_refactored(pair.refactorings, [refactored, edited]) is False
-    assert all_only_refactored(pair.refactorings, []) is False
+    assert are_all_only_refactored(pair.refactorings, [refactored]) is True
+    assert are_all_only_refactored(pair.refactorings, [refactored, edited]) is False
+    assert are_all_only_refactored(pair.refactorings, []) is False

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from miners.walks.releases import latest_release
+from miners.walks.releases import find_latest_release
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -35,14 +35,14 @@ def tagged(folder: Path, *tags: str) -> Repository:
         ([], None),
     ],
 )
-def test_the_highest_version_that_is_no_pre_release(
+def test_latest_release_is_the_highest_version_that_is_no_pre_release(
     tmp_path: Path, tags: list[str], latest: str | None
 ) -> None:
     repository = tagged(tmp_path, *(tags or ['unnamed']))
-    assert latest_release(repository) == (latest and f'refs/tags/{latest}')
+    assert find_latest_release(repository) == (latest and f'refs/tags/{latest}')
 
 
-def test_a_release_soon_after_the_cutoff_counts(tmp_path: Path) -> None:
+def test_latest_release_may_be_from_soon_after_the_cutoff(tmp_path: Path) -> None:
     """It takes in what was committed before; only the release before it was taken."""
     repository = tagged(tmp_path, '1.0', '1.1', '1.2')
     for until, latest in (
@@ -50,10 +50,10 @@ def test_a_release_soon_after_the_cutoff_counts(tmp_path: Path) -> None:
         (datetime(2019, 12, 2, tzinfo=UTC), 'refs/tags/1.1'),
         (datetime(2019, 11, 1, tzinfo=UTC), None),
     ):
-        assert latest_release(repository, until) == latest
+        assert find_latest_release(repository, until) == latest
 
 
-def test_a_tag_of_something_that_is_no_commit_is_passed_over(tmp_path: Path) -> None:
+def test_tag_of_a_non_commit_is_ignored(tmp_path: Path) -> None:
     repository = tagged(tmp_path, '1.0')
     git(tmp_path, 'tag', '2.0', 'HEAD:A.java')
-    assert latest_release(repository) == 'refs/tags/1.0'
+    assert find_latest_release(repository) == 'refs/tags/1.0'

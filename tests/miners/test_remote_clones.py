@@ -16,12 +16,12 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.clone_folders import clone_folder
+from coevo.storage.clone_folders import locate_clone
 from miners.cloning import mirrors
-from miners.cloning.clones import obtain
-from miners.cloning.mirrors import scratch_of
+from miners.cloning.clones import obtain_clone
+from miners.cloning.mirrors import get_scratch_folder
 from miners.cloning.remotes import FetchLimits
-from miners.cloning.retention import keep
+from miners.cloning.retention import keep_commits
 from miners.discovery.crawls import CRAWL
 from miners.discovery.crawls import record_crawl
 from miners.discovery.repository_drops import RepositoryReason
@@ -54,44 +54,44 @@ def offered(host: Host) -> dict[str, str]:
     return {ref: oid for ref, oid in refs(host.cat).items() if not ref.endswith('/merge')}
 
 
-def test_heads_of_pull_requests_come_along_and_trial_merges_do_not(host: Host, store: Path) -> None:
-    clone = obtain(host.url, store=store, name=NAME)
+def test_pull_request_heads_are_cloned_and_trial_merges_are_not(host: Host, store: Path) -> None:
+    clone = obtain_clone(host.url, store=store, name=NAME)
     assert refs(clone) == offered(host)
     assert sum(ref.startswith('refs/pull/') for ref in refs(clone)) == PULLS
     git(clone.git_dir, 'fsck', '--full', '--strict')
 
 
-def test_an_unchanged_source_is_asked_for_its_refs_alone(host: Host, store: Path) -> None:
-    obtain(host.url, store=store, name=NAME)
+def test_update_from_an_unchanged_source_requests_only_its_refs(host: Host, store: Path) -> None:
+    obtain_clone(host.url, store=store, name=NAME)
     host.backend.requests.clear()
-    obtain(host.url, store=store, name=NAME)
+    obtain_clone(host.url, store=store, name=NAME)
     assert len(host.backend.requests) == 2
 
 
-def test_a_clone_that_breaks_off_goes_on_where_it_was(host: Host, store: Path) -> None:
+def test_interrupted_clone_resumes_where_it_stopped(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=300_000))
     with pytest.raises(Transient, match='could not be fetched'):
-        obtain(host.url, store=store, name=NAME)
-    assert not clone_folder(store, NAME).exists()
+        obtain_clone(host.url, store=store, name=NAME)
+    assert not locate_clone(store, NAME).exists()
     host.backend.sent = 0
-    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+    assert refs(obtain_clone(host.url, store=store, name=NAME)) == offered(host)
     assert 100_000 * PULLS < host.backend.sent < 100_000 * PULLS + 20_000
 
 
-def test_a_default_branch_that_is_too_long_for_one_try_comes_by_its_tags(
+def test_default_branch_too_long_for_one_attempt_is_fetched_tag_by_tag(
     host: Host, store: Path
 ) -> None:
     for number in (9, 10, 11, 12):
         commit(host.cat, 'more', {f'{number}.bin': noise(100_000, seed=number)})
         git(host.cat, 'tag', f'v{number}')
     tries = 0
-    while not clone_folder(store, NAME).exists():
+    while not locate_clone(store, NAME).exists():
         tries += 1
         assert tries < 10
         host.backend.faults[:] = [Fault(after=350_000)]
         with suppress(Transient):
-            obtain(host.url, store=store, name=NAME)
-    assert refs(clone_folder(store, NAME)) == offered(host)
+            obtain_clone(host.url, store=store, name=NAME)
+    assert refs(locate_clone(store, NAME)) == offered(host)
 
 
 def running(word: str) -> list[str]:
@@ -104,10 +104,10 @@ def running(word: str) -> list[str]:
     return found
 
 
-def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) -> None:
+def test_killed_clone_resumes_where_it_stopped(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=300_000, hang=True))
-    code = 'from miners.cloning.clones import obtain; import pathlib, sys;'
-    code += 'obtain(sys.argv[1], store=pathlib.Path(sys.argv[2]), name="octo/cat")'
+    code = 'from miners.cloning.clones import obtain_clone; import pathlib, sys;'
+    code += 'obtain_clone(sys.argv[1], store=pathlib.Path(sys.argv[2]), name="octo/cat")'
     with subprocess.Popen([sys.executable, '-c', code, host.url, str(store)]) as process:
         while host.backend.sent < 300_000:
             time.sleep(0.01)
@@ -118,28 +118,28 @@ def test_a_clone_that_is_killed_goes_on_where_it_was(host: Host, store: Path) ->
         assert time.monotonic() < deadline
         time.sleep(0.01)
     host.backend.sent = 0
-    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+    assert refs(obtain_clone(host.url, store=store, name=NAME)) == offered(host)
     assert host.backend.sent < 100_000 * PULLS + 20_000
 
 
-def test_what_the_source_rewrote_since_a_break_is_kept(host: Host, store: Path) -> None:
+def test_commits_that_the_source_rewrote_after_an_interruption_are_kept(
+    host: Host, store: Path
+) -> None:
     before = git(host.cat, 'rev-parse', 'main')
     host.backend.faults.append(Fault(after=300_000))
     with pytest.raises(Transient):
-        obtain(host.url, store=store, name=NAME)
+        obtain_clone(host.url, store=store, name=NAME)
     commit(host.cat, 'other', {'A.java': 'class A { int a; }'}, parents=[])
-    clone = obtain(host.url, store=store, name=NAME)
+    clone = obtain_clone(host.url, store=store, name=NAME)
     assert refs(clone) == {**offered(host), f'refs/coevo/kept/{before}': before}
 
 
-def test_a_source_that_was_broken_off_under_another_address_starts_anew(
-    host: Host, store: Path
-) -> None:
+def test_clone_interrupted_under_another_address_starts_anew(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=300_000))
     with pytest.raises(Transient):
-        obtain(host.url, store=store, name=NAME)
+        obtain_clone(host.url, store=store, name=NAME)
     host.backend.sent = 0
-    obtain(f'{host.url}/', store=store, name=NAME)
+    obtain_clone(f'{host.url}/', store=store, name=NAME)
     assert host.backend.sent > 200_000
 
 
@@ -151,14 +151,14 @@ def test_a_source_that_was_broken_off_under_another_address_starts_anew(
         (401, RepositoryReason.FORBIDDEN, 'refuses the login of its address (401)'),
     ],
 )
-def test_a_refusal_is_a_reason(
+def test_http_refusal_gives_a_drop_with_its_reason(
     host: Host, store: Path, status: int, reason: RepositoryReason, sentence: str
 ) -> None:
     host.backend.faults.append(Fault(status=status))
     with pytest.raises(Fatal) as caught:
-        obtain(host.url.replace('//', '//u:secret@'), store=store, name=NAME)
+        obtain_clone(host.url.replace('//', '//u:secret@'), store=store, name=NAME)
     assert isinstance(caught.value, Unclonable)
-    drop = caught.value.drop(NAME)
+    drop = caught.value.make_drop(NAME)
     assert (drop.repo, drop.reason) == (NAME, reason)
     assert sentence in drop.detail
     assert 'secret' not in drop.detail
@@ -173,82 +173,88 @@ def test_a_refusal_is_a_reason(
         Fault(path='service=', after=20),
     ],
 )
-def test_trouble_on_the_way_is_worth_another_try(host: Host, store: Path, fault: Fault) -> None:
+def test_server_fault_is_transient_and_the_next_attempt_succeeds(
+    host: Host, store: Path, fault: Fault
+) -> None:
     host.backend.faults.append(fault)
     with pytest.raises(Transient, match=f'{host.url} could not be fetched: '):
-        obtain(host.url, store=store, name=NAME)
-    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+        obtain_clone(host.url, store=store, name=NAME)
+    assert refs(obtain_clone(host.url, store=store, name=NAME)) == offered(host)
 
 
-def test_a_silent_server_is_not_waited_for(host: Host, store: Path) -> None:
+def test_silent_server_is_abandoned_after_the_time_limit(host: Host, store: Path) -> None:
     host.backend.faults.append(Fault(after=250_000, hang=True))
     before = time.monotonic()
     with pytest.raises(Transient, match='could not be fetched'):
-        obtain(host.url, store=store, name=NAME, limits=FetchLimits(silence=1))
+        obtain_clone(host.url, store=store, name=NAME, limits=FetchLimits(silence=1))
     assert time.monotonic() - before < 10
 
 
-def test_an_update_that_breaks_off_leaves_the_clone_as_it_was(host: Host, store: Path) -> None:
-    before = refs(obtain(host.url, store=store, name=NAME))
+def test_interrupted_update_leaves_the_clone_as_it_was(host: Host, store: Path) -> None:
+    before = refs(obtain_clone(host.url, store=store, name=NAME))
     commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
     host.backend.faults.append(Fault(path='POST', skip=1, status=500))
     with pytest.raises(Transient):
-        obtain(host.url, store=store, name=NAME)
-    assert before.items() <= refs(clone_folder(store, NAME)).items()
-    assert not list(clone_folder(store, NAME).rglob('tmp_*'))
-    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+        obtain_clone(host.url, store=store, name=NAME)
+    assert before.items() <= refs(locate_clone(store, NAME)).items()
+    assert not list(locate_clone(store, NAME).rglob('tmp_*'))
+    assert refs(obtain_clone(host.url, store=store, name=NAME)) == offered(host)
 
 
-def test_a_clone_above_the_limit_is_a_reason_and_leaves_nothing(host: Host, store: Path) -> None:
+def test_clone_above_the_size_limit_is_refused_and_leaves_no_files(host: Host, store: Path) -> None:
     for size in (100_000, 350_000):  # ends in the default branch, and among the pull requests
         with pytest.raises(Unclonable, match=f'{size:,} bytes') as caught:
-            obtain(host.url, store=store, name=NAME, limits=FetchLimits(clone_bytes=size))
+            obtain_clone(host.url, store=store, name=NAME, limits=FetchLimits(clone_bytes=size))
         assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE
-        assert not clone_folder(store, NAME).exists()
-        assert not scratch_of(clone_folder(store, NAME)).exists()
+        assert not locate_clone(store, NAME).exists()
+        assert not get_scratch_folder(locate_clone(store, NAME)).exists()
         with pytest.raises(Unclonable, match=f'{size:,} bytes'):
-            obtain(str(host.cat), store=store, name=NAME, limits=FetchLimits(clone_bytes=size))
+            obtain_clone(
+                str(host.cat), store=store, name=NAME, limits=FetchLimits(clone_bytes=size)
+            )
     enough = FetchLimits(clone_bytes=700_000)
-    assert refs(obtain(host.url, store=store, name=NAME, limits=enough)) == offered(host)
+    assert refs(obtain_clone(host.url, store=store, name=NAME, limits=enough)) == offered(host)
 
 
-def test_a_limit_that_the_host_says_is_passed_costs_no_request(host: Host, store: Path) -> None:
+def test_expected_size_above_the_limit_is_refused_without_a_request(
+    host: Host, store: Path
+) -> None:
     limits = FetchLimits(clone_bytes=1000)
     with pytest.raises(Unclonable) as caught:
-        obtain(host.url, store=store, name=NAME, limits=limits, expected_bytes=1001)
+        obtain_clone(host.url, store=store, name=NAME, limits=limits, expected_bytes=1001)
     assert caught.value.reason is RepositoryReason.CLONE_TOO_LARGE
     assert not host.backend.requests
 
 
-def test_a_source_that_lacks_objects_itself_is_a_reason(host: Host, store: Path) -> None:
+def test_source_that_lacks_objects_is_refused_as_unreadable(host: Host, store: Path) -> None:
     damage(host.cat, git(host.cat, 'rev-parse', 'main:A.java'))
     with pytest.raises(Unclonable, match='damaged where it lies') as caught:
-        obtain(host.url, store=store, name=NAME)
+        obtain_clone(host.url, store=store, name=NAME)
     assert caught.value.reason is RepositoryReason.UNREADABLE
 
 
-def test_a_default_branch_that_is_deleted_leaves_another(host: Host, store: Path) -> None:
+def test_deleted_default_branch_is_replaced_by_another_branch(host: Host, store: Path) -> None:
     old = git(host.cat, 'rev-parse', 'main')
-    assert obtain(host.url, store=store, name=NAME).default_ref == 'refs/heads/main'
+    assert obtain_clone(host.url, store=store, name=NAME).default_ref == 'refs/heads/main'
     commit(host.cat, 'other', {'A.java': 'class A { int a; }'}, parents=[])
     git(host.cat, 'branch', 'trunk')
     git(host.cat, 'checkout', '-q', '--detach')
     git(host.cat, 'branch', '-q', '-D', 'main')
     git(host.cat, 'symbolic-ref', 'HEAD', 'refs/heads/main')  # as hosts leave it
-    clone = obtain(host.url, store=store, name=NAME)
+    clone = obtain_clone(host.url, store=store, name=NAME)
     assert clone.default_ref == 'refs/heads/trunk'
     assert refs(clone)[f'refs/coevo/kept/{old}'] == old
 
 
-def test_refs_that_are_not_utf8_or_hold_odd_ends_of_lines(host: Host, store: Path) -> None:
+def test_refs_with_non_utf8_names_or_odd_line_ends_are_cloned(host: Host, store: Path) -> None:
     rev = git(host.cat, 'rev-parse', 'main')
     names = ['refs/heads/n\udce4me', 'refs/tags/a\u2028b', 'refs/heads/c\x85d', 'refs/heads/q\'"$x']
     for name in names:
         git(host.cat, 'update-ref', name, rev)
-    assert refs(obtain(host.url, store=store, name=NAME)) == offered(host)
+    assert refs(obtain_clone(host.url, store=store, name=NAME)) == offered(host)
     commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
     git(host.cat, 'update-ref', '-d', names[0])
-    clone = obtain(host.url, store=store, name=NAME)
+    clone = obtain_clone(host.url, store=store, name=NAME)
     assert refs(clone) == offered(host)
     assert set(names[1:]) <= refs(clone).keys()
 
@@ -257,22 +263,22 @@ def test_commits_that_tasks_need_survive_a_force_push(host: Host, store: Path) -
     """Also one to which no ref of the source ever led; and keeping them is no crawl."""
     first = git(host.cat, 'rev-parse', 'main')
     head = commit(host.cat, 'second', {'A.java': 'class A { int a; }'})
-    clone = obtain(host.url, store=store, name=NAME)
+    clone = obtain_clone(host.url, store=store, name=NAME)
     repository = Repository(clone.git_dir)
     record_crawl(repository)
     before = (clone.git_dir / CRAWL).read_bytes()
-    keep(clone.git_dir, [first, head])
+    keep_commits(clone.git_dir, [first, head])
     record_crawl(repository)
     assert (clone.git_dir / CRAWL).read_bytes() == before
     commit(host.cat, 'other', {'Z.java': 'class Z {}'}, parents=[])
     for ref in offered(host):
         if ref != 'refs/heads/main':
             git(host.cat, 'update-ref', '-d', ref)
-    obtain(host.url, store=store, name=NAME)
+    obtain_clone(host.url, store=store, name=NAME)
     git(clone.git_dir, 'gc', '--quiet', '--prune=now')
-    assert [Repository(clone.git_dir).commit(rev).rev for rev in (first, head)] == [first, head]
+    assert [Repository(clone.git_dir).get_commit(rev).rev for rev in (first, head)] == [first, head]
     with pytest.raises(Fatal, match='damaged'):
-        keep(clone.git_dir, ['0' * 39 + '1'])
+        keep_commits(clone.git_dir, ['0' * 39 + '1'])
 
 
 def test_packs_of_many_fetches_are_joined(
@@ -281,6 +287,6 @@ def test_packs_of_many_fetches_are_joined(
     monkeypatch.setattr(mirrors, '_MOST_PACKS', 2)
     for number in range(4):
         commit(host.cat, 'more', {'A.java': f'class A {{ int a{number}; }}'})
-        clone = obtain(host.url, store=store, name=NAME)
+        clone = obtain_clone(host.url, store=store, name=NAME)
         assert len(list(clone.git_dir.glob('objects/pack/*.pack'))) <= 2
     git(clone.git_dir, 'fsck', '--full', '--strict')

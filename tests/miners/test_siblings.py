@@ -8,8 +8,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.records import TestMethod
-from miners.diffs.siblings import methods_by_module
-from miners.diffs.siblings import siblings
+from miners.diffs.siblings import find_siblings
+from miners.diffs.siblings import group_methods_by_module
 from tests.repos import commit
 from tests.repos import init
 
@@ -42,9 +42,12 @@ def named(methods: tuple[TestMethod, ...]) -> list[str]:
     return [method.test_method for method in methods]
 
 
-def test_all_test_methods_of_a_revision_by_module(repository: tuple[Repository, str]) -> None:
+def test_test_methods_of_a_revision_are_grouped_by_module(
+    repository: tuple[Repository, str],
+) -> None:
     found = {
-        module: named(tests) for module, tests in methods_by_module(*repository, 'java').items()
+        module: named(tests)
+        for module, tests in group_methods_by_module(*repository, 'java').items()
     }
     assert found == {
         'one': [*(f'b{number}' for number in range(20)), 'a', 'b', 'deep', 'y', 'z'],
@@ -52,12 +55,14 @@ def test_all_test_methods_of_a_revision_by_module(repository: tuple[Repository, 
     }
 
 
-def test_class_then_file_then_module_by_turns(repository: tuple[Repository, str]) -> None:
-    by_name = {m.test_method: m for m in methods_by_module(*repository, 'java')['one']}
-    groups = [named(group) for group in siblings(*repository, by_name['a'])]
+def test_siblings_come_by_class_then_file_then_files_of_the_module_in_turn(
+    repository: tuple[Repository, str],
+) -> None:
+    by_name = {m.test_method: m for m in group_methods_by_module(*repository, 'java')['one']}
+    groups = [named(group) for group in find_siblings(*repository, by_name['a'])]
     assert groups == [['b'], ['deep'], ['y', 'b0', 'z', 'b1', 'b2', 'b3', 'b4', 'b5']]
 
 
 def test_a_test_alone_in_its_module_has_no_sibling(repository: tuple[Repository, str]) -> None:
-    (alone,) = methods_by_module(*repository, 'java')['two']
-    assert [named(group) for group in siblings(*repository, alone)] == [[], [], []]
+    (alone,) = group_methods_by_module(*repository, 'java')['two']
+    assert [named(group) for group in find_siblings(*repository, alone)] == [[], [], []]

@@ -11,12 +11,12 @@ from pydriller.metrics.process.contributors_count import ContributorsCount
 from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
-from miners.diffs.changes import diff
+from miners.diffs.changes import diff_pair
 from miners.diffs.file_history import FileHistory
-from miners.diffs.file_history import file_history
+from miners.diffs.file_history import compute_file_history
 from miners.diffs.functions import LONGEST
 from miners.diffs.functions import FunctionMeasures
-from miners.diffs.functions import function_measures
+from miners.diffs.functions import measure_functions
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -82,8 +82,8 @@ def history(folder: Path, language: str) -> tuple[Repository, Pair]:
     git(folder, 'commit', '-q', '-a', '-m', 'two', environment=other)
     commit(folder, 'three', {path: source % 3, test_path: test % 3}, date=DATES[2])
     repository = Repository(folder / '.git')
-    new = repository.commit(repository.resolve('HEAD'))
-    old = repository.commit(new.parents[0])
+    new = repository.get_commit(repository.resolve('HEAD'))
+    old = repository.get_commit(new.parents[0])
     pair = Pair(
         repo='a/b', language=language, walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True
     )
@@ -97,44 +97,46 @@ def history(folder: Path, language: str) -> tuple[Repository, Pair]:
         ('python', FunctionMeasures(functions=2, lines=5, complexity=2, parameters=3)),
     ],
 )
-def test_functions_are_measured(tmp_path: Path, language: str, measures: FunctionMeasures) -> None:
+def test_functions_that_a_pair_changes_are_measured(
+    tmp_path: Path, language: str, measures: FunctionMeasures
+) -> None:
     repository, pair = history(tmp_path, language)
-    assert function_measures(repository, diff(repository, pair)) == measures
+    assert measure_functions(repository, diff_pair(repository, pair)) == measures
 
 
 def test_a_file_that_is_too_long_is_not_measured(tmp_path: Path) -> None:
     repository, pair = history(tmp_path, 'java')
     path, source, *_ = FILES['java']
     commit(tmp_path, 'four', {path: source % 4 + '\n' * LONGEST}, date='2024-01-05T00:00:00Z')
-    new = repository.commit(repository.resolve('HEAD'))
+    new = repository.get_commit(repository.resolve('HEAD'))
     longer = Pair(
         repo='a/b', language='java', walk=Walk.PARENTS, old=pair.new, new=new, old_is_ancestor=True
     )
-    change = diff(repository, longer)
+    change = diff_pair(repository, longer)
     assert change.sources
-    assert function_measures(repository, change) is None
+    assert measure_functions(repository, change) is None
 
 
-def test_history_counts_what_changed_the_files_before(tmp_path: Path) -> None:
+def test_file_history_counts_earlier_commits_contributors_and_age(tmp_path: Path) -> None:
     repository, pair = history(tmp_path, 'python')
-    found = file_history(repository, pair.old, ['till.py'])
+    found = compute_file_history(repository, pair.old, ['till.py'])
     assert found == FileHistory(commits=2, contributors=2, age_days=1.0)
-    assert file_history(repository, pair.old, ['till.py', 'none.py']) == found
-    assert file_history(repository, pair.old, ['none.py']) is None
-    assert file_history(repository, pair.old, [':(glob)**']) is None  # no pattern of Git's
-    assert file_history(repository, pair.old, []) is None
+    assert compute_file_history(repository, pair.old, ['till.py', 'none.py']) == found
+    assert compute_file_history(repository, pair.old, ['none.py']) is None
+    assert compute_file_history(repository, pair.old, [':(glob)**']) is None  # no pattern of Git's
+    assert compute_file_history(repository, pair.old, []) is None
     # The same as PyDriller's, on a repository to which it may write.
     root = git(tmp_path, 'rev-list', '--max-parents=0', 'HEAD').strip()
     told = ContributorsCount(str(tmp_path), from_commit=root, to_commit=pair.old.rev).count()
     assert told['till.py'] == found.contributors
 
 
-def test_a_commit_whose_date_is_damaged_has_no_age(tmp_path: Path) -> None:
+def test_commit_with_a_damaged_date_is_ignored_in_the_age_of_a_file(tmp_path: Path) -> None:
     repository, pair = history(tmp_path, 'python')
     header = git(tmp_path, 'cat-file', 'commit', pair.old.rev)
     (line,) = (line for line in header.splitlines() if line.startswith('committer '))
     undated = header.replace(line, line.partition('>')[0] + '>')
     oid = write_object(tmp_path, 'commit', undated.encode())
     tip = dataclasses.replace(pair.old, rev=oid)
-    found = file_history(repository, tip, ['till.py'])
+    found = compute_file_history(repository, tip, ['till.py'])
     assert found == FileHistory(commits=2, contributors=2, age_days=1.0)

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import Reason
-from filters import sieve
+from filters import filter_candidates
 from tests.miners.pairs_of import diffed
 
 DEEP = 'class A {' * 1000 + '}' * 1000
@@ -23,15 +23,15 @@ TEST = 'package p; public class BTest {{ @org.junit.Test public void a() {{ new 
         ({'ATest': DEEP}, {'ATest': f'{DEEP} '}),
     ],
 )
-def test_a_pair_that_changes_one_is_dropped(
+def test_pair_that_changes_an_unreadable_file_is_dropped(
     tmp_path: Path, old: dict[str, str], new: dict[str, str]
 ) -> None:
     change = diffed(tmp_path, old, new)
-    kept, (drop,) = sieve(change, load_profile('default'))
+    kept, (drop,) = filter_candidates(change, load_profile('default'))
     assert (kept, drop.reason, drop.key) == ((), Reason.UNREADABLE_SOURCE, change.pair.pair_id)
 
 
-def test_a_test_file_that_is_not_read_leaves_the_others_of_its_pair(tmp_path: Path) -> None:
+def test_unreadable_test_file_leaves_the_other_tests_of_its_pair(tmp_path: Path) -> None:
     old, new = (
         {
             'ATest': DEEP + ' ' * n,
@@ -45,7 +45,7 @@ def test_a_test_file_that_is_not_read_leaves_the_others_of_its_pair(tmp_path: Pa
     assert [one.method.test_method for one in change.candidates] == ['a']
 
 
-def test_a_pair_that_leaves_it_alone_is_not(tmp_path: Path) -> None:
+def test_pair_with_an_unchanged_unreadable_file_is_kept(tmp_path: Path) -> None:
     old, new = (
         {
             'A': DEEP,
@@ -59,7 +59,7 @@ def test_a_pair_that_leaves_it_alone_is_not(tmp_path: Path) -> None:
     assert [one.method.test_method for one in change.candidates] == ['a']
 
 
-def test_a_binary_name_that_stands_twice_is_taken_once(tmp_path: Path) -> None:
+def test_duplicate_binary_class_name_is_taken_once(tmp_path: Path) -> None:
     """`A.B` and a class `A$B` beside it have the same one, which no compiler takes."""
     text = (
         'package p; class ATest {{ static class B {{ @org.junit.Test public void a() {{ {0}; }} }} }}'

@@ -6,8 +6,8 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
-from miners.diffs.changes import diff
-from miners.walks.windows import shown_nearer
+from miners.diffs.changes import diff_pair
+from miners.walks.windows import find_tests_shown_nearer
 from tests import repos
 from tests.miners.pairs_of import MAIN
 from tests.miners.pairs_of import TEST
@@ -36,8 +36,8 @@ def nearer(folder: Path, *states: Mapping[str, str], broken: int | None = None) 
         repo='local/repository',
         language='java',
         walk=Walk.WINDOW,
-        old=repository.commit(first),
-        new=repository.commit(last),
+        old=repository.get_commit(first),
+        new=repository.get_commit(last),
         old_is_ancestor=True,
         between=tuple(reversed(between)),
     )
@@ -46,7 +46,10 @@ def nearer(folder: Path, *states: Mapping[str, str], broken: int | None = None) 
         assert module == '.'
         return broken is None or rev != revs[broken]
 
-    return {test.test_method for test in shown_nearer(repository, diff(repository, pair), holds)}
+    return {
+        test.test_method
+        for test in find_tests_shown_nearer(repository, diff_pair(repository, pair), holds)
+    }
 
 
 def state(foo: tuple[int, int, int], **bodies: str) -> dict[str, str]:
@@ -54,7 +57,9 @@ def state(foo: tuple[int, int, int], **bodies: str) -> dict[str, str]:
     return {'Foo': FOO.format(*foo), 'tests': tests}
 
 
-def test_a_state_shows_what_changed_together_since(tmp_path: Path) -> None:
+def test_intermediate_state_shows_tests_changed_together_with_source_since_then(
+    tmp_path: Path,
+) -> None:
     states = [
         state((1, 1, 1), m='new Foo().go();', n='new Foo().go();'),
         state((1, 1, 1), m='new Foo().go();', n='twice(new Foo().go());'),
@@ -63,7 +68,7 @@ def test_a_state_shows_what_changed_together_since(tmp_path: Path) -> None:
     assert nearer(tmp_path, *states) == {'m'}
 
 
-def test_a_state_whose_tests_do_not_compile_shows_nothing(tmp_path: Path) -> None:
+def test_intermediate_state_with_uncompilable_tests_shows_no_test(tmp_path: Path) -> None:
     """The nearest state was always taken; published tasks leave out those that do not build."""
     states = [
         state((1, 1, 1), m='new Foo().go();'),
@@ -74,7 +79,7 @@ def test_a_state_whose_tests_do_not_compile_shows_nothing(tmp_path: Path) -> Non
     assert nearer(tmp_path / 'b', *states, broken=1) == set()
 
 
-def test_new_and_changed_tests_are_sought_apart(tmp_path: Path) -> None:
+def test_inserted_test_is_not_shown_by_a_state_since_which_it_changed(tmp_path: Path) -> None:
     """A test that is new since the old end was dropped where a nearer state shows it changed."""
     states = [
         state((1, 1, 1)),
@@ -84,7 +89,7 @@ def test_new_and_changed_tests_are_sought_apart(tmp_path: Path) -> None:
     assert nearer(tmp_path, *states) == set()
 
 
-def test_constructors_and_private_methods_are_no_dependencies_here(tmp_path: Path) -> None:
+def test_constructors_and_private_methods_are_no_dependencies_in_windows(tmp_path: Path) -> None:
     """Published dependencies are methods that the test calls."""
     states = [
         state((1, 1, 1), m='new Foo().go(); by();'),
@@ -94,7 +99,7 @@ def test_constructors_and_private_methods_are_no_dependencies_here(tmp_path: Pat
     assert nearer(tmp_path, *states) == set()
 
 
-def test_without_a_changed_method_any_source_counts(tmp_path: Path) -> None:
+def test_any_source_change_counts_if_no_non_private_method_changed(tmp_path: Path) -> None:
     states = [
         state((1, 1, 1), m='new Foo();'),
         state((1, 1, 2), m='new Foo();'),

@@ -17,14 +17,14 @@ from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import write_suites
 from coevo.model.families import SuiteAdequacy
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.storage.store import Store
 from packagers import manifests
 from packagers import release
 from packagers.rows import Rows
-from packagers.rows import ordered
+from packagers.rows import sort_rows
 from tests import segments
 from tests import snapshots
 from tests.evaluation.rows import row
@@ -40,11 +40,11 @@ def make(folder: Path) -> Path:
     """Eight pairs of one repository and eight of another, 200 days apart, from 2013 on."""
     store = Store(folder / 'store')
     found = [_dated(number) for number in range(1, 17)]
-    with store.lock(segments.PARTITION):
+    with store.lock_partition(segments.PARTITION):
         store.write_walk(segments.PARTITION, segments.walk(*range(1, 9)))
         for segment in found[:8]:
-            store.write(segments.PARTITION, segment)
-        store.compact(segments.PARTITION)
+            store.write_segment(segments.PARTITION, segment)
+        store.compact_segments(segments.PARTITION)
     segments.fill_elsewhere(store, OTHER, *found[8:], head=17)
     snapshots.write_unverified(store, folder / 'snapshot', '2024-06')
     return folder / 'snapshot'
@@ -56,7 +56,7 @@ def _dated(number: int) -> Segment:
     date = FIRST + timedelta(days=200 * number, hours=number)
     dates = dict.fromkeys(('new_author_date', 'new_committer_date'), date)
     related = number % 5 > 0  # or the old revision is no ancestor of the new one
-    cause = Cause.FIXTURE if number % 3 == 0 else Cause.PRODUCTION
+    cause = BreakageCause.FIXTURE if number % 3 == 0 else BreakageCause.PRODUCTION
     methods = tuple(
         dataclasses.replace(
             row,
@@ -154,7 +154,7 @@ def many(folder: Path, tasks: int) -> Path:
     for number, segment in enumerate(found):
         repo = f'example/line-{number % 60:02}'
         date = FIRST + timedelta(hours=25 * number)
-        pair_id = short_hash(repo, segment.pair.pair_id)
+        pair_id = compute_short_hash(repo, segment.pair.pair_id)
         dates = dict.fromkeys(('new_author_date', 'new_committer_date'), date)
         pairs.append(dataclasses.replace(segment.pair, repo=repo, pair_id=pair_id, **dates))
         methods += [
@@ -172,16 +172,16 @@ def many(folder: Path, tasks: int) -> Path:
         for repo in {row.repo for row in pairs}
     ]
     rows = Rows(
-        repositories=ordered('repositories', repositories),
-        pairs=ordered('pairs', pairs),
-        methods=ordered('methods', methods),
+        repositories=sort_rows('repositories', repositories),
+        pairs=sort_rows('pairs', pairs),
+        methods=sort_rows('methods', methods),
         cells=(),
         drops=(),
         timings=(),
         environments=(),
     )
     made = snapshots.build(rows).tasks
-    rows = dataclasses.replace(rows, tasks=ordered('tasks', made))
-    about = manifests.About(month='2026-11', parameters={}, unmined={})
-    release.write(folder / 'many', rows, about)
+    rows = dataclasses.replace(rows, tasks=sort_rows('tasks', made))
+    about = manifests.SnapshotDetails(month='2026-11', parameters={}, unmined={})
+    release.write_snapshot(folder / 'many', rows, about)
     return folder / 'many'

@@ -3,7 +3,7 @@ from __future__ import annotations
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.words import Track
 from packagers import card
-from packagers.manifests import About
+from packagers.manifests import SnapshotDetails
 from packagers.rows import Rows
 from tests.languages.table import known_toy
 from tests.segments import repository
@@ -19,10 +19,10 @@ def of(*repositories: RepositoryRow) -> str:
         timings=(),
         environments=(),
     )
-    return card.text(rows, About(month='2026-01', parameters={}, unmined={}))
+    return card.render_card(rows, SnapshotDetails(month='2026-01', parameters={}, unmined={}))
 
 
-def test_a_card_says_what_is_not_offered_for_a_language_and_nothing_of_one_that_has_all() -> None:
+def test_card_lists_what_an_incomplete_language_lacks_and_no_complete_language() -> None:
     with known_toy():
         java, both = of(repository()), of(repository(), repository(language='toy'))
 
@@ -31,7 +31,7 @@ def test_a_card_says_what_is_not_offered_for_a_language_and_nothing_of_one_that_
     assert told.startswith('- Not offered for toy: assertions, ')
 
 
-def test_a_card_calls_nobody_elses_code_its_own_and_has_every_track() -> None:
+def test_card_states_other_licence_and_has_a_configuration_for_every_track() -> None:
     head = of(repository()).split('---')[1].splitlines()
     assert 'license: other' in head
     for track in Track:

@@ -9,10 +9,10 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
-from coevo.snapshots.catalogue import catalogue
-from coevo.snapshots.catalogue import latest
+from coevo.snapshots.catalogue import find_latest
+from coevo.snapshots.catalogue import load_catalogue
 from coevo.storage.place import Root
 from coevo.storage.place import Url
 from coevo.storage.store import Store
@@ -36,14 +36,14 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / 'public'
 
 
-def test_it_is_rebuilt_of_what_is_there(
+def test_catalogue_is_rebuilt_from_the_published_snapshots(
     published: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert not (published / 'catalogue.json').exists()
-    listed = catalogue(published)  # a folder of this machine tells by itself
+    listed = load_catalogue(published)  # a folder of this machine tells by itself
     for _ in range(2):
-        cataloguing.rebuild(published)
-        assert catalogue(published) == listed
+        cataloguing.rebuild_catalogue(published)
+        assert load_catalogue(published) == listed
     assert [one.name for one in listed] == ['2024-01', '2024-02']
     assert main(['snapshots', str(published)]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
@@ -63,22 +63,22 @@ def test_it_is_rebuilt_of_what_is_there(
 
 
 @pytest.mark.parametrize('kind', ['folder', 'http', 's3'])
-def test_the_latest_is_opened(
+def test_latest_snapshot_is_opened(
     published: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cataloguing.rebuild(published)
+    cataloguing.rebuild_catalogue(published)
     place: Root | str = published
     if kind == 's3':
         place = Url(f'{request.getfixturevalue("bucket")}/public')
         for name in ('2024-02', '2024-01'):
-            target = publishing.below(place, name)
+            target = publishing.locate_snapshot(place, name)
             assert main(['publish', str(published / name), str(target)]) == 0
     if kind == 'http':
         site = Site(published)
         request.addfinalizer(site.close)
         place = site.url
-    assert latest(place) == f'{place}/2024-02'
-    assert latest(f'{place}/catalogue.json') == f'{place}/2024-02'
+    assert find_latest(place) == f'{place}/2024-02'
+    assert find_latest(f'{place}/catalogue.json') == f'{place}/2024-02'
     monkeypatch.setenv('COEVO_SNAPSHOTS', str(place))
     monkeypatch.chdir(published.parent)
     counted = coevo.open('latest').execute('SELECT count(*) FROM tasks').fetchone()
@@ -91,14 +91,16 @@ def test_the_latest_is_opened(
 @pytest.mark.parametrize(
     ('content', 'error'),
     [
-        ('[]', Damaged),
-        ('{"coevo-catalogue": 2, "snapshots": []}', Damaged),
-        ('../../etc', Damaged),
-        ('2024-13', Damaged),
+        ('[]', DamagedSnapshot),
+        ('{"coevo-catalogue": 2, "snapshots": []}', DamagedSnapshot),
+        ('../../etc', DamagedSnapshot),
+        ('2024-13', DamagedSnapshot),
         ('{"coevo-catalogue": 1, "snapshots": []}', Fatal),
     ],
 )
-def test_an_index_that_leads_nowhere(tmp_path: Path, content: str, error: type[Fatal]) -> None:
+def test_damaged_or_empty_catalogue_is_refused(
+    tmp_path: Path, content: str, error: type[Fatal]
+) -> None:
     """A name that leaves the place is none; Damaged is Fatal, too."""
     if content[:1] not in '[{':
         one = {'name': 'a', 'month': '2024-01', 'schema': '2.0', 'rows': {}, 'size': 1}
@@ -106,14 +108,16 @@ def test_an_index_that_leads_nowhere(tmp_path: Path, content: str, error: type[F
         content = json.dumps({'coevo-catalogue': 1, 'snapshots': [one]})
     (tmp_path / 'catalogue.json').write_text(content)
     with pytest.raises(error):
-        latest(tmp_path)
+        find_latest(tmp_path)
 
 
-def test_a_place_without_any(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folder_without_snapshots_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(['snapshots', str(tmp_path / 'nowhere')]) == 2
     assert 'is no snapshot: there is no such folder' not in (told := capsys.readouterr().err)
     assert 'is no folder of snapshots' in told
-    assert catalogue(tmp_path) == ()
+    assert load_catalogue(tmp_path) == ()
 
 
 def tasks(path: Path, **dates: str | int) -> int:
@@ -122,7 +126,9 @@ def tasks(path: Path, **dates: str | int) -> int:
     return int(count)
 
 
-def test_dates_limit_what_is_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_date_bounds_limit_the_opened_tasks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     snapshot = snapshots.make(tmp_path, 1, 2, 3, 4)
     dates = coevo.open(snapshot).execute('SELECT contamination_date FROM tasks').fetchall()
     days = sorted(date for (date,) in dates if date)

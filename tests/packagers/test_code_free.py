@@ -20,19 +20,19 @@ from coevo.model.profiles import load_profile
 from coevo.model.schema import TABLES
 from coevo.model.texts import NAMES_AND_FACTS
 from coevo.model.texts import OF_OTHERS
-from coevo.model.texts import paths_of_others
+from coevo.model.texts import find_third_party_paths
 from coevo.snapshots import snapshot
 from coevo.snapshots import verification
-from coevo.snapshots.code_free.recipes import Piece
-from coevo.snapshots.code_free.recipes import text_of
-from coevo.snapshots.rules import Rule
-from coevo.snapshots.snapshot import Opened
+from coevo.snapshots.code_free.recipes import TextPiece
+from coevo.snapshots.code_free.recipes import join_pieces
+from coevo.snapshots.rules import SnapshotRule
+from coevo.snapshots.snapshot import OpenedSnapshots
 from flows.options import ReleaseOptions
-from flows.publication import edit
-from flows.publication import publish
+from flows.publication import publish_release
+from flows.publication import write_code_free_edition
 from packagers.slices import LEAST
-from packagers.slices import Shelf
-from packagers.withdrawal import read_earlier
+from packagers.slices import SliceIndex
+from packagers.withdrawal import load_earlier_snapshot
 from tests.languages import toys
 from tests.projects import write
 from tests.repos import git
@@ -63,8 +63,8 @@ def options(toy: None, tmp_path_factory: pytest.TempPathFactory) -> ReleaseOptio
     options = ReleaseOptions(
         store=found.store, snapshot=folder / 'whole', code_free=folder / 'edition'
     )
-    publish(options)
-    edit(options)
+    publish_release(options)
+    write_code_free_edition(options)
     return options
 
 
@@ -94,31 +94,31 @@ def texts(folder: Path) -> list[str]:
 
 
 def _texts(folder: Path, table: str) -> Iterator[str]:
-    for file in snapshot.data_files(folder, table):
+    for file in snapshot.list_data_files(folder, table):
         for row in pq.read_table(file).to_pylist():
-            for path in paths_of_others(TABLES[table]):
+            for path in find_third_party_paths(TABLES[table]):
                 name, _, inner = path.partition('.')
                 values = [one[inner] for one in row[name]] if inner else [row[name]]
                 yield from (value for value in values if value)
 
 
 @pytest.mark.parametrize('table', TABLES)
-def test_no_text_column_is_forgotten(table: str) -> None:
-    paths_of_others(TABLES[table])
+def test_every_column_is_classified_as_text_or_fact(table: str) -> None:
+    find_third_party_paths(TABLES[table])
     assert not OF_OTHERS & NAMES_AND_FACTS
 
 
-def test_a_column_that_nobody_classified_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unclassified_column_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr('coevo.model.texts.NAMES_AND_FACTS', NAMES_AND_FACTS - {'signature'})
-    paths_of_others.cache_clear()
+    find_third_party_paths.cache_clear()
     try:
         with pytest.raises(TypeError, match='signature'):
-            paths_of_others(TABLES['cells'])
+            find_third_party_paths(TABLES['cells'])
     finally:
-        paths_of_others.cache_clear()
+        find_third_party_paths.cache_clear()
 
 
-def test_an_edition_has_the_rows_and_no_text(whole: Path, edition: Path) -> None:
+def test_edition_has_all_rows_and_no_text(whole: Path, edition: Path) -> None:
     assert len(texts(whole)) > 10
     assert texts(edition) == []
     whole_rows = json.loads((whole / 'manifest.json').read_text())['rows']
@@ -134,7 +134,7 @@ def test_an_edition_has_the_rows_and_no_text(whole: Path, edition: Path) -> None
     assert plain.fetchall() == [(2, 0)]
 
 
-def test_no_line_of_code_stands_in_an_edition(edition: Path, whole: Path) -> None:
+def test_edition_contains_no_line_of_code(edition: Path, whole: Path) -> None:
     """But for what coevo itself writes; names of files and tests are no code."""
     words = [
         piece['words']
@@ -149,7 +149,7 @@ def test_no_line_of_code_stands_in_an_edition(edition: Path, whole: Path) -> Non
     assert not [(line, word) for word in words for line in code if line in word]
 
 
-def test_the_edition_verifies_and_says_what_was_not_asked(
+def test_edition_verifies_and_lists_the_rules_that_were_not_checked(
     edition: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['verify', str(edition)]) == 0
@@ -158,11 +158,11 @@ def test_the_edition_verifies_and_says_what_was_not_asked(
     assert 'tasks.sibling_patch' in said
 
 
-def test_exactly_the_rules_that_read_texts_are_not_asked(whole: Path) -> None:
+def test_only_the_rules_that_read_texts_cannot_be_checked_without_texts(whole: Path) -> None:
     """Without the columns they cannot be asked, and all others can."""
-    opened = snapshot.unchecked((whole,))
+    opened = snapshot.attach_unchecked((whole,))
     for name, rows in dict(opened.rows).items():
-        gone = sorted({path.partition('.')[0] for path in paths_of_others(TABLES[name])})
+        gone = sorted({path.partition('.')[0] for path in find_third_party_paths(TABLES[name])})
         kept = f'* EXCLUDE ({", ".join(gone)})' if gone else '*'
         opened.connection.execute(f'CREATE VIEW {name} AS SELECT {kept} FROM {rows}')
     unasked = {rule for rule in verification.LAWS if not _can_be_asked(opened, rule)}
@@ -171,7 +171,7 @@ def test_exactly_the_rules_that_read_texts_are_not_asked(whole: Path) -> None:
     assert unasked - counted == {rule for rule in verification.LAWS if rule.reads_texts}
 
 
-def _can_be_asked(opened: Opened, rule: Rule) -> bool:
+def _can_be_asked(opened: OpenedSnapshots, rule: SnapshotRule) -> bool:
     try:
         opened.connection.execute(f'SELECT count(*) FROM ({rule.sql})')
     except duckdb.BinderException:
@@ -179,7 +179,9 @@ def _can_be_asked(opened: Opened, rule: Rule) -> bool:
     return True
 
 
-def test_a_text_in_an_edition_is_found(edition: Path, whole: Path, tmp_path: Path) -> None:
+def test_verification_finds_a_text_in_an_edition(
+    edition: Path, whole: Path, tmp_path: Path
+) -> None:
     changed = Path(shutil.copytree(edition, tmp_path / 'changed'))
     name = 'data/tasks/update.parquet'
     content = json.loads((changed / 'manifest.json').read_text())
@@ -192,10 +194,10 @@ def test_a_text_in_an_edition_is_found(edition: Path, whole: Path, tmp_path: Pat
         'size': (changed / name).stat().st_size,
     }
     (changed / 'manifest.json').write_text(json.dumps(content))
-    assert {one.rule for one in verification.verify(changed)} == {'text_of_others'}
+    assert {one.rule for one in verification.verify_snapshot(changed)} == {'text_of_others'}
 
 
-def test_hydration_gives_the_same_bytes(
+def test_hydration_restores_the_bytes_of_the_snapshot(
     options: ReleaseOptions, edition: Path, whole: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / 'again'
@@ -203,7 +205,7 @@ def test_hydration_gives_the_same_bytes(
     assert files(out) == files(whole)
 
 
-def test_a_named_clone_will_do(
+def test_hydration_accepts_a_named_folder_of_clones(
     options: ReleaseOptions, edition: Path, whole: Path, tmp_path: Path
 ) -> None:
     (clone,) = (Path(str(options.store)) / 'clones').glob('*.git')
@@ -216,7 +218,7 @@ def test_a_named_clone_will_do(
     assert files(out) == files(whole)
 
 
-def test_a_clone_that_lacks_an_object_is_refused(
+def test_hydration_refuses_a_clone_that_lacks_an_object(
     options: ReleaseOptions, edition: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (clone,) = (Path(str(options.store)) / 'clones').glob('*.git')
@@ -232,14 +234,14 @@ def test_a_clone_that_lacks_an_object_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ['clones']
 
 
-def test_nothing_to_clone_from_is_said(
+def test_hydration_reports_a_repository_without_an_address(
     edition: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['hydrate', str(edition), '--out', str(tmp_path / 'again')]) == 1
     assert 'has no address to clone from' in capsys.readouterr().err
 
 
-def test_what_has_its_texts_is_not_hydrated(whole: Path, tmp_path: Path) -> None:
+def test_hydration_refuses_a_snapshot_that_has_its_texts(whole: Path, tmp_path: Path) -> None:
     assert main(['hydrate', str(whole), '--out', str(tmp_path / 'again')]) == 2
     assert main(['prompt', str(whole), _task(whole)]) == 0
 
@@ -250,18 +252,22 @@ def test_an_edition_gives_no_prompt(edition: Path, capsys: pytest.CaptureFixture
     assert main(['show', str(edition), _task(edition)]) == 0
 
 
-def test_an_edition_is_published_whole_and_followed_by_a_later_month(
+def test_edition_is_published_unchanged_and_serves_as_an_earlier_snapshot(
     edition: Path, tmp_path: Path
 ) -> None:
     assert main(['publish', str(edition), str(tmp_path / 'elsewhere')]) == 0
     assert files(tmp_path / 'elsewhere') == files(edition)
-    earlier = read_earlier(edition, '2999-01')
+    earlier = load_earlier_snapshot(edition, '2999-01')
     assert len(earlier.tasks) == 2
 
 
-def test_an_edition_has_no_edition(options: ReleaseOptions, edition: Path, tmp_path: Path) -> None:
+def test_edition_of_an_edition_is_refused(
+    options: ReleaseOptions, edition: Path, tmp_path: Path
+) -> None:
     with pytest.raises(Fatal, match='already'):
-        edit(ReleaseOptions(store=options.store, snapshot=edition, code_free=tmp_path / 'another'))
+        write_code_free_edition(
+            ReleaseOptions(store=options.store, snapshot=edition, code_free=tmp_path / 'another')
+        )
 
 
 def _task(folder: Path) -> str:
@@ -281,15 +287,15 @@ def _task(folder: Path) -> str:
         ('+\n+\n-x\n', True),
     ],
 )
-def test_every_text_comes_out_of_its_recipe(text: str, is_patch: bool) -> None:
+def test_text_is_rebuilt_from_its_recipe(text: str, is_patch: bool) -> None:
     file = '# prices\n\ndef total():\n    return price() + tax()\n'
-    pieces = Shelf([(4, file)]).recipe(text, is_patch=is_patch)
-    assert text_of(pieces, {4: file}.__getitem__) == text
+    pieces = SliceIndex([(4, file)]).make_recipe(text, is_patch=is_patch)
+    assert join_pieces(pieces, {4: file}.__getitem__) == text
     assert not [piece for piece in pieces if 'return price()' in piece.words]
 
 
 @pytest.mark.parametrize('seed', range(40))
-def test_texts_of_pieces_of_files_come_out_of_their_recipes(seed: int) -> None:
+def test_text_of_random_pieces_of_files_is_rebuilt_from_its_recipe(seed: int) -> None:
     """Lines cut, mended, indented otherwise, with other ends, beside what stands in no file."""
     drawn = random.Random(seed)
     words = [
@@ -314,7 +320,7 @@ def test_texts_of_pieces_of_files_come_out_of_their_recipes(seed: int) -> None:
         )
         for number in range(3)
     }
-    shelf = Shelf(list(files.items()))
+    shelf = SliceIndex(list(files.items()))
     for _ in range(20):
         parts = []
         for _ in range(drawn.randrange(8)):
@@ -324,11 +330,11 @@ def test_texts_of_pieces_of_files_come_out_of_their_recipes(seed: int) -> None:
             parts += [drawn.choice(['', '+', '-', ' ', 'else\n']), cut, drawn.choice(['', '\n'])]
         text = ''.join(parts)
         for is_patch in (False, True):
-            pieces = shelf.recipe(text, is_patch=is_patch)
-            assert text_of(pieces, files.__getitem__) == text
+            pieces = shelf.make_recipe(text, is_patch=is_patch)
+            assert join_pieces(pieces, files.__getitem__) == text
 
 
-def test_a_run_of_lines_of_a_patch_is_one_slice() -> None:
+def test_consecutive_lines_of_a_patch_are_one_slice() -> None:
     file = 'one\ntwo\n\nthree\n'
-    pieces = Shelf([(0, file)]).recipe('+one\n+two\n+\n+three\n', is_patch=True)
-    assert pieces == (Piece(source=0, start=0, length=len(file), prefix='+'),)
+    pieces = SliceIndex([(0, file)]).make_recipe('+one\n+two\n+\n+three\n', is_patch=True)
+    assert pieces == (TextPiece(source=0, start=0, length=len(file), prefix='+'),)

@@ -9,8 +9,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.words import Track
-from packagers.drafts import draft
-from packagers.drafts import groups
+from packagers.drafts import group_by_task
+from packagers.drafts import make_draft
 from tests.packagers.test_tasks import row
 from tests.repos import commit
 from tests.repos import init
@@ -53,14 +53,14 @@ def _start(repo: Path, others: dict[str, str]) -> bytes | None:
         test_file='sell_test.go',
         test_class='shop',
     )
-    (group,) = groups([target])
-    return draft(group, Repository(repo / '.git')).start
+    (group,) = group_by_task([target])
+    return make_draft(group, Repository(repo / '.git')).start
 
 
-def test_a_new_file_is_absent_with_what_it_alone_uses(tmp_path: Path) -> None:
+def test_new_test_file_whose_declarations_no_other_file_uses_is_absent(tmp_path: Path) -> None:
     assert _start(init(tmp_path / 'repo'), {}) is None
 
 
-def test_a_new_file_that_others_cannot_be_compiled_without_is_no_task(tmp_path: Path) -> None:
+def test_new_test_file_that_other_files_need_to_compile_gives_no_task(tmp_path: Path) -> None:
     with pytest.raises(StartStateInvalid, match='need coin, which only this one declares'):
         _start(init(tmp_path / 'repo'), {'coin_test.go': NEEDS_IT})

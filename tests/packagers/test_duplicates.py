@@ -15,16 +15,16 @@ from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Track
 from coevo.model.words import Walk
-from packagers.drafts import edited_lines
-from packagers.duplicates import duplicates
-from packagers.families import families
+from packagers.drafts import list_edited_lines
+from packagers.duplicates import mark_duplicates
+from packagers.families import find_families
 from packagers.rows import Rows
 from packagers.tasks import build_tasks
 from tests.repos import commit
@@ -61,7 +61,7 @@ class Seen:
 
     @property
     def pair_id(self) -> str:
-        return short_hash(self.repo, 'java', self.old, self.new)
+        return compute_short_hash(self.repo, 'java', self.old, self.new)
 
     @property
     def prefix(self) -> str:
@@ -71,7 +71,7 @@ class Seen:
         generated = self.before is None
         return filled(
             MethodRow,
-            method_id=short_hash(self.pair_id, self.module, 'a'),
+            method_id=compute_short_hash(self.pair_id, self.module, 'a'),
             repo=self.repo,
             walk=Walk.PARENTS,
             pair_id=self.pair_id,
@@ -83,7 +83,7 @@ class Seen:
             test_class='p.ShopTest',
             test_method='a',
             parameters=(),
-            change=Change.INSERTED if generated else Change.CHANGED,
+            change=MethodChange.INSERTED if generated else MethodChange.CHANGED,
             label=Label.GENERATION if generated else Label.UPDATE,
             track=Track.GENERATION if generated else Track.UPDATE,
             old_source=None if generated else f'@Test public void {self.before}',
@@ -92,7 +92,7 @@ class Seen:
         )
 
     def pair(self) -> PairRow:
-        found = Repository(self.path / '.git').commit(self.new)
+        found = Repository(self.path / '.git').get_commit(self.new)
         return filled(
             PairRow,
             repo=self.repo,
@@ -125,7 +125,7 @@ def clones(seen: Sequence[Seen]) -> dict[str, Repository]:
 
 
 def repositories(seen: Sequence[Seen]) -> tuple[RepositoryRow, ...]:
-    found = families(clones(seen))
+    found = find_families(clones(seen))
     return tuple(
         filled(RepositoryRow, repo=repo, language='java', walk=Walk.PARENTS, family=family)
         for repo, family in found.items()
@@ -170,7 +170,7 @@ def originals(*seen: Seen) -> Mapping[str, str | None]:
         }
     )
     found: dict[str, str | None] = dict.fromkeys(row.method_id for row in rows.methods)
-    return found | {mark.method_id: mark.duplicate_of for mark in duplicates(rows)}
+    return found | {mark.method_id: mark.duplicate_of for mark in mark_duplicates(rows)}
 
 
 def one_task(first: Seen, *copies: Seen) -> None:
@@ -208,7 +208,7 @@ def fork(repo: Path, folder: Path) -> Path:
     return folder
 
 
-def test_on_a_branch_and_in_its_merge(tmp_path: Path) -> None:
+def test_edit_on_a_branch_and_in_its_merge_is_one_task(tmp_path: Path) -> None:
     repo, old, new = upstream(tmp_path)
     beside = commit(repo, 'beside', {MERGED: 'class Till { }'}, date=day(3), parents=[old])
     other = commit(repo, 'again', NEW, date=day(4))
@@ -221,14 +221,14 @@ def test_on_a_branch_and_in_its_merge(tmp_path: Path) -> None:
     )
 
 
-def test_a_rebased_copy_counts_at_the_earliest_date(tmp_path: Path) -> None:
+def test_rebased_copies_are_one_task_at_the_earliest_date(tmp_path: Path) -> None:
     repo, old, new = upstream(tmp_path)
     base = commit(repo, 'base', {'README': 'x'}, date='2019-12-01T00:00:00Z', parents=[old])
     rebased = commit(repo, 'new', NEW, date='2019-12-02T00:00:00Z')
     one_task(Seen('o/shop', repo, base, rebased), Seen('o/shop', repo, old, new))
 
 
-def test_a_cherry_pick_to_a_file_that_differs_elsewhere(tmp_path: Path) -> None:
+def test_cherry_pick_to_a_file_that_differs_elsewhere_is_the_same_task(tmp_path: Path) -> None:
     repo, old, new = upstream(tmp_path)
     more = 'z() { zero(); }'
     release = commit(repo, 'release', {TEST: shop_test(more, BEFORE)}, date=day(3), parents=[old])
@@ -236,13 +236,13 @@ def test_a_cherry_pick_to_a_file_that_differs_elsewhere(tmp_path: Path) -> None:
     one_task(Seen('o/shop', repo, old, new), Seen('o/shop', repo, release, picked))
 
 
-def test_the_same_commits_in_a_fork(tmp_path: Path) -> None:
+def test_same_commits_in_a_fork_are_one_task(tmp_path: Path) -> None:
     repo, old, new = upstream(tmp_path)
     copy = fork(repo, tmp_path / 'fork')
     one_task(Seen('o/shop', repo, old, new), Seen('p/shop', copy, old, new))
 
 
-def test_the_change_made_again_in_a_fork(tmp_path: Path) -> None:
+def test_change_repeated_in_a_fork_is_one_task_at_the_earliest_date(tmp_path: Path) -> None:
     """The earliest counts, whichever of the two it stands in."""
     repo, old, new = upstream(tmp_path)
     copy = fork(repo, tmp_path / 'fork')
@@ -255,7 +255,7 @@ def in_module(files: Mapping[str, str], module: str) -> dict[str, str | bytes | 
     return {f'{module}/{path}': text for path, text in files.items()}
 
 
-def test_a_fork_that_renamed_the_module(tmp_path: Path) -> None:
+def test_change_in_a_fork_that_renamed_the_module_is_the_same_task(tmp_path: Path) -> None:
     repo = init(tmp_path / 'upstream')
     old = commit(repo, 'old', in_module(OLD, 'core'), date=day(1))
     new = commit(repo, 'new', in_module(NEW, 'core'), date=day(2))
@@ -266,7 +266,7 @@ def test_a_fork_that_renamed_the_module(tmp_path: Path) -> None:
     one_task(Seen('o/shop', repo, old, new, 'core'), Seen('p/shop', copy, base, again, 'engine'))
 
 
-def test_modules_that_are_copies_stay_apart(tmp_path: Path) -> None:
+def test_copied_modules_give_separate_tasks(tmp_path: Path) -> None:
     """One commit changes both: two tasks; which of them a fork renamed nobody can say."""
     repo = init(tmp_path / 'upstream')
     both_old = {**in_module(OLD, 'java8'), **in_module(OLD, 'java11')}
@@ -283,7 +283,7 @@ def test_modules_that_are_copies_stay_apart(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_equal_by_chance_stays_apart(tmp_path: Path) -> None:
+def test_equal_tests_of_unrelated_repositories_are_separate_tasks(tmp_path: Path) -> None:
     """Two projects that never met, with the same trivial test in the same place."""
     trivial = 'a() { }'
     seen = []
@@ -293,17 +293,17 @@ def test_what_is_equal_by_chance_stays_apart(tmp_path: Path) -> None:
         new = commit(repo, 'test', {TEST: shop_test(trivial)}, date=day(2))
         seen.append(Seen(f'{name}/shop', repo, old, new, before=None, after=trivial))
     apart(*seen)
-    assert len(set(families(clones(seen)).values())) == 2
+    assert len(set(find_families(clones(seen)).values())) == 2
 
 
-def test_another_edit_of_the_same_test_stays_apart(tmp_path: Path) -> None:
+def test_different_edits_of_one_test_are_separate_tasks(tmp_path: Path) -> None:
     repo, old, new = upstream(tmp_path)
     after = 'a() { one(2); }'
     other = commit(repo, 'other', {TEST: shop_test(after)}, date=day(3), parents=[old])
     apart(Seen('o/shop', repo, old, new), Seen('o/shop', repo, old, other, after=after))
 
 
-def test_a_helper_that_changed_beside_the_test_stays_apart(tmp_path: Path) -> None:
+def test_changed_helper_beside_an_equal_test_makes_a_separate_task(tmp_path: Path) -> None:
     """The method is the same, what it takes to write it is not: two tasks."""
     repo = init(tmp_path / 'repo')
     old = commit(repo, 'old', SHOP, date=day(1))
@@ -314,7 +314,7 @@ def test_a_helper_that_changed_beside_the_test_stays_apart(tmp_path: Path) -> No
     assert len(tasks(first, replace(first, new=other))) == 2
 
 
-def test_a_repository_of_two_roots_joins_what_was_apart(tmp_path: Path) -> None:
+def test_repository_with_two_roots_joins_both_families(tmp_path: Path) -> None:
     left, right = init(tmp_path / 'left'), init(tmp_path / 'right')
     roots = [commit(repo, repo.name, OLD, date=day(1)) for repo in (left, right)]
     both = fork(left, tmp_path / 'both')
@@ -323,7 +323,7 @@ def test_a_repository_of_two_roots_joins_what_was_apart(tmp_path: Path) -> None:
     alone = init(tmp_path / 'alone')
     commit(alone, 'alone', OLD, date=day(1))
     paths = {'b/left': left, 'a/right': right, 'c/both': both, 'd/alone': alone}
-    assert families({name: Repository(path / '.git') for name, path in paths.items()}) == {
+    assert find_families({name: Repository(path / '.git') for name, path in paths.items()}) == {
         'a/right': 'a/right',
         'b/left': 'a/right',
         'c/both': 'a/right',
@@ -331,20 +331,20 @@ def test_a_repository_of_two_roots_joins_what_was_apart(tmp_path: Path) -> None:
     }
 
 
-def test_a_request_to_merge_relates_nobody(tmp_path: Path) -> None:
+def test_pull_request_ref_does_not_join_two_families(tmp_path: Path) -> None:
     left, right = init(tmp_path / 'left'), init(tmp_path / 'right')
     for repo in (left, right):
         commit(repo, repo.name, OLD, date=day(1))
     git(left, 'fetch', '-q', str(right), 'main:refs/pull/1/head')
     paths = {'a/left': left, 'a/right': right}
-    assert families({name: Repository(path / '.git') for name, path in paths.items()}) == {
+    assert find_families({name: Repository(path / '.git') for name, path in paths.items()}) == {
         'a/left': 'a/left',
         'a/right': 'a/right',
     }
 
 
-def test_edited_lines_leave_out_where_they_stand() -> None:
+def test_edited_lines_of_a_patch_omit_headers_and_positions() -> None:
     patch = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ class X\n k\n-a\n+b\n@@ -9 +9 @@\n--- c\n+d\n'
-    assert edited_lines(patch) == ('-a', '+b', '--- c', '+d')
+    assert list_edited_lines(patch) == ('-a', '+b', '--- c', '+d')
     binary = 'diff --git a/x b/x\nGIT binary patch\nliteral 1\nIcmZ\n'
-    assert edited_lines(binary) == tuple(binary.split('\n'))
+    assert list_edited_lines(binary) == tuple(binary.split('\n'))

@@ -9,7 +9,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
-from packagers.focal_sources import focal_source
+from packagers.focal_sources import load_focal_source
 from tests.repos import commit
 from tests.repos import init
 
@@ -26,7 +26,7 @@ NEW = 'class A {\n  // more\n  int a() {\n    return 2;\n  }\n}\n'
         (None, Revised.MODIFIED, 3, None),
     ],
 )
-def test_the_text_of_the_focal_method(
+def test_focal_source_is_read_at_new_or_at_old_if_the_method_was_removed(
     tmp_path: Path, focal: str | None, revised: Revised, first: int, expected: str | None
 ) -> None:
     repo = init(tmp_path / 'repository')
@@ -40,5 +40,5 @@ def test_the_text_of_the_focal_method(
         revised=revised,
         rank=1,
     )
-    found = focal_source(Repository(repo / '.git'), focal, [dependency], revs[0], revs[1])
+    found = load_focal_source(Repository(repo / '.git'), focal, [dependency], revs[0], revs[1])
     assert found == expected

@@ -11,9 +11,9 @@ import pytest
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.quality import Mutation
-from coevo.model.words import Change
-from packagers.gold import Gold
-from packagers.gold import gold
+from coevo.model.words import MethodChange
+from packagers.gold import GoldMeasures
+from packagers.gold import compute_gold_measures
 from tests import segments
 
 Row = tuple[MethodRow, Coverage | None]
@@ -41,17 +41,17 @@ def row(covered: tuple[int, int] | None, killed: tuple[int | None, int, int] | N
         not_run=killed[2],
         killed=killed[0],
     )
-    made = segments.method(1, 'a', Change.CHANGED, segments.UPDATE)
+    made = segments.method(1, 'a', MethodChange.CHANGED, segments.UPDATE)
     return replace(made, mutation=mutation or None), coverage or None
 
 
-def adequacy_of(rows: Sequence[Row]) -> Gold:
+def adequacy_of(rows: Sequence[Row]) -> GoldMeasures:
     named = [(replace(row, method_id=str(n)), covered) for n, (row, covered) in enumerate(rows)]
     covered = {row.method_id: found for row, found in named if found is not None}
-    return gold([row for row, _ in named], covered)
+    return compute_gold_measures([row for row, _ in named], covered)
 
 
-def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
+def test_wide_means_count_unmeasured_methods_as_zero() -> None:
     found = adequacy_of(
         [
             row((3, 4), (1, 2, 0)),  # 0.75, 0.5
@@ -69,7 +69,7 @@ def test_wide_means_take_what_was_not_measured_for_nothing() -> None:
     assert found.mutation_score_success == pytest.approx(1.5 / 3)
 
 
-def test_a_method_whose_mutants_were_left_out_is_on_neither_side() -> None:
+def test_method_with_unrun_mutants_is_excluded_from_the_mutation_means() -> None:
     found = adequacy_of(
         [row((1, 2), (1, 2, 0)), row((1, 2), (None, 4, 4)), row((1, 2), (None, 2, 0))]
     )
@@ -79,12 +79,12 @@ def test_a_method_whose_mutants_were_left_out_is_on_neither_side() -> None:
     assert (alone.mutation_score, alone.mutation_score_success) == (None, None)
 
 
-def test_what_nobody_measured_is_not_nothing() -> None:
+def test_means_without_any_measurement_are_none_and_not_zero() -> None:
     found = adequacy_of([row(None, None), row(None, None)])
     assert dataclasses.astuple(found) == (None,) * 6
 
 
-def test_no_mutant_at_all_is_a_wide_nothing() -> None:
+def test_method_without_mutants_has_a_wide_mutation_score_of_zero() -> None:
     """As in the paper: the wide form conflates it with killing none."""
     found = adequacy_of([row((1, 2), (None, 3, 0))])
     assert (found.mutation_score, found.mutation_score_success) == (0, None)

@@ -18,10 +18,10 @@ import pytest
 from coevo.model.dependencies import RESOURCE
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.snapshots import cutoffs
 from coevo.storage.store import Store
-from packagers.dating import earliest
+from packagers.dating import find_earliest
 from tests import segments
 from tests.miners.dates.searches import date_rows
 from tests.repos import commit
@@ -300,7 +300,7 @@ def seen_in_a_shallow_clone(repo: Path) -> None:
 
 
 @pytest.mark.parametrize('name', LEAKS)
-def test_it_does_not_get_through(tmp_path: Path, name: str) -> None:
+def test_leaked_test_is_never_called_clean(tmp_path: Path, name: str) -> None:
     repo = init(tmp_path / 'repo')
     commit(repo, 'root', {'README.md': ''}, date='2020-01-01T00:00:00Z')
     others = LEAKS[name](repo) or []
@@ -315,7 +315,7 @@ def dated(
     """The contamination date of the test at HEAD, as a release would fill it."""
     listing = git(repo, 'ls-tree', '-r', '--name-only', 'HEAD').splitlines()
     row = dataclasses.replace(
-        segments.method(1, 'sums', Change.INSERTED, segments.GENERATION),
+        segments.method(1, 'sums', MethodChange.INSERTED, segments.GENERATION),
         repo='a/repo',
         new_rev=head(repo),
         test_file=next(path for path in listing if path.endswith('SumTest.java')),
@@ -354,7 +354,7 @@ def is_clean(date: datetime | None, cutoff: str | None) -> object:
     return answer
 
 
-def test_what_was_not_public_is_clean(tmp_path: Path) -> None:
+def test_test_that_was_not_public_earlier_is_clean(tmp_path: Path) -> None:
     """Or all of the above would hold for a filter that lets nothing through."""
     repo = init(tmp_path / 'repo')
     commit(repo, 'root', {'README.md': ''}, date=day(1))
@@ -374,11 +374,13 @@ def test_what_was_not_public_is_clean(tmp_path: Path) -> None:
         (datetime(2020, 1, 10, tzinfo=UTC), None),
     ],
 )
-def test_the_edges_of_a_cutoff(date: datetime | None, cutoff: str | None) -> None:
+def test_date_within_the_cutoff_period_or_missing_is_not_clean(
+    date: datetime | None, cutoff: str | None
+) -> None:
     assert is_clean(date, cutoff) is False
 
 
 def test_a_task_is_as_old_as_its_oldest_method() -> None:
     old, new = datetime(2020, 1, 2, tzinfo=UTC), datetime(2020, 1, 20, tzinfo=UTC)
-    assert earliest([new, old]) == old
-    assert earliest([new, None]) is None
+    assert find_earliest([new, old]) == old
+    assert find_earliest([new, None]) is None

@@ -11,12 +11,12 @@ import pytest
 
 from coevo.model.words import Stage
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from packagers.funnel import funnel
+from packagers.funnel import compute_funnel
 from packagers.licensing import fill_licences
-from packagers.licensing import withhold
-from packagers.rows import gather
+from packagers.licensing import withhold_unpublishable_rows
+from packagers.rows import gather_rows
 from tests import segments
 from tests import snapshots
 
@@ -45,19 +45,19 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_snapshot_of_some_is_good(released: Path) -> None:
-    assert verify(released) == []
+def test_snapshot_with_withheld_pairs_passes_verification(released: Path) -> None:
+    assert verify_snapshot(released) == []
 
 
 @pytest.mark.parametrize(
     'table',
     ['methods', 'tasks', 'cells', 'dependency_map', 'mutants', 'reversals', 'refactorings'],
 )
-def test_no_row_of_the_others_is_left(released: Path, table: str) -> None:
+def test_unpublishable_pairs_leave_no_row_in_tables_with_code(released: Path, table: str) -> None:
     assert {row['pair_id'] for row in rows(released, table)} == {segments.pair_id(1)}
 
 
-def test_their_pairs_drops_and_counts_stay(released: Path) -> None:
+def test_unpublishable_pairs_keep_their_pair_rows_and_drops(released: Path) -> None:
     assert [row['license'] for row in rows(released, 'pairs')] == [
         licence('', row['new_rev']) for row in rows(released, 'pairs')
     ]
@@ -72,7 +72,9 @@ def test_their_pairs_drops_and_counts_stay(released: Path) -> None:
     assert {'update', 'CC0-1.0: generation', 'CC0-1.0: refinement'} <= details
 
 
-def test_their_code_is_in_no_file(released: Path, store: Store, tmp_path: Path) -> None:
+def test_code_of_unpublishable_pairs_is_in_no_file(
+    released: Path, store: Store, tmp_path: Path
+) -> None:
     def words(folder: Path) -> str:
         return ' '.join(
             str(rows(folder, table.name)) for table in sorted((folder / 'data').iterdir())
@@ -85,14 +87,14 @@ def test_their_code_is_in_no_file(released: Path, store: Store, tmp_path: Path) 
     assert 'now(3)' not in words(released)
 
 
-def test_the_funnel_loses_nothing(store: Store) -> None:
-    kept = withhold(fill_licences(gather(store), licence), ())
-    steps = {step.stage: step for step in funnel(kept)}
+def test_funnel_accounts_for_every_withheld_method(store: Store) -> None:
+    kept = withhold_unpublishable_rows(fill_licences(gather_rows(store), licence), ())
+    steps = {step.stage: step for step in compute_funnel(kept)}
     publish, track = steps[Stage.PUBLISH], steps[Stage.TRACK]
-    assert (publish.entered, publish.kept) == (9, 3)
+    assert (publish.entered, publish.kept_count) == (9, 3)
     assert dict(publish.dropped) == {'licence_not_osi': 3, 'licence_unknown': 3}
-    assert steps[Stage.LABEL].kept == publish.entered
-    assert (track.entered, track.kept) == (2, 2)
+    assert steps[Stage.LABEL].kept_count == publish.entered
+    assert (track.entered, track.kept_count) == (2, 2)
 
 
 def test_a_licence_may_be_accepted_by_hand(store: Store, tmp_path: Path) -> None:
@@ -102,11 +104,13 @@ def test_a_licence_may_be_accepted_by_hand(store: Store, tmp_path: Path) -> None
         segments.pair_id(1),
         segments.pair_id(3),
     }
-    assert snapshot.manifest(target)['parameters'] == {'licences_accepted': 'CC0-1.0'}
-    assert verify(target) == []
+    assert snapshot.load_manifest(target)['parameters'] == {'licences_accepted': 'CC0-1.0'}
+    assert verify_snapshot(target) == []
 
 
-def test_what_loses_its_licence_is_withdrawn_for_that(store: Store, tmp_path: Path) -> None:
+def test_rows_that_lose_their_licence_are_withdrawn_with_that_reason(
+    store: Store, tmp_path: Path
+) -> None:
     snapshots.write(store, tmp_path / 'before')
     snapshots.write(
         store, tmp_path / 'after', licence=licence, previous=tmp_path / 'before', month='2024-02'

@@ -9,8 +9,8 @@ import pytest
 
 from coevo.model.method_rows import MethodRow
 from packagers.near_duplicates import LEAST_INDEX
-from packagers.near_duplicates import grams
-from packagers.near_duplicates import near_duplicates
+from packagers.near_duplicates import compute_source_grams
+from packagers.near_duplicates import mark_near_duplicates
 from tests import segments
 
 BODY = '@Test void boards() { Ferry f = new Ferry(4); f.board(2); assertEquals(2, f.free()); }'
@@ -29,7 +29,7 @@ def row(number: int, repo: str, source: str, day: int | None = None) -> MethodRo
 
 
 def found(*rows: MethodRow) -> dict[int, int]:
-    marks = near_duplicates(rows)
+    marks = mark_near_duplicates(rows)
     return {int(mark.method_id, 16): int(mark.near_duplicate_of or '', 16) for mark in marks}
 
 
@@ -43,34 +43,34 @@ def found(*rows: MethodRow) -> dict[int, int]:
         BODY.replace('2, f.free()', '9, f.free()'),
     ],
 )
-def test_a_copy_is_marked_whatever_its_spaces_names_and_values(copy: str) -> None:
+def test_copy_with_other_spaces_names_or_values_is_marked(copy: str) -> None:
     copied = dataclasses.replace(
         row(2, 'b/b', copy, 5), test_method='lets' if 'lets' in copy else 'boards'
     )
     assert found(row(1, 'a/a', BODY, 4), copied) == {2: 1}
 
 
-def test_the_earlier_one_is_the_original_and_no_date_is_the_latest() -> None:
+def test_earliest_copy_is_the_original_and_undated_copies_come_last() -> None:
     rows = [row(1, 'a/a', BODY, None), row(2, 'b/b', BODY, 9), row(3, 'c/c', BODY, 5)]
     assert found(*rows) == found(*reversed(rows)) == {1: 3, 2: 3}
 
 
-def test_one_repository_has_duplicates_of_another_kind() -> None:
+def test_same_test_in_one_repository_is_no_near_duplicate_of_itself() -> None:
     assert found(row(1, 'a/a', BODY), row(2, 'a/a', BODY)) == {}
 
 
-def test_twins_of_one_pair_are_near_duplicates() -> None:
+def test_equal_tests_of_two_classes_in_one_pair_are_near_duplicates() -> None:
     """They are as old as each other: the smaller id is the original."""
     twin = dataclasses.replace(row(2, 'a/a', BODY, 4), test_class='ferry.RaftTest')
     assert found(row(1, 'a/a', BODY, 4), twin) == {2: 1}
 
 
-def test_other_tests_are_not_marked() -> None:
+def test_dissimilar_tests_are_not_marked() -> None:
     other = BODY.replace('f.board(2)', 'f.board(1, 2, 3)').replace('assertEquals', 'assertNull')
     assert found(row(1, 'a/a', BODY), row(2, 'b/b', other)) == {}
 
 
-def test_the_join_misses_nothing() -> None:
+def test_join_finds_the_near_duplicates_that_a_full_comparison_finds() -> None:
     """Against all pairs compared one by one."""
     chance = random.Random(7)
     words = [f'w{number}' for number in range(40)]
@@ -83,9 +83,9 @@ def test_the_join_misses_nothing() -> None:
         rows.append(row(number, f'{chance.choice("abc")}/x', ' '.join(tokens)))
     expected = {}
     for later in range(150):
-        one = grams(rows[later].new_source or '', 'boards')
+        one = compute_source_grams(rows[later].new_source or '', 'boards')
         for earlier in range(later):
-            other = grams(rows[earlier].new_source or '', 'boards')
+            other = compute_source_grams(rows[earlier].new_source or '', 'boards')
             if rows[earlier].repo != rows[later].repo and (
                 len(one & other) / len(one | other) >= LEAST_INDEX
             ):
@@ -93,10 +93,12 @@ def test_the_join_misses_nothing() -> None:
                 expected.setdefault(later, earlier)
     answer = found(*rows)
     same = {
-        (rows[number].repo, grams(rows[number].new_source or '', 'boards')): number
+        (rows[number].repo, compute_source_grams(rows[number].new_source or '', 'boards')): number
         for number in reversed(range(150))
     }
-    first = [same[item.repo, grams(item.new_source or '', 'boards')] for item in rows]
+    first = [
+        same[item.repo, compute_source_grams(item.new_source or '', 'boards')] for item in rows
+    ]
     wanted = {n: expected[first[n]] for n in range(150) if first[n] in expected}
     assert {key: first[value] for key, value in answer.items()} == {
         key: first[value] for key, value in wanted.items()

@@ -11,11 +11,11 @@ import coevo
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.storage import leases
-from coevo.storage.objects import Objects
-from coevo.storage.place import Place
+from coevo.storage.objects import BucketPlace
 from coevo.storage.place import Root
+from coevo.storage.place import StoragePlace
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from coevo.storage.store import Store
 from packagers import publishing
 from packagers.release import ReleaseReport
@@ -35,9 +35,9 @@ def target(bucket: Url) -> Url:
     return Url(f'{bucket}/2024-01')
 
 
-def content(place: Place) -> dict[str, bytes]:
-    names = [entry.name for entry in place.entries('')]
-    found = zip(names, place.read_all(names), strict=True)
+def content(place: StoragePlace) -> dict[str, bytes]:
+    names = [entry.name for entry in place.list_files('')]
+    found = zip(names, place.load_files(names), strict=True)
     return {name: one.data for name, one in found if one is not None}
 
 
@@ -46,77 +46,81 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_it_has_the_bytes_that_a_folder_has(store: Store, target: Url, tmp_path: Path) -> None:
+def test_snapshot_in_a_bucket_has_the_bytes_of_one_in_a_folder(
+    store: Store, target: Url, tmp_path: Path
+) -> None:
     assert snapshots.write(store, target).written
     snapshots.write(store, tmp_path / 'folder')
-    assert content(place_of(target)) == files(tmp_path / 'folder')
+    assert content(open_place(target)) == files(tmp_path / 'folder')
     sql = 'SELECT count(*) FROM methods'
     assert coevo.open(target).execute(sql).fetchone() == (
         coevo.open(tmp_path / 'folder').execute(sql).fetchone()
     )
 
 
-def test_again_it_is_there_and_another_one_is_refused(store: Store, target: Url) -> None:
+def test_repeated_release_writes_nothing_and_another_snapshot_is_refused(
+    store: Store, target: Url
+) -> None:
     snapshots.write(store, target)
-    before = content(place_of(target))
+    before = content(open_place(target))
     again = snapshots.write(store, target)
     assert not again.written
     assert 'already there' in again.sentence
     segments.fill(store, 3)
     with pytest.raises(Fatal, match=f'{target} holds another snapshot'):
         snapshots.write(store, target)
-    assert content(place_of(target)) == before
+    assert content(open_place(target)) == before
 
 
-def test_what_is_no_snapshot_is_left_alone(store: Store, target: Url) -> None:
-    place_of(target).write('photo.png', b'')
+def test_bucket_folder_that_is_no_snapshot_is_left_alone(store: Store, target: Url) -> None:
+    open_place(target).write_file('photo.png', b'')
     with pytest.raises(Fatal, match='is no snapshot'):
         snapshots.write(store, target)
-    place_of(target).remove(['photo.png'])
-    place_of(target).write('data/photo.png', b'')
+    open_place(target).remove_files(['photo.png'])
+    open_place(target).write_file('data/photo.png', b'')
     with pytest.raises(Fatal, match='is no snapshot'):
         snapshots.write(store, target)
-    assert set(content(place_of(target))) <= {'data/photo.png', 'release.lock'}
+    assert set(content(open_place(target))) <= {'data/photo.png', 'release.lock'}
 
 
 class Killed(BaseException):
     """No handler of ours heeds it."""
 
 
-class Dying(Objects):
+class Dying(BucketPlace):
     """The real place, of a process that dies after so many files, its lease with it."""
 
     def __init__(self, url: Url, after: int) -> None:
         super().__init__(url)
         self.after = after
 
-    def exchange(self, name: str, data: bytes, version: str | None) -> str | None:
+    def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
         self.after -= not name.startswith('release.lock')
         if self.after < 0:
             main = threading.current_thread() is threading.main_thread()
             raise Killed if main else Transient('its threads are dead, too')
-        return super().exchange(name, data, version)
+        return super().write_if_unchanged(name, data, version)
 
 
 @pytest.mark.parametrize(
     'after', [5, *(pytest.param(after, marks=pytest.mark.slow) for after in (0, 14))]
 )
-def test_a_kill_leaves_nothing_that_a_reader_takes_for_a_snapshot(
+def test_killed_release_leaves_nothing_that_readers_take_for_a_snapshot(
     store: Store, target: Url, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     """The next writer, of other bytes, takes over when the lease is over."""
     monkeypatch.setattr(leases, 'SECONDS', 4.0)
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, 'place_of', lambda root: Dying(root, after))
+        patch.setattr(publishing, 'open_place', lambda root: Dying(root, after))
         with pytest.raises(Killed):
             snapshots.write(store, target)
-    assert 'manifest.json' not in content(place_of(target))
+    assert 'manifest.json' not in content(open_place(target))
     segments.fill(store, 3)
     assert snapshots.write(store, target).written
     assert coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone() == (3,)
 
 
-def test_of_two_writers_one_wins_and_the_other_says_so(
+def test_one_of_two_concurrent_releases_wins_and_the_other_reports_it(
     store: Store, target: Url, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, 'SECONDS', 8.0)
@@ -139,12 +143,12 @@ def test_of_two_writers_one_wins_and_the_other_says_so(
     (loser,) = (one for one in found if isinstance(one, Fatal))
     assert winner.written
     assert 'another' in str(loser)
-    assert not [name for name in content(place_of(target)) if 'lock' in name]
+    assert not [name for name in content(open_place(target)) if 'lock' in name]
     count = coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone()
     assert count == (winner.rows['pairs'],)
 
 
-def test_an_earlier_snapshot_may_lie_there_too(store: Store, target: Url, tmp_path: Path) -> None:
+def test_previous_snapshot_may_be_in_a_bucket(store: Store, target: Url, tmp_path: Path) -> None:
     snapshots.write(store, target, month='2024-01')
     other = Store(tmp_path / 'other')
     segments.fill(other, 1)
@@ -154,13 +158,13 @@ def test_an_earlier_snapshot_may_lie_there_too(store: Store, target: Url, tmp_pa
 
 
 @pytest.mark.parametrize('kind', ['folder', 'bucket'])
-def test_snapshots_of_a_place_are_known_by_name(
+def test_complete_snapshots_of_a_folder_or_bucket_are_listed_by_name(
     store: Store, tmp_path: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:
     place: Root = tmp_path if kind == 'folder' else request.getfixturevalue('bucket')
-    assert publishing.names(publishing.below(place, 'nothing')) == ()
+    assert publishing.list_snapshots(publishing.locate_snapshot(place, 'nothing')) == ()
     for name in ('2024-02', '2024-01'):
-        snapshots.write(store, publishing.below(place, name))
-    place_of(publishing.below(place, 'unfinished')).write('README.md', b'')
-    place_of(place).write('photo.png', b'')
-    assert publishing.names(place) == ('2024-01', '2024-02')
+        snapshots.write(store, publishing.locate_snapshot(place, name))
+    open_place(publishing.locate_snapshot(place, 'unfinished')).write_file('README.md', b'')
+    open_place(place).write_file('photo.png', b'')
+    assert publishing.list_snapshots(place) == ('2024-01', '2024-02')

@@ -36,13 +36,13 @@ def test_pandas_polars_and_duckdb_read_the_same_rows(snapshot: Path, table: str)
     assert sum(len(pandas.read_parquet(file)) for file in folder.iterdir()) == rows
 
 
-def test_the_card_says_what_hugging_faces_library_cannot_load(snapshot: Path) -> None:
+def test_card_lists_the_tables_that_hugging_face_cannot_load(snapshot: Path) -> None:
     card = (snapshot / 'README.md').read_text()
     assert 'is no configuration: `standing`, `withdrawn`.' in card
     assert 'A track without tasks is one (`test_repair`)' in card
 
 
-def test_plain_duckdb_asks_as_the_readme_says(snapshot: Path) -> None:
+def test_plain_duckdb_query_of_the_readme_works(snapshot: Path) -> None:
     sql = f"""SELECT track, count(*) FROM '{snapshot}/data/tasks/*.parquet'
         WHERE contamination_date >= TIMESTAMPTZ '2024-01-04 00:00:00Z' GROUP BY ALL ORDER BY ALL"""
     assert duckdb.sql(sql).fetchall() == [('generation', 1), ('update', 1)]
@@ -68,7 +68,9 @@ print(json.dumps(rows))
 
 
 @pytest.mark.slow
-def test_datasets_loads_every_table_and_track_offline(snapshot: Path, tmp_path: Path) -> None:
+def test_hugging_face_datasets_loads_every_table_and_track_offline(
+    snapshot: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / 'dataset'
     shutil.copytree(snapshot, copy)
     environment = {

@@ -21,18 +21,18 @@ from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import EXPLANATIONS
 from coevo.model.schema import TABLES
-from coevo.model.schema import arrow_schema
-from coevo.model.words import Change
+from coevo.model.schema import build_arrow_schema
+from coevo.model.words import MethodChange
 from coevo.model.words import Stage
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from packagers.built import Built
-from packagers.funnel import funnel
+from packagers.built import BuiltTasks
+from packagers.funnel import compute_funnel
 from packagers.parquet import write_table
 from packagers.release import ReleaseReport
 from packagers.rows import Rows
-from packagers.rows import gather
+from packagers.rows import gather_rows
 from tests import segments
 from tests import snapshots
 from tests.segments import PARTITION
@@ -65,22 +65,24 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    return snapshot.manifest(folder)
+    return snapshot.load_manifest(folder)
 
 
 # -- the same segments, the same bytes -------------------------------------------------------------
 
 
-def test_the_order_of_mining_leaves_no_trace(tmp_path: Path) -> None:
+def test_mining_order_does_not_change_the_snapshot(tmp_path: Path) -> None:
     for name, order in (('a', (1, 2, 3)), ('b', (3, 1, 2))):
         snapshots.make(tmp_path / name, *order)
     assert content(tmp_path / 'a' / 'snapshot') == content(tmp_path / 'b' / 'snapshot')
 
 
-def test_a_run_that_was_cut_short_and_taken_up_again_leaves_no_trace(tmp_path: Path) -> None:
+def test_interrupted_and_resumed_run_does_not_change_the_snapshot(tmp_path: Path) -> None:
     halved = Store(tmp_path / 'halved')
     halved.write_walk(PARTITION, segments.walk(1, 2))
-    halved.write(PARTITION, segment(2, key='key-2'))  # killed here: neither complete nor compacted
+    halved.write_segment(
+        PARTITION, segment(2, key='key-2')
+    )  # killed here: neither complete nor compacted
     segments.fill(halved, 1, 2)
     snapshots.write(halved, tmp_path / 'a')
     whole = Store(tmp_path / 'whole')
@@ -89,18 +91,18 @@ def test_a_run_that_was_cut_short_and_taken_up_again_leaves_no_trace(tmp_path: P
     assert content(tmp_path / 'a') == content(tmp_path / 'b')
 
 
-def test_seconds_change_nothing_but_the_timings(tmp_path: Path) -> None:
+def test_measured_seconds_change_only_the_timings_table(tmp_path: Path) -> None:
     for name, seconds in (('a', 1.5), ('b', 2.5)):
         store = Store(tmp_path / name / 'store')
         store.write_walk(PARTITION, segments.walk(1))
-        store.write(PARTITION, segment(1, cpu_seconds=seconds))
+        store.write_segment(PARTITION, segment(1, cpu_seconds=seconds))
         snapshots.write(store, tmp_path / name / 'snapshot')
     assert content(tmp_path / 'a' / 'snapshot') == content(tmp_path / 'b' / 'snapshot')
     timed = [rows(tmp_path / name / 'snapshot', 'timings')[0]['cpu_seconds'] for name in 'ab']
     assert timed == [1.5, 2.5]
 
 
-def test_nothing_of_the_machine_is_in_a_snapshot(store: Store, tmp_path: Path) -> None:
+def test_snapshot_contains_no_path_or_name_of_the_machine(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     for name, data in content(tmp_path / 'snapshot').items():
         assert str(tmp_path).encode() not in data, name
@@ -111,7 +113,7 @@ def test_nothing_of_the_machine_is_in_a_snapshot(store: Store, tmp_path: Path) -
 # -- where it is written ---------------------------------------------------------------------------
 
 
-def test_releasing_again_finds_the_same_there(store: Store, tmp_path: Path) -> None:
+def test_repeated_release_leaves_the_same_snapshot_untouched(store: Store, tmp_path: Path) -> None:
     target = tmp_path / 'deep' / 'snapshot'
     first = snapshots.write(store, target)
     before = {path: path.stat().st_mtime_ns for path in target.rglob('*')}
@@ -132,7 +134,7 @@ def test_another_snapshot_is_never_overwritten(store: Store, tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ['snapshot', 'store']
 
 
-def test_a_folder_of_others_is_left_alone(store: Store, tmp_path: Path) -> None:
+def test_foreign_folder_or_file_is_left_alone(store: Store, tmp_path: Path) -> None:
     photo = tmp_path / 'photos' / 'photo.png'
     photo.parent.mkdir()
     photo.touch()
@@ -142,7 +144,7 @@ def test_a_folder_of_others_is_left_alone(store: Store, tmp_path: Path) -> None:
     assert photo.exists()
 
 
-def test_an_empty_folder_will_do(store: Store, tmp_path: Path) -> None:
+def test_release_into_an_empty_folder_is_allowed(store: Store, tmp_path: Path) -> None:
     (tmp_path / 'empty').mkdir()
     assert snapshots.write(store, tmp_path / 'empty').written
 
@@ -153,10 +155,10 @@ def test_an_empty_store_is_not_released(tmp_path: Path) -> None:
     assert not (tmp_path / 'snapshot').exists()
 
 
-def test_what_was_mined_without_a_sandbox_is_not_released(store: Store, tmp_path: Path) -> None:
+def test_pairs_mined_without_a_sandbox_are_not_released(store: Store, tmp_path: Path) -> None:
     unsafe = segments.pair(3, sandbox='none')
     store.write_walk(PARTITION, segments.walk(3))
-    store.write(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=unsafe))
+    store.write_segment(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=unsafe))
     with pytest.raises(Fatal, match='--sandbox none'):
         snapshots.write(store, tmp_path / 'snapshot')
     assert not (tmp_path / 'snapshot').exists()
@@ -165,11 +167,11 @@ def test_what_was_mined_without_a_sandbox_is_not_released(store: Store, tmp_path
 # -- the tables ------------------------------------------------------------------------------------
 
 
-def test_every_table_is_there_with_its_columns(store: Store, tmp_path: Path) -> None:
+def test_snapshot_has_every_table_with_its_columns(store: Store, tmp_path: Path) -> None:
     report = snapshots.write(store, tmp_path / 'snapshot')
     for name, record in TABLES.items():
         files = sorted((tmp_path / 'snapshot' / 'data' / name).iterdir())
-        assert all(pq.read_schema(file).equals(arrow_schema(record)) for file in files), name
+        assert all(pq.read_schema(file).equals(build_arrow_schema(record)) for file in files), name
         assert sum(pq.read_metadata(file).num_rows for file in files) == report.rows[name]
     assert report.rows['pairs'] == 2
     assert report.rows['methods'] == 6
@@ -184,10 +186,10 @@ def test_columns_are_compressed_and_have_statistics(store: Store, tmp_path: Path
     assert column.statistics.min is not None
 
 
-def test_row_groups_tell_tracks_dates_and_repositories_apart(tmp_path: Path) -> None:
+def test_rows_are_grouped_by_track_date_and_repository(tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, *range(1, 6))
-    rows = gather(store)
+    rows = gather_rows(store)
     found = [
         dataclasses.replace(row, repo=repo, contamination_date=segments.day(day))
         for row in rows.methods
@@ -207,7 +209,7 @@ def test_row_groups_tell_tracks_dates_and_repositories_apart(tmp_path: Path) -> 
     )
 
 
-def test_methods_know_their_dates_and_tasks(store: Store, tmp_path: Path) -> None:
+def test_method_rows_have_their_dates_and_task_ids(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     found = {row['method_id']: row for row in rows(tmp_path / 'snapshot', 'methods')}
     updated = found[method_id(2, 'growsWithZones')]
@@ -218,18 +220,20 @@ def test_methods_know_their_dates_and_tasks(store: Store, tmp_path: Path) -> Non
     assert found[method_id(2, 'isNeverNegative')]['task_id'] is None
 
 
-def test_the_same_edit_in_two_pairs_points_to_the_first(store: Store, tmp_path: Path) -> None:
+def test_same_edit_in_a_later_pair_is_a_duplicate_of_the_first(
+    store: Store, tmp_path: Path
+) -> None:
     """Branches and cherry-picks bring an edit into several pairs; counting must not."""
-    original = segments.method(1, 'growsWithZones', Change.CHANGED, UPDATE)
+    original = segments.method(1, 'growsWithZones', MethodChange.CHANGED, UPDATE)
     copy = dataclasses.replace(
-        segments.method(3, 'growsWithZones', Change.CHANGED, UPDATE),
+        segments.method(3, 'growsWithZones', MethodChange.CHANGED, UPDATE),
         old_source=original.old_source,
         new_source=original.new_source,
     )
     store.write_walk(PARTITION, segments.walk(3))
     mined = segment(3, key='key-3')
     copied = dataclasses.replace(mined, methods=(copy, *mined.methods[1:]))
-    store.write(PARTITION, copied)
+    store.write_segment(PARTITION, copied)
     snapshots.write(store, tmp_path / 'snapshot')
     pointing = {
         row['method_id']: row['duplicate_of']
@@ -239,7 +243,7 @@ def test_the_same_edit_in_two_pairs_points_to_the_first(store: Store, tmp_path: 
     assert pointing == {copy.method_id: original.method_id}
 
 
-def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -> None:
+def test_drops_of_the_task_stage_join_the_other_drops(store: Store, tmp_path: Path) -> None:
     late = Drop(
         repo=segments.REPO,
         walk=PARTITION.walk,
@@ -251,9 +255,9 @@ def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -
         detail='why',
     )
 
-    def build(_: Rows) -> Built:
+    def build(_: Rows) -> BuiltTasks:
         other = dataclasses.replace(late, pair_id=pair_id(2), key='1' * 16)
-        return Built(tasks=(), ids={}, drops=(late, other))
+        return BuiltTasks(tasks=(), ids={}, drops=(late, other))
 
     snapshots.write(store, tmp_path / 'snapshot', build=build)
     reasons = [row['reason'] for row in rows(tmp_path / 'snapshot', 'drops')]
@@ -268,7 +272,7 @@ def test_drops_of_the_last_stage_join_the_others(store: Store, tmp_path: Path) -
 # -- dates of the snapshot -------------------------------------------------------------------------
 
 
-def test_a_cutoff_that_was_not_given_is_the_newest_commit(store: Store, tmp_path: Path) -> None:
+def test_missing_cutoff_defaults_to_the_newest_commit(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     found = manifest(tmp_path / 'snapshot')
     assert found['month'] == '2024-01'
@@ -276,19 +280,19 @@ def test_a_cutoff_that_was_not_given_is_the_newest_commit(store: Store, tmp_path
     assert rows(tmp_path / 'snapshot', 'repositories')[0]['cutoff'] == segments.day(2)
 
 
-def test_a_cutoff_of_another_time_zone_is_told_in_utc(store: Store, tmp_path: Path) -> None:
+def test_cutoff_of_another_time_zone_is_written_in_utc(store: Store, tmp_path: Path) -> None:
     east = datetime(2024, 1, 3, 13, tzinfo=timezone(timedelta(hours=1)))
-    walk = store.walk(PARTITION)
+    walk = store.load_walk(PARTITION)
     told = dataclasses.replace(walk.repository, cutoff=east)
     store.write_walk(PARTITION, dataclasses.replace(walk, repository=told))
     snapshots.write(store, tmp_path / 'snapshot')
     (shown,) = manifest(tmp_path / 'snapshot')['walks']
     assert shown['cutoff'] == '2024-01-03T12:00:00+00:00'
-    assert verify(tmp_path / 'snapshot') == []
+    assert verify_snapshot(tmp_path / 'snapshot') == []
 
 
 @pytest.mark.parametrize('month', ['2024', '2024-13', '2024-1', 'January'])
-def test_a_month_is_written_in_one_way(store: Store, tmp_path: Path, month: str) -> None:
+def test_month_in_another_format_is_refused(store: Store, tmp_path: Path, month: str) -> None:
     with pytest.raises(Fatal, match='is no month'):
         snapshots.write(store, tmp_path / 'snapshot', month=month)
 
@@ -296,7 +300,7 @@ def test_a_month_is_written_in_one_way(store: Store, tmp_path: Path, month: str)
 # -- what is withdrawn -----------------------------------------------------------------------------
 
 
-def test_a_task_that_is_gone_is_withdrawn(tmp_path: Path) -> None:
+def test_task_missing_from_the_next_snapshot_is_withdrawn(tmp_path: Path) -> None:
     before = snapshots.make(tmp_path / 'before', 1, 2)
     store = Store(tmp_path / 'store')
     segments.fill(store, 1)
@@ -307,7 +311,7 @@ def test_a_task_that_is_gone_is_withdrawn(tmp_path: Path) -> None:
     assert {(row['table'], row['month']) for row in withdrawn} == {('tasks', '2024-02')}
 
 
-def test_what_was_withdrawn_stays_so_until_it_is_back(tmp_path: Path) -> None:
+def test_withdrawn_task_stays_withdrawn_until_it_is_reissued(tmp_path: Path) -> None:
     first = snapshots.make(tmp_path / 'first', 1, 2)
     half, whole = Store(tmp_path / 'half'), Store(tmp_path / 'whole')
     segments.fill(half, 1)
@@ -321,7 +325,7 @@ def test_what_was_withdrawn_stays_so_until_it_is_back(tmp_path: Path) -> None:
     assert {row['released'] for row in rows(tmp_path / 'fourth', 'tasks')} == {'2024-01', '2024-02'}
 
 
-def test_a_task_keeps_the_month_that_had_it_first(tmp_path: Path) -> None:
+def test_task_keeps_the_month_of_its_first_release(tmp_path: Path) -> None:
     first = snapshots.make(tmp_path / 'first', 1)
     store = Store(tmp_path / 'store')
     segments.fill(store, 1, 2)
@@ -331,7 +335,7 @@ def test_a_task_keeps_the_month_that_had_it_first(tmp_path: Path) -> None:
     assert '2 tasks are new, 0 withdrawn, 0 issued anew' in report.sentence
 
 
-def test_a_task_that_was_public_earlier_than_was_said_is_issued_anew(tmp_path: Path) -> None:
+def test_task_with_an_earlier_contamination_date_than_before_is_reissued(tmp_path: Path) -> None:
     def earlier(found: Rows) -> Sequence[MethodRow]:
         day = timedelta(days=1)
         return [
@@ -349,20 +353,20 @@ def test_a_task_that_was_public_earlier_than_was_said_is_issued_anew(tmp_path: P
     again = rows(tmp_path / 'second', 'withdrawn')
     assert {tasks[row['id']] for row in again} == {pair_id(2)}
     assert {row['reason'] for row in again} == {'dated_earlier: 2024-01-02, not 2024-01-03'}
-    assert verify(tmp_path / 'second') == []
+    assert verify_snapshot(tmp_path / 'second') == []
     snapshots.write(
         store, tmp_path / 'third', previous=tmp_path / 'second', month='2024-03', date=earlier
     )
     assert rows(tmp_path / 'third', 'withdrawn') == again
 
 
-def test_a_previous_of_the_same_month_is_refused(store: Store, tmp_path: Path) -> None:
+def test_previous_snapshot_of_the_same_month_is_refused(store: Store, tmp_path: Path) -> None:
     first = snapshots.make(tmp_path / 'first', 1)
     with pytest.raises(Fatal, match='no earlier month'):
         snapshots.write(store, tmp_path / 'second', previous=first)
 
 
-def test_a_previous_that_is_no_snapshot_is_refused(store: Store, tmp_path: Path) -> None:
+def test_previous_folder_that_is_no_snapshot_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is no snapshot'):
         snapshots.write(store, tmp_path / 'snapshot', previous=tmp_path / 'nowhere')
 
@@ -370,7 +374,7 @@ def test_a_previous_that_is_no_snapshot_is_refused(store: Store, tmp_path: Path)
 # -- manifest, card, Croissant ---------------------------------------------------------------------
 
 
-def test_the_manifest_vouches_for_every_other_file(store: Store, tmp_path: Path) -> None:
+def test_manifest_has_the_checksum_of_every_other_file(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     files = content(tmp_path / 'snapshot')
     text = files.pop('manifest.json')
@@ -384,18 +388,18 @@ def test_the_manifest_vouches_for_every_other_file(store: Store, tmp_path: Path)
     assert found['tools']['engine'] == [segments.repository().engine_version]
 
 
-def test_tools_are_those_of_the_mining(store: Store, tmp_path: Path) -> None:
+def test_manifest_lists_the_tools_that_the_mining_used(store: Store, tmp_path: Path) -> None:
     """Not those of the machine that releases; a store may hold what several versions made."""
     store.write_walk(PARTITION, segments.walk(3))
     newer = segments.pair(3, candidates=5, tools=('jacoco 0.9', 'refactoring-miner 3.0'))
-    store.write(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=newer))
+    store.write_segment(PARTITION, dataclasses.replace(segment(3, key='key-3'), pair=newer))
     snapshots.write(store, tmp_path / 'snapshot')
     tools = manifest(tmp_path / 'snapshot')['tools']
     assert (tools['jacoco'], tools['refactoring-miner']) == (['0.8', '0.9'], ['3.0'])
     assert 'universalmutator' not in tools
 
 
-def test_pairs_that_are_not_mined_are_said(store: Store, tmp_path: Path) -> None:
+def test_unmined_pairs_are_reported(store: Store, tmp_path: Path) -> None:
     store.write_walk(PARTITION, segments.walk(3))
     report = snapshots.write(store, tmp_path / 'snapshot')
     assert 'missing in it: 1 pair of example/ferry (parents)' in report.sentence
@@ -407,7 +411,7 @@ def card(tmp_path: Path) -> str:
     return (tmp_path / 'snapshot' / 'README.md').read_text()
 
 
-def test_the_card_explains_every_reason_and_names_every_table(store: Store, tmp_path: Path) -> None:
+def test_card_explains_every_reason_and_lists_every_table(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     for reason, meaning in EXPLANATIONS.items():
         assert f'`{reason}`' in card(tmp_path)
@@ -419,12 +423,14 @@ def test_the_card_explains_every_reason_and_names_every_table(store: Store, tmp_
         assert f'| `{name}` |' in card(tmp_path)
 
 
-def test_the_funnel_loses_nothing(store: Store, tmp_path: Path) -> None:
+def test_every_stage_of_the_funnel_accounts_for_all_that_entered_it(
+    store: Store, tmp_path: Path
+) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
-    steps = {step.stage: step for step in funnel(gather(store))}
+    steps = {step.stage: step for step in compute_funnel(gather_rows(store))}
     for step in steps.values():
-        assert step.entered == step.kept + sum(count for _, count in step.dropped)
-    counted = [(steps[stage].entered, steps[stage].kept) for stage in list(Stage)[:6]]
+        assert step.entered == step.kept_count + sum(count for _, count in step.dropped)
+    counted = [(steps[stage].entered, steps[stage].kept_count) for stage in list(Stage)[:6]]
     assert counted == [(3, 2), (2, 2), (10, 8), (8, 6), (6, 6), (4, 4)]
     assert '| sieve | method | 10 | 8 | 2 |' in card(tmp_path)
 
@@ -440,19 +446,19 @@ def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path
     ids = {file['@id'] for file in found['distribution']}
     for record in found['recordSet']:
         table = 'tasks' if record['name'].startswith('test_') else record['name']
-        columns = arrow_schema(TABLES[table]).names
+        columns = build_arrow_schema(TABLES[table]).names
         for field in record['field']:
             assert field['source']['fileObject']['@id'] in ids
             assert field['source']['extract']['column'] in columns
 
 
-def test_a_copy_of_a_snapshot_is_as_good(store: Store, tmp_path: Path) -> None:
+def test_release_onto_a_copy_of_the_snapshot_writes_nothing(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     shutil.copytree(tmp_path / 'snapshot', tmp_path / 'copy')
     assert not snapshots.write(store, tmp_path / 'copy').written
 
 
-def test_of_many_repositories_without_a_url_some_are_named() -> None:
+def test_report_names_only_some_of_many_repositories_without_a_url() -> None:
     report = ReleaseReport(
         snapshot=Path('there'),
         written=True,

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.errors import Unsound
+from coevo.model.errors import UnsoundSnapshot
 from coevo.model.method_rows import MethodRow
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from coevo.storage.store import Store
 from packagers.rows import Rows
 from tests import segments
@@ -44,17 +44,17 @@ def mining(store: Path) -> Iterator[None]:
 
 
 @pytest.mark.slow
-def test_a_release_while_another_process_mines_is_good(tmp_path: Path) -> None:
+def test_snapshot_released_while_another_process_mines_passes_verification(tmp_path: Path) -> None:
     """What it mines while the store is read is in it or counted as unmined, run after run."""
     store = tmp_path / 'store'
     with mining(store):
         for number in range(RELEASES):
             target = tmp_path / f'snapshot-{number}'
             assert snapshots.write(Store(store), target).written
-            assert verify(target) == []
+            assert verify_snapshot(target) == []
 
 
-def test_pairs_that_are_mined_while_a_store_is_read_are_not_in_it(tmp_path: Path) -> None:
+def test_pairs_mined_during_a_release_are_not_in_the_snapshot(tmp_path: Path) -> None:
     """The same, at each moment at which the store could be asked again."""
     store = Store(tmp_path / 'store')
     segments.fill(store, 1, 2)
@@ -72,7 +72,7 @@ def test_pairs_that_are_mined_while_a_store_is_read_are_not_in_it(tmp_path: Path
 
     report = snapshots.write(store, tmp_path / 'snapshot', date=date, families=families)
     assert (report.rows['pairs'], report.unmined) == (2, ())
-    assert verify(tmp_path / 'snapshot') == []
+    assert verify_snapshot(tmp_path / 'snapshot') == []
 
 
 def wrong(rows: Rows) -> Sequence[MethodRow]:
@@ -83,17 +83,19 @@ def wrong(rows: Rows) -> Sequence[MethodRow]:
     ]
 
 
-def test_what_does_not_verify_gets_no_name(tmp_path: Path) -> None:
+def test_snapshot_that_fails_verification_is_not_left_in_a_folder(tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, 1, 2)
-    with pytest.raises(Unsound, match='date_after_commit'):
+    with pytest.raises(UnsoundSnapshot, match='date_after_commit'):
         snapshots.write(store, tmp_path / 'snapshot', date=wrong)
     assert [path.name for path in tmp_path.iterdir()] == ['store']
 
 
-def test_nor_in_a_bucket(tmp_path: Path, bucket: Url) -> None:
+def test_snapshot_that_fails_verification_is_not_left_in_a_bucket(
+    tmp_path: Path, bucket: Url
+) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, 1, 2)
-    with pytest.raises(Unsound, match='date_after_commit'):
+    with pytest.raises(UnsoundSnapshot, match='date_after_commit'):
         snapshots.write(store, Url(f'{bucket}/2024-01'), date=wrong)
-    assert not place_of(bucket).tops()
+    assert not open_place(bucket).list_top_names()

@@ -10,17 +10,17 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.engine.evidence import upper_95
+from coevo.engine.evidence import compute_upper_95
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import Cell
 from coevo.model.words import Outcome
 from coevo.snapshots import snapshot
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import reverifications
 from coevo.storage.place import Root
-from coevo.storage.reverifications import Reverified
-from coevo.storage.reverifications import RunAgain
+from coevo.storage.reverifications import ReverificationRecord
+from coevo.storage.reverifications import ReverifiedLabel
 from coevo.storage.store import Store
 from tests import segments
 from tests import snapshots
@@ -36,42 +36,42 @@ def store(tmp_path: Path) -> Store:
     return found
 
 
-def record(*rows: MethodRow, lost: str | None = None, key: str = 'key-2') -> Reverified:
+def record(*rows: MethodRow, lost: str | None = None, key: str = 'key-2') -> ReverificationRecord:
     """These methods run again, with the runs that they had."""
-    return Reverified(
+    return ReverificationRecord(
         pair_id=segments.pair_id(2),
         key=key,
         engine_version=2,
         runtime='17',
         sandbox='bubblewrap',
         methods=tuple(
-            RunAgain(method_id=row.method_id, lost=lost, runs=tuple(segments.cell_rows(row)))
+            ReverifiedLabel(method_id=row.method_id, lost=lost, runs=tuple(segments.cell_rows(row)))
             for row in rows
         ),
     )
 
 
-def keep(store: Store, found: Reverified) -> Reverified:
-    return reverifications.keep(store.place, PARTITION, found)
+def keep(store: Store, found: ReverificationRecord) -> ReverificationRecord:
+    return reverifications.add_reverification(store.storage, PARTITION, found)
 
 
 def released(store: Store, month: str, previous: Path | None = None) -> Path:
     assert isinstance(store.root, Path)
     target = store.root.with_name(month)
     snapshots.write(store, target, month=month, previous=previous)
-    assert verify(target) == []
+    assert verify_snapshot(target) == []
     return target
 
 
 def table(path: Path, name: str) -> list[Mapping[str, Any]]:
-    return [r for f in snapshot.data_files(path, name) for r in pq.read_table(f).to_pylist()]
+    return [r for f in snapshot.list_data_files(path, name) for r in pq.read_table(f).to_pylist()]
 
 
 def methods(path: Path) -> dict[str, Mapping[str, Any]]:
     return {row['method_id']: row for row in table(path, 'methods')}
 
 
-def test_runs_are_counted_where_they_were_made(store: Store) -> None:
+def test_reverification_runs_are_added_only_to_the_cells_that_were_run(store: Store) -> None:
     """A compiler's verdict is asked again, too; it is no process that could be flaky."""
     for _ in range(2):
         keep(store, record(UPDATE, GENERATION))
@@ -83,13 +83,13 @@ def test_runs_are_counted_where_they_were_made(store: Store) -> None:
     )
     assert (update['told_cold_runs'], update['told_cold_passes']) == (9, 9)
     assert (generation['tnew_cold'], generation['tnew_cold_runs']) == ('compile_error', 3)
-    assert update['flake_upper_95'] == generation['flake_upper_95'] == upper_95(9)
+    assert update['flake_upper_95'] == generation['flake_upper_95'] == compute_upper_95(9)
     untouched = found[REFINEMENT.method_id]
     assert untouched['told_cold_runs'] == 3
     assert untouched['flake_upper_95'] == REFINEMENT.flake_upper_95
 
 
-def test_runs_that_disagree_are_found_by_verification(store: Store) -> None:
+def test_verification_reports_disagreeing_runs_as_flaky(store: Store) -> None:
     """Nothing makes such a record; what does would make a snapshot that is not good."""
     found = record(UPDATE)
     (method,) = found.methods
@@ -100,13 +100,13 @@ def test_runs_that_disagree_are_found_by_verification(store: Store) -> None:
     keep(store, dataclasses.replace(found, methods=(dataclasses.replace(method, runs=runs),)))
     assert isinstance(store.root, Path)
     snapshots.write_unverified(store, store.root.with_name('bad'), '2024-02')
-    assert {finding.rule for finding in verify(store.root.with_name('bad'))} == {'flaky'}
+    assert {finding.rule for finding in verify_snapshot(store.root.with_name('bad'))} == {'flaky'}
 
 
 @pytest.mark.parametrize(
     'key', ['key-2', pytest.param('of-another-profile', marks=pytest.mark.slow)]
 )
-def test_a_lost_label_is_withdrawn_however_it_is_mined(store: Store, key: str) -> None:
+def test_lost_label_is_withdrawn_whatever_profile_it_is_mined_with(store: Store, key: str) -> None:
     first = released(store, '2024-02')
     keep(store, record(UPDATE, REFINEMENT, lost='told_cnew is pass, was fail', key=key))
     second = released(store, '2024-03', first)
@@ -124,7 +124,7 @@ def test_a_lost_label_is_withdrawn_however_it_is_mined(store: Store, key: str) -
         assert {row['method_id'] for row in table(second, name)} <= {GENERATION.method_id}
 
 
-def test_the_card_tells_how_many_labels_hold(store: Store) -> None:
+def test_card_states_how_many_labels_were_reproduced(store: Store) -> None:
     assert '## Run again' not in (released(store, '2024-02') / 'README.md').read_text()
     keep(store, record(UPDATE, GENERATION))
     keep(store, record(UPDATE, lost='tnew_cnew: fail'))
@@ -134,10 +134,10 @@ def test_the_card_tells_how_many_labels_hold(store: Store) -> None:
     assert 'at most 97.5% of all labels' in card  # with none of two it would be 77.6%
 
 
-def test_a_damaged_record_is_not_passed_over(store: Store) -> None:
+def test_damaged_reverification_record_is_refused(store: Store) -> None:
     keep(store, record(UPDATE))
-    (entry,) = store.place.entries(reverifications.FOLDER)
-    store.place.write(entry.name, b'{"pair')
+    (entry,) = store.storage.list_files(reverifications.FOLDER)
+    store.storage.write_file(entry.name, b'{"pair')
     with pytest.raises(Fatal, match='is damaged: remove it and reverify again'):
         released(store, '2024-02')
 
@@ -148,8 +148,8 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Root:
     return found if request.param == 'folder' else request.getfixturevalue('bucket')
 
 
-def test_records_are_numbered_and_come_back(root: Root) -> None:
+def test_reverification_records_are_numbered_and_read_back(root: Root) -> None:
     store = Store(root)
     kept = [keep(store, record(row)) for row in (UPDATE, GENERATION, REFINEMENT)]
     assert [one.number for one in kept] == [1, 2, 3]
-    assert list(reverifications.records(store.place, PARTITION)) == kept
+    assert list(reverifications.load_reverifications(store.storage, PARTITION)) == kept

@@ -11,7 +11,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
-from packagers.packing import Packing
+from packagers.packing import RowPacker
 from packagers.row_files import RowFile
 from packagers.row_files import Sorter
 from tests import segments
@@ -37,7 +37,7 @@ def open_files() -> int:
 
 
 @pytest.mark.parametrize('run', [1, SMALL, 1 << 20])
-def test_rows_come_by_their_keys_and_equal_ones_as_they_came(run: int) -> None:
+def test_rows_are_sorted_by_key_and_equal_keys_keep_their_order(run: int) -> None:
     chance = random.Random(1)
     rows = [
         drop(f'a/{chance.randrange(5)}', chance.randrange(40), f'{number}') for number in range(300)
@@ -48,22 +48,22 @@ def test_rows_come_by_their_keys_and_equal_ones_as_they_came(run: int) -> None:
 
 
 @pytest.mark.parametrize('run', [1, SMALL, 1 << 20])
-def test_a_section_is_found_wherever_its_rows_came(run: int) -> None:
+def test_section_contains_its_rows_wherever_they_were_added(run: int) -> None:
     rows = [drop(f'a/{number % 7}', number) for number in range(200)]
     found = sorted_file(rows, run)
     for repo in ('a/0', 'a/3', 'a/6'):
-        assert list(found.of(repo)) == [row for row in rows if row.repo == repo]
-    assert list(found.of('a/')) == list(found.of('b')) == []
+        assert list(found.load_section(repo)) == [row for row in rows if row.repo == repo]
+    assert list(found.load_section('a/')) == list(found.load_section('b')) == []
 
 
-def test_no_rows_are_no_rows() -> None:
+def test_empty_row_file_has_no_rows() -> None:
     found = sorted_file([])
     assert (list(found), len(found)) == ([], 0)
     with pytest.raises(IndexError):
         found[0]
 
 
-def test_a_row_is_itself_again_whatever_its_columns_hold() -> None:
+def test_packed_row_is_restored_whatever_its_columns_contain() -> None:
     segment = segments.segment(1)
     odd = dataclasses.replace(
         segment.methods[0],
@@ -72,19 +72,19 @@ def test_a_row_is_itself_again_whatever_its_columns_hold() -> None:
         contamination_date=None,
     )
     for row in (*segment.methods, odd):
-        again = Packing(MethodRow).unpack(Packing(MethodRow).pack(row))
+        again = RowPacker(MethodRow).unpack(RowPacker(MethodRow).pack(row))
         assert again == row
         assert (again.walk, again.label) == (row.walk, row.label)
         assert type(again.change) is type(row.change)
-    assert Packing(PairRow).unpack(Packing(PairRow).pack(segment.pair)) == segment.pair
+    assert RowPacker(PairRow).unpack(RowPacker(PairRow).pack(segment.pair)) == segment.pair
 
 
-def test_a_member_of_an_enum_where_any_text_does_is_text_again() -> None:
+def test_enum_member_in_a_text_column_is_restored_as_text() -> None:
     row = drop('a/a', 1, Reason.NOT_REPRODUCED)
-    assert Packing(Drop).unpack(Packing(Drop).pack(row)) == row
+    assert RowPacker(Drop).unpack(RowPacker(Drop).pack(row)) == row
 
 
-def test_the_file_has_no_name_and_goes_with_its_rows(tmp_path: Path) -> None:
+def test_row_file_has_no_name_and_is_closed_with_its_rows(tmp_path: Path) -> None:
     before = open_files()
     sorter = Sorter(Drop, tmp_path, SMALL)
     for number in range(100):

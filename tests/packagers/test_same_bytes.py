@@ -14,16 +14,16 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.model.quality import Sibling
-from coevo.model.quality import Undone
+from coevo.model.quality import SiblingState
+from coevo.model.quality import SiblingTargets
 from coevo.model.schema import TABLES
-from coevo.model.schema import table
+from coevo.model.schema import build_table
 from coevo.model.words import Walk
-from coevo.snapshots.row_groups import row_groups
+from coevo.snapshots.row_groups import build_row_groups
 from coevo.storage.store import Store
 from packagers.parquet import write_table
 from packagers.rows import Rows
-from packagers.rows import gather
+from packagers.rows import gather_rows
 from tests import segments
 from tests import snapshots
 
@@ -75,7 +75,7 @@ def released(folder: Path) -> Path:
     return folder / 'later'
 
 
-def test_a_release_has_the_rows_that_it_had_when_it_held_all_of_them(tmp_path: Path) -> None:
+def test_release_has_the_rows_of_the_former_release_in_memory(tmp_path: Path) -> None:
     """As of commit d9817ed, in their order, by columns that have the same names since.
 
     Of drops later: those of the moved pairs have keys of their own now.
@@ -99,7 +99,7 @@ def told(path: Path) -> dict[str, str]:
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     store = Store(tmp_path_factory.mktemp('rows') / 'store')
     fill(store)
-    found = gather(store)
+    found = gather_rows(store)
     chance = random.Random(1)
     methods = [
         dataclasses.replace(
@@ -112,8 +112,8 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
         for row in found.methods
     ]
     siblings = [
-        Sibling(test_file='A.java', test_methods=('A#a',), undone=undone, why=None)
-        for undone in Undone
+        SiblingTargets(test_file='A.java', test_methods=('A#a',), undone=undone, why=None)
+        for undone in SiblingState
     ]
     tasks = [
         dataclasses.replace(
@@ -128,13 +128,13 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
 
 @pytest.mark.parametrize('name', TABLES)
 @pytest.mark.parametrize('size', [1, 7, 5000])
-def test_row_groups_are_those_of_the_whole_table(
+def test_row_groups_equal_those_of_the_whole_table(
     tmp_path: Path, rows: Rows, name: str, size: int
 ) -> None:
     """Dictionaries stand in them by the order of the whole table, nested ones as well."""
-    whole = table(TABLES[name], list(getattr(rows, name)))
-    made = partial(table, TABLES[name])
-    groups = list(row_groups(whole.schema, getattr(rows, name), size, made=made, at_once=3))
+    whole = build_table(TABLES[name], list(getattr(rows, name)))
+    made = partial(build_table, TABLES[name])
+    groups = list(build_row_groups(whole.schema, getattr(rows, name), size, made=made, at_once=3))
     assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
     with pq.ParquetWriter(tmp_path / 'whole', whole.schema) as file:
         if len(whole):

@@ -15,12 +15,12 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.report import make_report
 from coevo.model.words import Track
-from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.site import folder
-from packagers.site.scores import scores_of
+from packagers.site.scores import list_scores
 from tests.evaluation.rows import ADEQUACY
 from tests.evaluation.rows import row
 
@@ -90,7 +90,7 @@ EVALUATIONS = [
 
 @pytest.fixture(scope='module')
 def answers() -> dict[str, Any]:
-    made = [dataclasses.asdict(one) for one in scores_of(EVALUATIONS)]
+    made = [dataclasses.asdict(one) for one in list_scores(EVALUATIONS)]
     rows = {name: [_plain(one[name]) for one in made] for name in made[0]}
     reports = [dataclasses.asdict(make_report(rows)) for rows in EVALUATIONS]
     choices = ['', 'latest', '2025-01', 'all']
@@ -107,7 +107,7 @@ def _plain(value: Any) -> Any:
 
 
 def _clean(rows: list[MethodResult], cutoff: str) -> list[MethodResult]:
-    first = first_clean_moment(cutoff)
+    first = compute_first_clean_moment(cutoff)
     return [row for row in rows if row.contamination_date and row.contamination_date >= first]
 
 
@@ -119,9 +119,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize('choice', LIMITS)
-def test_a_page_counts_what_a_report_of_the_clean_rows_has(
-    answers: dict[str, Any], choice: str
-) -> None:
+def test_page_scores_equal_a_report_of_the_clean_rows(answers: dict[str, Any], choice: str) -> None:
     for rows, cutoff, found in zip(
         EVALUATIONS, LIMITS[choice], answers[choice]['found'], strict=True
     ):
@@ -151,7 +149,7 @@ def test_a_page_counts_what_a_report_of_the_clean_rows_has(
             assert _same(found['figures'][name], estimate), name
 
 
-def _same(found: dict[str, Any], expected: Estimate) -> bool:
+def _same(found: dict[str, Any], expected: MeanEstimate) -> bool:
     """To the last digits, which sums in another order may change."""
     wanted = dataclasses.asdict(expected)
     return found.keys() == wanted.keys() and all(
@@ -160,7 +158,7 @@ def _same(found: dict[str, Any], expected: Estimate) -> bool:
     )
 
 
-def test_without_control_every_row_counts_whatever_is_known_of_its_model(
+def test_every_row_counts_without_contamination_control(
     answers: dict[str, Any],
 ) -> None:
     for rows, found in zip(EVALUATIONS, answers['all']['found'], strict=True):
@@ -168,7 +166,7 @@ def test_without_control_every_row_counts_whatever_is_known_of_its_model(
         assert found['day'] is None
 
 
-def test_ranks_leave_open_what_the_intervals_leave_open(answers: dict[str, Any]) -> None:
+def test_rows_whose_intervals_overlap_share_a_range_of_ranks(answers: dict[str, Any]) -> None:
     """Of four rows of one set the best and the worst are told apart; the two between are not."""
     assert answers['']['ranks'] == [[1, 1], [2, 2]]
     assert answers['all']['ranks'] == [[1, 1], [4, 4], [2, 3], [2, 3]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.reasons import EXPLANATIONS
 from packagers.site import folder
@@ -39,7 +39,7 @@ def contents(site: Path) -> dict[str, str]:
     }
 
 
-def test_the_command_writes_a_page_its_data_and_how_to_serve_it(
+def test_site_command_writes_page_and_data_and_prints_how_to_serve_them(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / 'new' / 'site'
@@ -58,10 +58,10 @@ def test_the_command_writes_a_page_its_data_and_how_to_serve_it(
     assert {'index.html', 'main.js', 'main.css', 'licences.txt'} <= set(contents(out))
 
 
-def test_a_page_loads_nothing_from_elsewhere_and_no_path_from_the_root(
+def test_page_loads_nothing_from_other_hosts_or_absolute_paths(
     snapshot: Path, tmp_path: Path
 ) -> None:
-    out = folder.write([snapshot], tmp_path / 'site', silent)
+    out = folder.write_site([snapshot], tmp_path / 'site', silent)
     for name in ('index.html', 'main.js', 'main.css'):
         text = (out / name).read_text().replace(NAMESPACE, '')
         assert not re.search(r'(https?:)?//[\w-]+\.[\w.-]+', text), name
@@ -72,21 +72,19 @@ def test_a_page_loads_nothing_from_elsewhere_and_no_path_from_the_root(
     assert sum(sizes) < 200_000
 
 
-def test_the_same_snapshots_give_the_same_bytes_in_any_order(
-    snapshot: Path, tmp_path: Path
-) -> None:
+def test_same_snapshots_in_any_order_give_the_same_site(snapshot: Path, tmp_path: Path) -> None:
     older = snapshots.make(tmp_path / 'older', 1, 2)
-    one = folder.write([older, snapshot], tmp_path / 'one', silent)
-    other = folder.write([snapshot, older], tmp_path / 'other', silent)
+    one = folder.write_site([older, snapshot], tmp_path / 'one', silent)
+    other = folder.write_site([snapshot, older], tmp_path / 'other', silent)
     assert contents(one) == contents(other)
     index = json.loads((one / 'site.json').read_bytes())
     assert [month['month'] for month in index['months']] == ['2024-06', '2024-01']
 
 
-def test_the_page_has_a_sentence_for_every_reason_and_no_cutoff_that_nobody_states(
+def test_site_explains_every_reason_and_has_no_unstated_model_cutoff(
     snapshot: Path, tmp_path: Path
 ) -> None:
-    out = folder.write([snapshot], tmp_path / 'site', silent)
+    out = folder.write_site([snapshot], tmp_path / 'site', silent)
     index = json.loads((out / 'site.json').read_bytes())
     assert index['reasons'] == EXPLANATIONS
     models = {name: model for model in index['models'] for name in model['names']}
@@ -94,17 +92,17 @@ def test_the_page_has_a_sentence_for_every_reason_and_no_cutoff_that_nobody_stat
     assert models['devstral-small']['cutoff'] is None
 
 
-def test_a_report_that_does_not_follow_from_its_results_is_refused(
-    snapshot: Path, tmp_path: Path
-) -> None:
+def test_report_that_contradicts_its_results_is_refused(snapshot: Path, tmp_path: Path) -> None:
     scored = sites.score(tmp_path / 'a', snapshot, 'Agent A', 7)
     path = scored / 'report.json'
     path.write_text(path.read_text().replace('"value": 0.7', '"value": 0.9', 1))
     with pytest.raises(Fatal, match='is not that of the results beside it'):
-        folder.write([snapshot], tmp_path / 'site', silent, [scored])
+        folder.write_site([snapshot], tmp_path / 'site', silent, [scored])
 
 
-def test_reports_stand_under_the_snapshot_that_they_score(snapshot: Path, tmp_path: Path) -> None:
+def test_reports_are_listed_under_the_snapshot_that_they_score(
+    snapshot: Path, tmp_path: Path
+) -> None:
     older = snapshots.make(tmp_path / 'older', 1, 2)
     scored = [
         sites.score(tmp_path / 'a', snapshot, 'Agent A', 7),
@@ -118,11 +116,13 @@ def test_reports_stand_under_the_snapshot_that_they_score(snapshot: Path, tmp_pa
     shown = json.loads((out / '2024-06' / 'reports.json').read_bytes())
     assert shown == [json.loads((one / 'report.json').read_bytes()) for one in scored]
     assert json.loads((out / '2024-01' / 'reports.json').read_bytes()) == []
-    again = folder.write([snapshot, older], tmp_path / 'again', silent, scored[::-1])
+    again = folder.write_site([snapshot, older], tmp_path / 'again', silent, scored[::-1])
     assert contents(again) == contents(out)
 
 
-def test_reports_that_score_something_else_are_refused(snapshot: Path, tmp_path: Path) -> None:
+def test_missing_or_outdated_report_or_report_of_another_snapshot_is_refused(
+    snapshot: Path, tmp_path: Path
+) -> None:
     scored = sites.score(tmp_path / 'a', snapshot, 'Agent A', 7)
     other = snapshots.make(tmp_path / 'other', 1)
     for place, words in (
@@ -130,20 +130,18 @@ def test_reports_that_score_something_else_are_refused(snapshot: Path, tmp_path:
         (tmp_path / 'other', 'has no report.json'),
     ):
         with pytest.raises(Fatal, match=words):
-            folder.write([other], tmp_path / 'site', silent, [place])
+            folder.write_site([other], tmp_path / 'site', silent, [place])
     (scored / 'report.json').write_text('{"report_version": 0}')
     with pytest.raises(Fatal, match='is no report of version 3; write it anew with `coevo regrade'):
-        folder.write([snapshot], tmp_path / 'site', silent, [scored])
+        folder.write_site([snapshot], tmp_path / 'site', silent, [scored])
     assert not (tmp_path / 'site').exists()
 
 
-def test_a_site_takes_the_place_of_one_of_ours_and_of_nothing_else(
-    snapshot: Path, tmp_path: Path
-) -> None:
+def test_site_replaces_an_older_site_and_no_foreign_folder(snapshot: Path, tmp_path: Path) -> None:
     out = tmp_path / 'site'
-    folder.write([snapshots.make(tmp_path, 1)], out, silent)
+    folder.write_site([snapshots.make(tmp_path, 1)], out, silent)
     (out / 'left.txt').write_text('of the old site')
-    folder.write([snapshot], out, silent)
+    folder.write_site([snapshot], out, silent)
     assert (out / '2024-06').is_dir()
     assert not (out / '2024-01').exists()
     assert not (out / 'left.txt').exists()
@@ -152,42 +150,44 @@ def test_a_site_takes_the_place_of_one_of_ours_and_of_nothing_else(
     foreign.mkdir()
     (foreign / 'site.json').write_text('{"mine": 1}')
     with pytest.raises(Fatal, match='is there and is no site of coevo'):
-        folder.write([snapshot], foreign, silent)
+        folder.write_site([snapshot], foreign, silent)
     assert contents(foreign).keys() == {'site.json'}
 
 
-def test_bytes_that_the_manifest_does_not_know_make_no_site(tmp_path: Path) -> None:
+def test_snapshot_file_that_differs_from_the_manifest_gives_no_site(tmp_path: Path) -> None:
     snapshot = snapshots.make(tmp_path, 1)
     (file,) = (snapshot / 'data' / 'pairs').iterdir()
     file.write_bytes(file.read_bytes() + b' ')
-    with pytest.raises(Damaged, match='not what the manifest says'):
-        folder.write([snapshot], tmp_path / 'site', silent)
+    with pytest.raises(DamagedSnapshot, match='not what the manifest says'):
+        folder.write_site([snapshot], tmp_path / 'site', silent)
     assert not (tmp_path / 'site').exists()
 
 
-def test_a_file_that_leads_nowhere_makes_no_site(tmp_path: Path) -> None:
+def test_dangling_link_in_a_snapshot_gives_no_site(tmp_path: Path) -> None:
     snapshot = snapshots.make(tmp_path, 1, 2)
     file = next((snapshot / 'data' / 'tasks').iterdir())
     file.unlink()
     file.symlink_to('nowhere')
-    with pytest.raises(Damaged, match='leads nowhere: get the snapshot again'):
-        folder.write([snapshot], tmp_path / 'site', silent)
+    with pytest.raises(DamagedSnapshot, match='leads nowhere: get the snapshot again'):
+        folder.write_site([snapshot], tmp_path / 'site', silent)
     assert not (tmp_path / 'site').exists()
 
 
-def test_two_snapshots_of_a_month_are_refused(snapshot: Path, tmp_path: Path) -> None:
+def test_two_snapshots_of_one_month_are_refused(snapshot: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='two of the snapshots are of 2024-06'):
-        folder.write([snapshot, snapshot], tmp_path / 'site', silent)
+        folder.write_site([snapshot, snapshot], tmp_path / 'site', silent)
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_archive_instead_of_a_snapshot_folder_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive = tmp_path / '2024-06.zip'
     archive.write_bytes(b'PK')
     assert main(['site', str(archive), '--out', str(tmp_path / 'site')]) == 2
     assert 'name its folder' in capsys.readouterr().err
 
 
-def test_what_npm_installs_is_pinned_by_checksum_and_by_no_address() -> None:
+def test_npm_packages_are_pinned_by_checksum_and_not_by_address() -> None:
     lock = Path(folder.__file__).parent / 'web' / 'package-lock.json'
     packages = json.loads(lock.read_bytes())['packages']
     installed = {name: entry for name, entry in packages.items() if name}
@@ -198,7 +198,7 @@ def test_what_npm_installs_is_pinned_by_checksum_and_by_no_address() -> None:
     assert '://' not in lock.read_text()
 
 
-def test_without_node_one_sentence_says_what_is_missing(
+def test_missing_node_is_reported_with_how_to_install_it(
     snapshot: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -241,7 +241,7 @@ console.log(JSON.stringify(limits.map(limit => chosen(rows, { ...none, ...limit 
 """
 
 
-def test_the_pages_filters_choose_what_duckdb_chooses(snapshot: Path) -> None:
+def test_page_filters_select_the_same_methods_as_duckdb(snapshot: Path) -> None:
     """The program of the page itself, on rows that DuckDB read; a browser does the rest (live)."""
     import coevo
 
@@ -254,7 +254,7 @@ def test_the_pages_filters_choose_what_duckdb_chooses(snapshot: Path) -> None:
     rows = table.to_pydict()
     question = {
         'rows': rows,
-        'rules': folder.evidence(),
+        'rules': folder.describe_evidence(),
         'limits': [limits for limits, _, _ in LIMITS],
     }
     answer = subprocess.run(

@@ -63,7 +63,7 @@ def site(
 ) -> Iterator[str]:
     older = snapshots.make(tmp_path_factory.mktemp('older'), 1, 2)
     out = tmp_path_factory.mktemp('sites') / 'site'
-    folder.write([snapshot, older], out, lambda text: None, scored)
+    folder.write_site([snapshot, older], out, lambda text: None, scored)
     with serving(out) as address:
         yield address
 
@@ -116,14 +116,14 @@ def choose(page: Browser, limit: str, value: str) -> None:
     )
 
 
-def test_all_standard_tasks_are_there_at_first(
+def test_first_view_shows_all_standard_tasks(
     page: Browser, database: duckdb.DuckDBPyConnection
 ) -> None:
     assert counted(page) == expected(database, 'true') == 26
     assert page.script("return document.querySelectorAll('.rows tbody tr').length") == 26
 
 
-def test_the_cutoff_slider_moves_by_keys_and_leaves_what_was_public_later(
+def test_cutoff_slider_moves_by_keys_and_keeps_the_tasks_public_later(
     page: Browser, database: duckdb.DuckDBPyConnection
 ) -> None:
     slider = 'input[type="range"][data-limit="after"]'
@@ -142,7 +142,9 @@ def test_the_cutoff_slider_moves_by_keys_and_leaves_what_was_public_later(
     assert 'Nothing is left.' in page.text()
 
 
-def test_a_model_stands_for_its_cutoff(page: Browser, database: duckdb.DuckDBPyConnection) -> None:
+def test_choosing_a_model_sets_its_cutoff(
+    page: Browser, database: duckdb.DuckDBPyConnection
+) -> None:
     choose(page, 'model', 'gpt-4o')
     assert day(page, 'after') == '2023-10-01'
     assert counted(page) == expected(database, "clean(contamination_date, '2023-10-01')")
@@ -150,7 +152,7 @@ def test_a_model_stands_for_its_cutoff(page: Browser, database: duckdb.DuckDBPyC
     assert day(page, 'after') == '2024-08-31'
 
 
-def test_both_ends_of_the_span_of_new_revisions_move(
+def test_both_ends_of_the_date_range_of_new_revisions_can_be_moved(
     page: Browser, database: duckdb.DuckDBPyConnection
 ) -> None:
     page.press('input[type="range"][data-limit="from"]', RIGHT * 37)
@@ -160,7 +162,7 @@ def test_both_ends_of_the_span_of_new_revisions_move(
     assert 0 < counted(page) == expected(database, span) < 32, (first, last)
 
 
-def test_the_day_of_a_commit_is_in_a_span_that_ends_with_it(
+def test_date_range_includes_the_commits_of_its_last_day(
     page: Browser, database: duckdb.DuckDBPyConnection
 ) -> None:
     sql = 'SELECT min(new_committer_date)::DATE::VARCHAR FROM shown'
@@ -170,7 +172,7 @@ def test_the_day_of_a_commit_is_in_a_span_that_ends_with_it(
     assert counted(page) == expected(database, f"new_committer_date < DATE '{date}' + 1") > 0
 
 
-def test_filters_and_sliders_hold_together(
+def test_filters_and_sliders_combine_and_are_kept_in_the_address(
     page: Browser, database: duckdb.DuckDBPyConnection
 ) -> None:
     page.click('input[data-limit="tracks"][value="update"]')
@@ -205,7 +207,7 @@ def test_test_methods_are_counted_by_label(
     assert 0 < counted(page) == expected(database, condition, 'standard')
 
 
-def test_a_task_shows_both_changes_its_cells_and_its_dependencies(page: Browser) -> None:
+def test_task_view_shows_both_diffs_its_cells_and_its_dependencies(page: Browser) -> None:
     page.press('.rows tbody tr:first-child a', ENTER)
     page.wait_for("document.querySelector('.diffs')")
     diffs = page.script("return [...document.querySelectorAll('.diff')].map(one => one.innerText)")
@@ -229,7 +231,7 @@ def test_a_task_shows_both_changes_its_cells_and_its_dependencies(page: Browser)
     page.wait_for("document.getElementById('count')")
 
 
-def test_months_statistics_and_the_funnel_are_a_click_away(page: Browser) -> None:
+def test_months_statistics_and_funnel_are_each_reached_by_one_click(page: Browser) -> None:
     page.click('.tabs a:nth-child(2)')
     page.wait_for("document.querySelector('#figure_2 svg')")
     rows = page.script("return document.querySelector('#table_1 tbody').innerText")
@@ -266,7 +268,7 @@ def boards(page: Browser) -> list[list[list[str]]]:
     )
 
 
-def test_the_leaderboard_counts_what_duckdb_counts_under_every_cutoff(
+def test_leaderboard_scores_equal_those_of_duckdb_under_every_cutoff(
     page: Browser, site: str, scored: list[Path]
 ) -> None:
     page.open(f'{site}/#/leaderboard')
@@ -286,7 +288,7 @@ def test_the_leaderboard_counts_what_duckdb_counts_under_every_cutoff(
         assert len(found) == 3, choice
 
 
-def test_the_leaderboard_ranks_within_one_set_of_tasks_and_prefers_nobody_in_a_tie(
+def test_leaderboard_ranks_within_one_set_of_tasks_and_ties_share_their_rank(
     page: Browser, site: str
 ) -> None:
     page.open(f'{site}/#/leaderboard')
@@ -319,7 +321,7 @@ def test_the_leaderboard_ranks_within_one_set_of_tasks_and_prefers_nobody_in_a_t
     assert page.script("return document.querySelectorAll('main img').length") == 0
 
 
-def test_suites_have_a_leaderboard_with_both_averages(page: Browser, site: str) -> None:
+def test_suite_leaderboard_shows_both_averages(page: Browser, site: str) -> None:
     page.open(f'{site}/#/leaderboard?tracks=class')
     page.wait_for("document.querySelector('#mutation')")
     cells = page.script(
@@ -344,7 +346,7 @@ def test_suites_have_a_leaderboard_with_both_averages(page: Browser, site: str) 
     assert attempts == [[told, str(1 + n % 2), share] for n, share in enumerate(shares)]
 
 
-def test_what_the_data_hold_is_text_and_no_markup(page: Browser, site: str) -> None:
+def test_data_is_shown_as_text_and_not_as_markup(page: Browser, site: str) -> None:
     page.open(f'{site}/#/explore?kind=methods')
     page.wait_for("document.querySelector('select[data-limit=label]')")
     page.press('.rows tbody tr:first-child a', ENTER)
@@ -353,11 +355,11 @@ def test_what_the_data_hold_is_text_and_no_markup(page: Browser, site: str) -> N
     assert page.script("return document.querySelectorAll('main img').length") == 0
 
 
-def test_ten_thousand_tasks_are_listed_and_filtered_at_once(page: Browser, tmp_path: Path) -> None:
+def test_ten_thousand_tasks_are_listed_and_filtered_quickly(page: Browser, tmp_path: Path) -> None:
     snapshot = sites.many(tmp_path, 10_000)
     database = coevo.open(snapshot)
     database.execute(TASKS)
-    out = folder.write([snapshot], tmp_path / 'site', lambda text: None)
+    out = folder.write_site([snapshot], tmp_path / 'site', lambda text: None)
     with serving(out) as address:
         page.open(address)
         page.wait_for("document.getElementById('count')")
@@ -394,7 +396,7 @@ def test_ten_thousand_tasks_are_listed_and_filtered_at_once(page: Browser, tmp_p
         assert 0 < fetched < file.stat().st_size
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(page: Browser, site: str) -> None:
+def test_no_view_is_wider_than_a_phone_screen(page: Browser, site: str) -> None:
     page.size(390, 844)
     for view in ('', '#/statistics', '#/funnel', '#/leaderboard', '#/explore?kind=methods'):
         page.open('about:blank')
@@ -403,7 +405,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(page: Browser, site: str) -
         assert page.script('return document.documentElement.scrollWidth') <= 390, view
 
 
-def test_everything_that_can_be_used_has_a_name_and_can_be_reached_by_keys(page: Browser) -> None:
+def test_every_control_has_a_name_and_is_reachable_by_keyboard(page: Browser) -> None:
     controls = {'slider', 'textbox', 'searchbox', 'combobox', 'checkbox', 'button', 'link', 'Date'}
     nameless = [role for role, name in page.accessible() if role in controls and not name.strip()]
     assert nameless == []
@@ -432,7 +434,7 @@ def test_everything_that_can_be_used_has_a_name_and_can_be_reached_by_keys(page:
 VIEWS = ('', '#/explore?kind=methods', '#/statistics', '#/funnel', '#/leaderboard', 'task')
 
 
-def test_axe_finds_nothing_on_any_view_in_light_and_dark_wide_and_narrow(
+def test_axe_finds_no_violation_in_any_view_light_or_dark_wide_or_narrow(
     page: Browser, site: str
 ) -> None:
     task = page.script("return document.querySelector('.rows tbody a').getAttribute('href')")
@@ -449,7 +451,7 @@ def test_axe_finds_nothing_on_any_view_in_light_and_dark_wide_and_narrow(
     page.dark(False)
 
 
-def test_a_first_visit_says_what_this_is_and_how_to_load_it(page: Browser, site: str) -> None:
+def test_first_visit_shows_a_landing_page_with_a_loading_command(page: Browser, site: str) -> None:
     page.open('about:blank')
     page.open(f'{site}/')
     page.wait_for("document.querySelector('.landing')")
@@ -467,7 +469,7 @@ def test_a_first_visit_says_what_this_is_and_how_to_load_it(page: Browser, site:
     page.wait_for("!document.querySelector('.landing')")
 
 
-def test_a_task_says_how_to_start_it_and_what_else_its_pair_asks(page: Browser) -> None:
+def test_task_view_shows_how_to_start_it_and_other_tasks_of_its_pair(page: Browser) -> None:
     page.press('.rows tbody tr:first-child a', ENTER)
     page.wait_for("document.querySelector('.start')")
     text = page.text()
@@ -480,7 +482,7 @@ def test_a_task_says_how_to_start_it_and_what_else_its_pair_asks(page: Browser) 
     page.wait_for("document.querySelector('.start') && location.hash === arguments[0]", here)
 
 
-def test_the_funnel_says_reasons_in_sentences(page: Browser, site: str) -> None:
+def test_funnel_explains_its_reasons_in_sentences(page: Browser, site: str) -> None:
     page.open(f'{site}/#/funnel')
     page.wait_for("document.querySelector('.reasons')")
     text = page.script("return document.querySelector('.funnel').innerText")
@@ -488,7 +490,7 @@ def test_the_funnel_says_reasons_in_sentences(page: Browser, site: str) -> None:
     assert 'not_sampled' in text
 
 
-def test_nothing_is_fetched_but_from_the_site_itself(page: Browser, site: str) -> None:
+def test_page_fetches_only_from_its_own_site(page: Browser, site: str) -> None:
     fetched = page.script("return performance.getEntriesByType('resource').map(one => one.name)")
     assert any(name.endswith('.parquet') for name in fetched)
     assert all(name.startswith((f'{site}/', 'data:')) for name in fetched)

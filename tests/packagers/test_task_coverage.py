@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
-from coevo.measures.coverage import covered_by
+from coevo.measures.coverage import measure_each
 from coevo.model.dependencies import CoupledBy
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import DependencyList
 from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
-from coevo.model.words import Change
-from packagers.task_coverage import task_coverages
-from packagers.task_dependencies import Listing
+from coevo.model.words import MethodChange
+from packagers.task_coverage import compute_task_coverages
+from packagers.task_dependencies import TaskDependencies
 from tests import segments
 
 FILE = 'src/main/java/p/Shop.java'
@@ -51,9 +51,9 @@ def line(number: int, *, hit: bool) -> CoveredLine:
 
 def row(name: str, hits: set[int], *dependencies: Dependency) -> MethodRow:
     lines = tuple(line(number, hit=number in hits) for number in (2, 3, 6, 7, 8, 11))
-    covered = covered_by(dependencies, Trace(executed=(), lines={FILE: lines}))
+    covered = measure_each(dependencies, Trace(executed=(), lines={FILE: lines}))
     return replace(
-        segments.method(1, name, Change.CHANGED, segments.UPDATE),
+        segments.method(1, name, MethodChange.CHANGED, segments.UPDATE),
         dependencies=dependencies,
         dependency_list=DependencyList.CALLED,
         covered_dependencies=covered,
@@ -65,10 +65,10 @@ TAXES = row('taxes', {6, 7}, TAX)
 UNTRACED = replace(row('untraced', set(), SELL), covered_dependencies=None)
 
 
-def test_each_method_is_asked_for_what_its_neighbours_depend_on() -> None:
+def test_each_method_is_measured_on_all_dependencies_of_its_task() -> None:
     rows = [SELLS, TAXES, UNTRACED]
 
-    found = task_coverages(rows, Listing.of(rows).used)
+    found = compute_task_coverages(rows, TaskDependencies.from_rows(rows).listed_dependencies)
 
     assert set(found) == {SELLS.method_id, TAXES.method_id}
     sells, taxes = found[SELLS.method_id], found[TAXES.method_id]
@@ -78,20 +78,22 @@ def test_each_method_is_asked_for_what_its_neighbours_depend_on() -> None:
     assert (sells.line_coverage, sells.code_coverage) == (2 / 9, 2 / 5)
 
 
-def test_what_is_executed_alone_counts_where_no_method_calls_anything() -> None:
+def test_merely_executed_dependencies_count_if_no_method_calls_any() -> None:
     deep = replace(row('deep', {11}, LOG), dependency_list=DependencyList.EXECUTED)
 
-    assert Listing.of([deep]).which is DependencyList.EXECUTED
-    assert Listing.of([deep]).used == (LOG,)
-    (found,) = task_coverages([deep], Listing.of([deep]).used).values()
+    assert TaskDependencies.from_rows([deep]).which is DependencyList.EXECUTED
+    assert TaskDependencies.from_rows([deep]).listed_dependencies == (LOG,)
+    (found,) = compute_task_coverages(
+        [deep], TaskDependencies.from_rows([deep]).listed_dependencies
+    ).values()
     assert (found.lines, found.known_lines, found.covered_lines) == (3, 1, 1)
-    assert Listing.of([deep, TAXES]).used == (TAX,)
+    assert TaskDependencies.from_rows([deep, TAXES]).listed_dependencies == (TAX,)
 
 
-def test_a_call_by_one_method_makes_it_a_called_one_of_the_task() -> None:
+def test_dependency_called_by_one_method_counts_as_called_for_the_task() -> None:
     by_other = replace(SELL, coupled_by=CoupledBy.EXECUTION)
     rows = [row('other', set(), by_other), SELLS]
 
-    assert {one.name: one.coupled_by for one in Listing.of(rows).used} == {
-        SELL.name: CoupledBy.CALL
-    }
+    assert {
+        one.name: one.coupled_by for one in TaskDependencies.from_rows(rows).listed_dependencies
+    } == {SELL.name: CoupledBy.CALL}

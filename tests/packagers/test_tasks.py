@@ -26,16 +26,16 @@ from coevo.model.environments import LibraryEntry
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.quality import Isolated
-from coevo.model.records import short_hash
+from coevo.model.quality import IsolatedCells
+from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Track
 from coevo.model.words import Walk
 from packagers.task_dependencies import merge_dependencies
 from packagers.tasks import build_tasks
-from packagers.tasks import source_patch
+from packagers.tasks import make_source_patch
 from tests.repos import commit
 from tests.repos import git
 from tests.repos import init
@@ -94,12 +94,12 @@ def dependency(name: str, rank: int, **values: Any) -> Dependency:
 def row(
     old: str, new: str, name: str, track: Track | None, walk: Walk = Walk.PARENTS, **values: Any
 ) -> MethodRow:
-    pair_id = short_hash(REPO, 'java', old, new)
+    pair_id = compute_short_hash(REPO, 'java', old, new)
     inserted = track is Track.GENERATION
     return filled(
         MethodRow,
         {
-            'method_id': short_hash(pair_id, name),
+            'method_id': compute_short_hash(pair_id, name),
             'repo': REPO,
             'walk': walk,
             'pair_id': pair_id,
@@ -111,7 +111,7 @@ def row(
             'test_class': 'p.ShopTest',
             'test_method': name,
             'parameters': (),
-            'change': Change.INSERTED if inserted else Change.CHANGED,
+            'change': MethodChange.INSERTED if inserted else MethodChange.CHANGED,
             'track': track,
             'dependencies': (dependency('sell', 1),),
             'contamination_date': datetime(2020, 1, 2, tzinfo=UTC),
@@ -122,7 +122,7 @@ def row(
 
 
 def pair_row(repository: Repository, row: MethodRow) -> PairRow:
-    old, new = repository.commit(row.old_rev), repository.commit(row.new_rev)
+    old, new = repository.get_commit(row.old_rev), repository.get_commit(row.new_rev)
     return filled(
         PairRow,
         {
@@ -174,7 +174,7 @@ def patched(repo: Path, task: TaskRow, start: str | None) -> dict[str, str]:
     return {path: (repo / path).read_text() for path in (TEST_FILE, MAIN_FILE)}
 
 
-def test_a_task_for_each_track_of_a_file(history: tuple[Path, str, str]) -> None:
+def test_each_track_of_a_test_file_is_one_task(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     rows = [row(old, new, 'a', Track.UPDATE), row(old, new, 'b', Track.GENERATION)]
     tasks, ids, drops = build(repo, [*rows, row(old, new, 'z', None)])
@@ -185,7 +185,7 @@ def test_a_task_for_each_track_of_a_file(history: tuple[Path, str, str]) -> None
         (rows[0].method_id, Walk.PARENTS): update.task_id,
         (rows[1].method_id, Walk.PARENTS): generation.task_id,
     }
-    assert update.task_id == short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
+    assert update.task_id == compute_short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
     assert update.test_methods == ('ShopTest#a',)
     reverted = shop_test('a() { one(); }', 'b() { two(); }', 'z() { }')
     removed = shop_test('a() { one(1); }', 'z() { }')
@@ -193,7 +193,7 @@ def test_a_task_for_each_track_of_a_file(history: tuple[Path, str, str]) -> None
     assert patched(repo, generation, removed) == NEW
 
 
-def test_the_source_patch_leads_from_old_to_new_without_poms(
+def test_source_patch_turns_old_source_into_new_without_poms(
     history: tuple[Path, str, str],
 ) -> None:
     repo, old, new = history
@@ -204,7 +204,7 @@ def test_the_source_patch_leads_from_old_to_new_without_poms(
     assert (repo / MAIN_FILE).read_text() == NEW[MAIN_FILE]
 
 
-def test_a_project_among_the_test_resources_is_no_main_source(tmp_path: Path) -> None:
+def test_project_in_the_test_resources_is_not_in_the_source_patch(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     inner = f'src/test/resources/demo/{MAIN_FILE}'
     old = commit(repo, 'old', {**OLD, inner: 'old', 'src/main/resources/a.txt': 'old\n'})
@@ -215,7 +215,7 @@ def test_a_project_among_the_test_resources_is_no_main_source(tmp_path: Path) ->
     assert git(repo, 'diff', '--name-only').split() == [MAIN_FILE, 'src/main/resources/a.txt']
 
 
-def test_the_source_patch_is_of_the_language_s_own_layout(tmp_path: Path) -> None:
+def test_source_patch_follows_the_source_layout_of_the_language(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     main = ('shop/till.py', 'shop/prices.json')
     others = ('pyproject.toml', 'README.md', 'tests/test_till.py')
@@ -223,11 +223,11 @@ def test_the_source_patch_is_of_the_language_s_own_layout(tmp_path: Path) -> Non
     new = commit(repo, 'new', dict.fromkeys((*main, *others), 'a = 2\n'))
     rows = [replace(row(old, new, 'a', Track.UPDATE), language='python', dependencies=())]
     git(repo, 'reset', '-q', '--hard', old)
-    git(repo, 'apply', '-', stdin=source_patch(Repository(repo / '.git'), rows).encode())
+    git(repo, 'apply', '-', stdin=make_source_patch(Repository(repo / '.git'), rows).encode())
     assert git(repo, 'diff', '--name-only').split() == sorted(main)
 
 
-def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
+def test_task_columns_are_filled_from_its_method_rows(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     dates = [datetime(2020, 1, day, tzinfo=UTC) for day in (5, 3)]
     rows = [
@@ -265,7 +265,7 @@ def test_the_columns_of_a_task(history: tuple[Path, str, str]) -> None:
     assert undated.contamination_date is None
 
 
-def test_walks_share_a_task_that_stands_under_parents(history: tuple[Path, str, str]) -> None:
+def test_task_of_several_walks_is_listed_under_parents(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     rows = [row(old, new, 'a', Track.UPDATE, walk) for walk in (Walk.STATES, Walk.PARENTS)]
     (task,), ids, _ = build(repo, rows)
@@ -275,7 +275,7 @@ def test_walks_share_a_task_that_stands_under_parents(history: tuple[Path, str, 
     assert (alone.task_id, alone.walk) == (task.task_id, Walk.STATES)
 
 
-def test_a_copy_that_somebody_made_comes_before_one_of_branches_that_interleave(
+def test_pair_with_its_ancestor_is_preferred_to_an_earlier_interleaved_copy(
     tmp_path: Path,
 ) -> None:
     repo = init(tmp_path / 'repo')
@@ -307,7 +307,7 @@ def test_a_rebased_copy_is_the_same_task(tmp_path: Path) -> None:
     assert len(ids) == 2
 
 
-def test_the_file_is_absent_at_the_start_where_it_is_new(tmp_path: Path) -> None:
+def test_new_test_file_is_absent_in_the_start_state(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     old = commit(repo, 'old', {MAIN_FILE: OLD[MAIN_FILE]})
     new = commit(repo, 'new', NEW)
@@ -317,7 +317,7 @@ def test_the_file_is_absent_at_the_start_where_it_is_new(tmp_path: Path) -> None
     assert patched(repo, task, None) == NEW
 
 
-def test_a_test_file_that_can_be_executed_stays_one(tmp_path: Path) -> None:
+def test_executable_test_file_stays_executable(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     old = commit(repo, 'old', OLD)
     (repo / TEST_FILE).chmod(0o755)
@@ -326,7 +326,7 @@ def test_a_test_file_that_can_be_executed_stays_one(tmp_path: Path) -> None:
     assert task.test_patch.splitlines()[1].endswith(' 100755')
 
 
-def test_a_method_that_moved_is_reverted_from_its_old_file(tmp_path: Path) -> None:
+def test_moved_method_is_reverted_to_its_text_in_the_old_file(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     path = 'src/test/java/q/OldTest.java'
     before = 'package q;\n\nclass OldTest {\n    @Test void was() { Shop.old(); }\n}\n'
@@ -350,7 +350,7 @@ def test_a_method_that_moved_is_reverted_from_its_old_file(tmp_path: Path) -> No
     assert patched(repo, task, start) == NEW
 
 
-def test_the_overload_of_the_rows_source_is_the_one_reverted_to(tmp_path: Path) -> None:
+def test_method_is_reverted_to_the_overload_with_the_old_source_of_its_row(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     old = commit(repo, 'old', {TEST_FILE: shop_test('a(int n) { x(); }', 'a(long n) { y(); }')})
     new = commit(repo, 'new', {TEST_FILE: shop_test('a(int n) { x(); }', 'a(char n) { z(); }')})
@@ -370,7 +370,9 @@ def test_the_overload_of_the_rows_source_is_the_one_reverted_to(tmp_path: Path) 
         ('class OtherTest extends ShopTest { void x() { sell(); } }', False),
     ],
 )
-def test_a_helper_stays_if_another_file_may_use_it(tmp_path: Path, other: str, stays: bool) -> None:
+def test_new_helper_stays_in_the_start_state_if_another_file_may_use_it(
+    tmp_path: Path, other: str, stays: bool
+) -> None:
     repo = init(tmp_path / 'repo')
     old_test = shop_test('z() { }').replace('ShopTest {', 'ShopTest extends Base {')
     new_test = old_test.removesuffix('}\n') + (
@@ -384,23 +386,23 @@ def test_a_helper_stays_if_another_file_may_use_it(tmp_path: Path, other: str, s
     assert ('+    static void help() { }' not in task.test_patch) is stays
 
 
-def test_what_gives_no_start_file_is_dropped_with_the_reason(
+def test_task_without_a_start_file_is_dropped_with_the_reason(
     history: tuple[Path, str, str],
 ) -> None:
     repo, old, new = history
     tasks, ids, (drop,) = build(repo, [row(old, new, 'gone', Track.UPDATE)])
     assert (tasks, ids) == ((), {})
-    assert drop.key == short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
+    assert drop.key == compute_short_hash(REPO, 'java', old, new, 'update', TEST_FILE)
     assert (drop.reason, drop.unit) == ('start_state_invalid', 'task')
     assert drop.detail == 'p.ShopTest#gone is not in the file at old'
 
 
 @pytest.mark.parametrize('start', ['valid', 'a_target_passes'])
-def test_a_start_state_that_was_run_and_is_another_gives_no_task(
+def test_task_whose_isolated_start_state_was_invalid_is_dropped(
     history: tuple[Path, str, str], start: str
 ) -> None:
     repo, old, new = history
-    isolated = Isolated(
+    isolated = IsolatedCells(
         told_cnew=None, tnew_cold=None, tnew_cnew=None, start=start, agrees=True, detail=''
     )
     rows = [
@@ -415,7 +417,7 @@ def test_a_start_state_that_was_run_and_is_another_gives_no_task(
         assert [(drop.reason, drop.detail) for drop in drops] == [('start_state_invalid', start)]
 
 
-def test_a_repository_without_its_clone_is_said(history: tuple[Path, str, str]) -> None:
+def test_repository_without_its_clone_is_reported(history: tuple[Path, str, str]) -> None:
     _, old, new = history
     with pytest.raises(Fatal, match='no clone of owner/shop'):
         build_tasks([row(old, new, 'a', Track.UPDATE)], {}, [], {}, {})
@@ -445,7 +447,7 @@ def test_dependencies_are_merged_and_ranked_anew() -> None:
     assert (merged[1].coupling, merged[1].executed_new, merged[1].executed_old) == (0.4, True, None)
 
 
-def test_the_order_of_the_rows_does_not_matter(history: tuple[Path, str, str]) -> None:
+def test_row_order_does_not_change_the_tasks(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     rows = [
         row(old, new, 'a', Track.UPDATE),
@@ -456,7 +458,7 @@ def test_the_order_of_the_rows_does_not_matter(history: tuple[Path, str, str]) -
     assert build(repo, rows) == build(repo, rows[::-1])
 
 
-def test_every_method_of_a_task_stands_in_its_old_form(history: tuple[Path, str, str]) -> None:
+def test_start_state_has_the_target_in_its_old_form(history: tuple[Path, str, str]) -> None:
     repo, old, new = history
     (task,), _, _ = build(repo, [row(old, new, 'a', Track.UPDATE)])
     git(repo, 'reset', '-q', '--hard', new)
@@ -468,7 +470,7 @@ def test_every_method_of_a_task_stands_in_its_old_form(history: tuple[Path, str,
     )
 
 
-def test_a_task_that_no_prompt_could_name_a_change_for_is_dropped(
+def test_task_without_a_change_that_its_prompt_could_name_is_dropped(
     history: tuple[Path, str, str],
 ) -> None:
     repo, old, new = history
@@ -482,7 +484,7 @@ def test_a_task_that_no_prompt_could_name_a_change_for_is_dropped(
     assert prompts.NONE_CHANGED in (repair.prompt or '')
 
 
-def test_a_renamed_target_is_asked_for_under_both_names(tmp_path: Path) -> None:
+def test_prompt_accepts_both_names_of_a_renamed_target(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     old = commit(repo, 'old', OLD, date='2020-01-01T00:00:00Z')
     renamed = {**NEW, TEST_FILE: shop_test('c() { one(1); }', 'z() { }')}

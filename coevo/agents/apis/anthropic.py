@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.agents.apis.base import Document
-from coevo.agents.apis.base import number
+from coevo.agents.apis.base import get_token_count
 from coevo.agents.apis.fields import Shape
-from coevo.agents.apis.fields import each
-from coevo.agents.apis.fields import free
-from coevo.agents.apis.fields import kinds
-from coevo.agents.apis.fields import model
+from coevo.agents.apis.fields import allow_anything
+from coevo.agents.apis.fields import check_model_name
+from coevo.agents.apis.fields import check_scalar
+from coevo.agents.apis.fields import list_of
+from coevo.agents.apis.fields import object_by_type
+from coevo.agents.apis.fields import object_of
 from coevo.agents.apis.fields import one_of
-from coevo.agents.apis.fields import plain
-from coevo.agents.apis.fields import record
-from coevo.agents.apis.fields import texts_of
+from coevo.agents.apis.fields import text_or
 from coevo.agents.usage import Usage
 
 ENDPOINT = 'https://api.anthropic.com'
@@ -27,22 +27,24 @@ _MESSAGES, _COUNT = '/v1/messages', '/v1/messages/count_tokens'
 # A search for tools looks through those of the request.
 _OWN_TOOLS = ('bash_', 'text_editor_', 'memory_', 'computer_', 'tool_search_tool_')
 
-_CACHED: dict[str, Shape] = {'cache_control': record({'type': plain, 'ttl': plain, 'scope': plain})}
-_TEXT = record({'text': plain, 'citations': free, **_CACHED})
-_SOURCE = kinds(
+_CACHED: dict[str, Shape] = {
+    'cache_control': object_of({'type': check_scalar, 'ttl': check_scalar, 'scope': check_scalar})
+}
+_TEXT = object_of({'text': check_scalar, 'citations': allow_anything, **_CACHED})
+_SOURCE = object_by_type(
     {
-        'base64': record({'media_type': plain, 'data': plain}),
-        'text': record({'media_type': plain, 'data': plain}),
-        'content': record({'content': texts_of(each(kinds({'text': _TEXT})))}),
+        'base64': object_of({'media_type': check_scalar, 'data': check_scalar}),
+        'text': object_of({'media_type': check_scalar, 'data': check_scalar}),
+        'content': object_of({'content': text_or(list_of(object_by_type({'text': _TEXT})))}),
     }
 )
-_IMAGE = record({'source': _SOURCE, **_CACHED}, 'source')
-_DOCUMENT = record(
+_IMAGE = object_of({'source': _SOURCE, **_CACHED}, 'source')
+_DOCUMENT = object_of(
     {
         'source': _SOURCE,
-        'title': plain,
-        'context': plain,
-        'citations': record({'enabled': plain}),
+        'title': check_scalar,
+        'context': check_scalar,
+        'citations': object_of({'enabled': check_scalar}),
         **_CACHED,
     },
     'source',
@@ -51,125 +53,140 @@ _RESULT = {
     'text': _TEXT,
     'image': _IMAGE,
     'document': _DOCUMENT,
-    'tool_reference': record({'tool_name': plain, **_CACHED}),
+    'tool_reference': object_of({'tool_name': check_scalar, **_CACHED}),
 }
-_CALL = {'id': plain, 'input': free, 'caller': kinds({'direct': record({})}), **_CACHED}
-_BLOCK = kinds(
+_CALL = {
+    'id': check_scalar,
+    'input': allow_anything,
+    'caller': object_by_type({'direct': object_of({})}),
+    **_CACHED,
+}
+_BLOCK = object_by_type(
     {
         'text': _TEXT,
         'image': _IMAGE,
         'document': _DOCUMENT,
-        'thinking': record({'thinking': plain, 'signature': plain}),
-        'redacted_thinking': record({'data': plain}),
-        'compaction': record({'content': plain, 'encrypted_content': plain, **_CACHED}),
-        'tool_use': record({'name': plain, **_CALL}),
-        'tool_result': record(
+        'thinking': object_of({'thinking': check_scalar, 'signature': check_scalar}),
+        'redacted_thinking': object_of({'data': check_scalar}),
+        'compaction': object_of(
+            {'content': check_scalar, 'encrypted_content': check_scalar, **_CACHED}
+        ),
+        'tool_use': object_of({'name': check_scalar, **_CALL}),
+        'tool_result': object_of(
             {
-                'tool_use_id': plain,
-                'is_error': plain,
-                'content': texts_of(each(kinds(_RESULT))),
+                'tool_use_id': check_scalar,
+                'is_error': check_scalar,
+                'content': text_or(list_of(object_by_type(_RESULT))),
                 **_CACHED,
             }
         ),
-        'server_tool_use': record(
+        'server_tool_use': object_of(
             {'name': one_of('tool_search_tool_regex', 'tool_search_tool_bm25'), **_CALL}, 'name'
         ),
-        'tool_search_tool_result': record({'tool_use_id': plain, 'content': free, **_CACHED}),
+        'tool_search_tool_result': object_of(
+            {'tool_use_id': check_scalar, 'content': allow_anything, **_CACHED}
+        ),
     }
 )
-_MESSAGE = record({'role': plain, 'content': texts_of(each(_BLOCK))})
+_MESSAGE = object_of({'role': check_scalar, 'content': text_or(list_of(_BLOCK))})
 _OF_TOOLS: dict[str, Shape] = {
-    'name': plain,
-    'description': plain,
-    'input_schema': free,
-    'input_examples': free,
-    'strict': plain,
-    'defer_loading': plain,
-    'eager_input_streaming': plain,
-    'allowed_callers': each(one_of('direct')),
+    'name': check_scalar,
+    'description': check_scalar,
+    'input_schema': allow_anything,
+    'input_examples': allow_anything,
+    'strict': check_scalar,
+    'defer_loading': check_scalar,
+    'eager_input_streaming': check_scalar,
+    'allowed_callers': list_of(one_of('direct')),
     **_CACHED,
 }
-_OWN = record(
+_OWN = object_of(
     {
         **_OF_TOOLS,
-        'max_characters': plain,
-        'display_width_px': plain,
-        'display_height_px': plain,
-        'display_number': plain,
-        'enable_zoom': plain,
+        'max_characters': check_scalar,
+        'display_width_px': check_scalar,
+        'display_height_px': check_scalar,
+        'display_number': check_scalar,
+        'enable_zoom': check_scalar,
     }
 )
 
 
-def _tool(value: object, place: str) -> str | None:
+def _check_tool(value: object, place: str) -> str | None:
     kind = value.get('type') if isinstance(value, dict) else None
     if isinstance(kind, str) and kind.startswith(_OWN_TOOLS):
-        return kinds({kind: _OWN})(value, place)
-    return kinds({'custom': record(_OF_TOOLS)}, record(_OF_TOOLS))(value, place)
+        return object_by_type({kind: _OWN})(value, place)
+    return object_by_type({'custom': object_of(_OF_TOOLS)}, object_of(_OF_TOOLS))(value, place)
 
 
-_EDIT = record(
+_EDIT = object_of(
     {
-        'type': plain,
-        'trigger': free,
-        'keep': free,
-        'clear_at_least': free,
-        'exclude_tools': each(plain),
-        'clear_tool_inputs': free,
-        'instructions': plain,
-        'pause_after_compaction': plain,
+        'type': check_scalar,
+        'trigger': allow_anything,
+        'keep': allow_anything,
+        'clear_at_least': allow_anything,
+        'exclude_tools': list_of(check_scalar),
+        'clear_tool_inputs': allow_anything,
+        'instructions': check_scalar,
+        'pause_after_compaction': check_scalar,
     }
 )
-_FORMAT = record({'type': plain, 'schema': free})
-_REQUEST = record(
+_FORMAT = object_of({'type': check_scalar, 'schema': allow_anything})
+_REQUEST = object_of(
     {
-        'model': model,
-        'messages': each(_MESSAGE),
-        'system': texts_of(each(kinds({'text': _TEXT}))),
-        'tools': each(_tool),
-        'tool_choice': record({'type': plain, 'name': plain, 'disable_parallel_tool_use': plain}),
-        'thinking': record({'type': plain, 'budget_tokens': plain, 'display': plain}),
-        'context_management': record({'edits': each(_EDIT)}),
-        'output_config': record(
+        'model': check_model_name,
+        'messages': list_of(_MESSAGE),
+        'system': text_or(list_of(object_by_type({'text': _TEXT}))),
+        'tools': list_of(_check_tool),
+        'tool_choice': object_of(
+            {'type': check_scalar, 'name': check_scalar, 'disable_parallel_tool_use': check_scalar}
+        ),
+        'thinking': object_of(
+            {'type': check_scalar, 'budget_tokens': check_scalar, 'display': check_scalar}
+        ),
+        'context_management': object_of({'edits': list_of(_EDIT)}),
+        'output_config': object_of(
             {
-                'effort': plain,
+                'effort': check_scalar,
                 'format': _FORMAT,
-                'task_budget': record({'type': plain, 'total': plain, 'remaining': plain}),
+                'task_budget': object_of(
+                    {'type': check_scalar, 'total': check_scalar, 'remaining': check_scalar}
+                ),
             }
         ),
         'output_format': _FORMAT,
-        'metadata': record({'user_id': plain}),
-        'diagnostics': record({'previous_message_id': plain}),
-        'stop_sequences': each(plain),
+        'metadata': object_of({'user_id': check_scalar}),
+        'diagnostics': object_of({'previous_message_id': check_scalar}),
+        'stop_sequences': list_of(check_scalar),
         **_CACHED,
         **dict.fromkeys(
             (
                 *('max_tokens', 'temperature', 'top_k', 'top_p', 'stream'),
                 *('service_tier', 'inference_geo', 'speed'),
             ),
-            plain,
+            check_scalar,
         ),
     }
 )
 
 
-def credentials(key: str) -> Mapping[str, str]:
+def build_auth_headers(key: str) -> Mapping[str, str]:
     return {'x-api-key': key}
 
 
-def serves(method: str, path: str) -> bool:
+def accepts_call(method: str, path: str) -> bool:
     return method == 'POST' and path in (_MESSAGES, _COUNT)
 
 
-def is_round(path: str) -> bool:
+def is_model_call(path: str) -> bool:
     return path == _MESSAGES
 
 
-def objection(path: str, request: Document) -> str | None:
+def find_objection(path: str, request: Document) -> str | None:
     return _REQUEST(request, '')
 
 
-def usage(path: str, answer: Sequence[Document]) -> Usage | None:
+def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
     """A stream's later events repeat or complete the counts of its first."""
     counts: dict[str, object] = {}
     named: str | None = None
@@ -180,13 +197,13 @@ def usage(path: str, answer: Sequence[Document]) -> Usage | None:
             counts |= {k: v for k, v in (message.get('usage') or {}).items() if v is not None}
     if named is None or not counts:
         return None
-    written = number(counts, 'cache_creation_input_tokens')
-    long = number(counts, 'cache_creation', 'ephemeral_1h_input_tokens')
+    written = get_token_count(counts, 'cache_creation_input_tokens')
+    long = get_token_count(counts, 'cache_creation', 'ephemeral_1h_input_tokens')
     return Usage(
         model=named,
-        input=number(counts, 'input_tokens'),
-        read=number(counts, 'cache_read_input_tokens'),
+        input=get_token_count(counts, 'input_tokens'),
+        read=get_token_count(counts, 'cache_read_input_tokens'),
         written=max(written - long, 0),
         written_long=long,
-        output=number(counts, 'output_tokens'),
+        output=get_token_count(counts, 'output_tokens'),
     )

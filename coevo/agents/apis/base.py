@@ -11,7 +11,7 @@ from typing import Protocol
 
 from coevo.agents.usage import Usage
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import UnreadableContent
 
 # Of one answer, which may tell the probability of each token.
 _MOST_VALUES = 2_000_000
@@ -27,22 +27,22 @@ class ModelApi(Protocol):
     def KEY_VARIABLE(self) -> str: ...
 
     # headers that carry the key
-    def credentials(self, key: str) -> Mapping[str, str]: ...
+    def build_auth_headers(self, key: str) -> Mapping[str, str]: ...
 
     # whether an agent needs this call: all others are answered as if they were not there
-    def serves(self, method: str, path: str) -> bool: ...
+    def accepts_call(self, method: str, path: str) -> bool: ...
 
     # whether a model answers it, which is a round
-    def is_round(self, path: str) -> bool: ...
+    def is_model_call(self, path: str) -> bool: ...
 
     # why a request would let the model reach more than the task, None if it would not
-    def objection(self, path: str, request: Document) -> str | None: ...
+    def find_objection(self, path: str, request: Document) -> str | None: ...
 
     # of an answer to a round: its documents in order, one or the events of a stream
-    def usage(self, path: str, answer: Sequence[Document]) -> Usage | None: ...
+    def extract_usage(self, path: str, answer: Sequence[Document]) -> Usage | None: ...
 
 
-def number(document: Document | None, *names: str) -> int:
+def get_token_count(document: Document | None, *names: str) -> int:
     """A count of tokens somewhere in a document; 0 where there is none."""
     value: object = document
     for name in names:
@@ -50,7 +50,7 @@ def number(document: Document | None, *names: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def documents(kind: str, content: bytes) -> list[Document]:
+def parse_documents(kind: str, content: bytes) -> list[Document]:
     """The JSON objects of an answer that may tell its cost: one, those of an array, or events of a stream."""
     if kind.startswith('text/event-stream'):
         # Every API calls it usage or usageMetadata: most events hold a few words of the answer, and no counts.
@@ -60,11 +60,11 @@ def documents(kind: str, content: bytes) -> list[Document]:
         )
     else:
         texts = iter((content,))
-    found: list[Document] = []
+    values: list[Document] = []
     for text in texts:
         try:
             value = parse_json(text, most_values=_MOST_VALUES)
-        except Unreadable:  # [DONE], or the end of what broke off
+        except UnreadableContent:  # [DONE], or the end of what broke off
             continue
-        found += value if isinstance(value, list) else [value]
-    return [one for one in found if isinstance(one, dict)]
+        values += value if isinstance(value, list) else [value]
+    return [document for document in values if isinstance(document, dict)]

@@ -19,17 +19,17 @@ _SEARCHING = ('search', ':online', 'deep-research', 'sonar', 'compound')
 _SHOWN = 60
 
 
-def free(value: Any, place: str) -> str | None:
+def allow_anything(value: Any, place: str) -> str | None:
     """Anything: schemas of tools, what a tool is given and answers. No endpoint looks into it."""
     return None
 
 
-def plain(value: Any, place: str) -> str | None:
+def check_scalar(value: Any, place: str) -> str | None:
     """A text, number or truth."""
-    return _refused(place) if isinstance(value, (dict, list)) else None
+    return _describe_refusal(place) if isinstance(value, (dict, list)) else None
 
 
-def inline(value: Any, place: str) -> str | None:
+def check_inline_url(value: Any, place: str) -> str | None:
     """A URL that holds what it is of."""
     if isinstance(value, str) and value.startswith('data:'):
         return None
@@ -37,99 +37,109 @@ def inline(value: Any, place: str) -> str | None:
 
 
 def one_of(*wanted: object) -> Shape:
-    def shape(value: Any, place: str) -> str | None:
+    def check(value: Any, place: str) -> str | None:
         same = any(type(value) is type(each) and value == each for each in wanted)
-        return None if same else f'{place} cannot be {_short(value)} here'
+        return None if same else f'{place} cannot be {_shorten(value)} here'
 
-    return shape
+    return check
 
 
-def each(inner: Shape) -> Shape:
+def list_of(inner: Shape) -> Shape:
     """A list of such."""
 
-    def shape(value: Any, place: str) -> str | None:
+    def check(value: Any, place: str) -> str | None:
         if not isinstance(value, list):
-            return _refused(place)
-        found = (inner(one, f'{place}[{at}]') for at, one in enumerate(value))
-        return next((why for why in found if why is not None), None)
+            return _describe_refusal(place)
+        faults = (inner(item, f'{place}[{at}]') for at, item in enumerate(value))
+        return next((why for why in faults if why is not None), None)
 
-    return shape
+    return check
 
 
-def texts_of(inner: Shape) -> Shape:
+def text_or(inner: Shape) -> Shape:
     """A text, or such a value."""
 
-    def shape(value: Any, place: str) -> str | None:
+    def check(value: Any, place: str) -> str | None:
         return None if isinstance(value, str) else inner(value, place)
 
-    return shape
+    return check
 
 
-def values(inner: Shape) -> Shape:
+def mapping_of(inner: Shape) -> Shape:
     """An object with names of the agent's own."""
 
-    def shape(value: Any, place: str) -> str | None:
+    def check(value: Any, place: str) -> str | None:
         if not isinstance(value, dict):
-            return _refused(place)
-        found = (inner(one, f'{place}.{_short(name)}') for name, one in value.items())
-        return next((why for why in found if why is not None), None)
+            return _describe_refusal(place)
+        faults = (
+            inner(field_value, f'{place}.{_shorten(name)}') for name, field_value in value.items()
+        )
+        return next((why for why in faults if why is not None), None)
 
-    return shape
+    return check
 
 
-def record(known: Mapping[str, Shape], *needed: str) -> Shape:
+def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
     """An object with these fields alone; null is as good as no field."""
 
-    def shape(value: Any, place: str) -> str | None:
+    def check(value: Any, place: str) -> str | None:
         if not isinstance(value, dict):
-            return _refused(place)
+            return _describe_refusal(place)
         for name in needed:
             if value.get(name) is None:
-                return f'{_in(place, name)} is missing, and the endpoint would look it up'
-        for name, one in value.items():
-            if one is None:
+                return (
+                    f'{_describe_field(place, name)} is missing, and the endpoint would look it up'
+                )
+        for name, field_value in value.items():
+            if field_value is None:
                 continue
             inner = known.get(name)
-            why = _refused(_in(place, name)) if inner is None else inner(one, _in(place, name))
+            why = (
+                _describe_refusal(_describe_field(place, name))
+                if inner is None
+                else inner(field_value, _describe_field(place, name))
+            )
             if why is not None:
                 return why
         return None
 
-    return shape
+    return check
 
 
-def kinds(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
+def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
     """An object whose `type` says which; `default` where it has none."""
 
-    def shape(value: Any, place: str) -> str | None:
+    def check(value: Any, place: str) -> str | None:
         if not isinstance(value, dict):
-            return _refused(place)
+            return _describe_refusal(place)
         kind = value.get('type')
         inner = default if kind is None else known.get(kind) if isinstance(kind, str) else None
         if inner is None:
-            return f'{_in(place, "type")} cannot be {_short(kind)}: that is at the endpoint'
-        return inner({name: one for name, one in value.items() if name != 'type'}, place)
+            return f'{_describe_field(place, "type")} cannot be {_shorten(kind)}: that is at the endpoint'
+        return inner(
+            {name: field_value for name, field_value in value.items() if name != 'type'}, place
+        )
 
-    return shape
+    return check
 
 
-def model(value: Any, place: str) -> str | None:
+def check_model_name(value: Any, place: str) -> str | None:
     """A model by its name, one that does not search by itself; not a preset that somebody stored."""
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
-        return f'{place} is no name of a model: {_short(value)}'
+        return f'{place} is no name of a model: {_shorten(value)}'
     if any(word in value.lower() for word in _SEARCHING):
-        return f'the model {_short(value)} searches by itself'
+        return f'the model {_shorten(value)} searches by itself'
     return None
 
 
-def _in(place: str, name: str) -> str:
-    return f'{place}.{_short(name)}' if place else f'the field {_short(name)}'
+def _describe_field(place: str, name: str) -> str:
+    return f'{place}.{_shorten(name)}' if place else f'the field {_shorten(name)}'
 
 
-def _refused(place: str) -> str:
+def _describe_refusal(place: str) -> str:
     return f'{place or "the request"} is not relayed'
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else f'{text[: _SHOWN - 1]}…'

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.agents.apis.base import Document
-from coevo.agents.apis.base import number
+from coevo.agents.apis.base import get_token_count
 from coevo.agents.apis.fields import Shape
-from coevo.agents.apis.fields import each
-from coevo.agents.apis.fields import free
-from coevo.agents.apis.fields import model
-from coevo.agents.apis.fields import plain
-from coevo.agents.apis.fields import record
-from coevo.agents.apis.fields import texts_of
-from coevo.agents.apis.fields import values
+from coevo.agents.apis.fields import allow_anything
+from coevo.agents.apis.fields import check_model_name
+from coevo.agents.apis.fields import check_scalar
+from coevo.agents.apis.fields import list_of
+from coevo.agents.apis.fields import mapping_of
+from coevo.agents.apis.fields import object_of
+from coevo.agents.apis.fields import text_or
 from coevo.agents.usage import Usage
 
 ENDPOINT = 'https://generativelanguage.googleapis.com'
@@ -25,60 +25,72 @@ _CALL = re.compile(r'/v1(?:beta)?/models/([\w.-]+):(\w+)', re.ASCII)
 _SEPARATED = re.compile('(?<=[A-Za-z0-9])_([a-z0-9])')
 _ROUNDS = ('generateContent', 'streamGenerateContent')
 
-_BLOB = record({'mimeType': plain, 'data': plain, 'displayName': plain})
-_ANSWER = record(
+_BLOB = object_of({'mimeType': check_scalar, 'data': check_scalar, 'displayName': check_scalar})
+_ANSWER = object_of(
     {
-        'id': plain,
-        'name': plain,
-        'response': free,
-        'parts': each(record({'inlineData': _BLOB})),
-        'willContinue': plain,
-        'scheduling': plain,
+        'id': check_scalar,
+        'name': check_scalar,
+        'response': allow_anything,
+        'parts': list_of(object_of({'inlineData': _BLOB})),
+        'willContinue': check_scalar,
+        'scheduling': check_scalar,
     }
 )
-_PART = record(
+_PART = object_of(
     {
-        'text': plain,
-        'thought': plain,
-        'thoughtSignature': plain,
+        'text': check_scalar,
+        'thought': check_scalar,
+        'thoughtSignature': check_scalar,
         'inlineData': _BLOB,
-        'functionCall': record({'id': plain, 'name': plain, 'args': free}),
+        'functionCall': object_of(
+            {'id': check_scalar, 'name': check_scalar, 'args': allow_anything}
+        ),
         'functionResponse': _ANSWER,
-        'videoMetadata': record({'fps': plain, 'startOffset': plain, 'endOffset': plain}),
-        'mediaResolution': texts_of(record({'level': plain, 'numTokens': plain})),
-        'partMetadata': free,
+        'videoMetadata': object_of(
+            {'fps': check_scalar, 'startOffset': check_scalar, 'endOffset': check_scalar}
+        ),
+        'mediaResolution': text_or(object_of({'level': check_scalar, 'numTokens': check_scalar})),
+        'partMetadata': allow_anything,
     }
 )
-_CONTENT = record({'role': plain, 'parts': each(_PART)})
-_TOOL = record(
+_CONTENT = object_of({'role': check_scalar, 'parts': list_of(_PART)})
+_TOOL = object_of(
     {
-        'functionDeclarations': each(
-            record(
+        'functionDeclarations': list_of(
+            object_of(
                 {
-                    'name': plain,
-                    'description': plain,
-                    'behavior': plain,
-                    'parameters': free,
-                    'parametersJsonSchema': free,
-                    'response': free,
-                    'responseJsonSchema': free,
+                    'name': check_scalar,
+                    'description': check_scalar,
+                    'behavior': check_scalar,
+                    'parameters': allow_anything,
+                    'parametersJsonSchema': allow_anything,
+                    'response': allow_anything,
+                    'responseJsonSchema': allow_anything,
                 }
             )
         )
     }
 )
-_CALLING = record(
-    {'mode': plain, 'allowedFunctionNames': each(plain), 'streamFunctionCallArguments': plain}
-)
-_GENERATION = record(
+_CALLING = object_of(
     {
-        'responseSchema': free,
-        'responseJsonSchema': free,
-        '_responseJsonSchema': free,
-        'stopSequences': each(plain),
-        'responseModalities': each(plain),
-        'thinkingConfig': record(
-            {'includeThoughts': plain, 'thinkingBudget': plain, 'thinkingLevel': plain}
+        'mode': check_scalar,
+        'allowedFunctionNames': list_of(check_scalar),
+        'streamFunctionCallArguments': check_scalar,
+    }
+)
+_GENERATION = object_of(
+    {
+        'responseSchema': allow_anything,
+        'responseJsonSchema': allow_anything,
+        '_responseJsonSchema': allow_anything,
+        'stopSequences': list_of(check_scalar),
+        'responseModalities': list_of(check_scalar),
+        'thinkingConfig': object_of(
+            {
+                'includeThoughts': check_scalar,
+                'thinkingBudget': check_scalar,
+                'thinkingLevel': check_scalar,
+            }
         ),
         **dict.fromkeys(
             (
@@ -86,22 +98,24 @@ _GENERATION = record(
                 *('presencePenalty', 'frequencyPenalty', 'responseLogprobs', 'logprobs'),
                 *('responseMimeType', 'mediaResolution', 'audioTimestamp'),
             ),
-            plain,
+            check_scalar,
         ),
     }
 )
 _FIELDS: dict[str, Shape] = {
-    'model': model,
-    'contents': each(_CONTENT),
-    'systemInstruction': texts_of(_CONTENT),
-    'tools': each(_TOOL),
-    'toolConfig': record({'functionCallingConfig': _CALLING}),
-    'safetySettings': each(record({'category': plain, 'threshold': plain, 'method': plain})),
+    'model': check_model_name,
+    'contents': list_of(_CONTENT),
+    'systemInstruction': text_or(_CONTENT),
+    'tools': list_of(_TOOL),
+    'toolConfig': object_of({'functionCallingConfig': _CALLING}),
+    'safetySettings': list_of(
+        object_of({'category': check_scalar, 'threshold': check_scalar, 'method': check_scalar})
+    ),
     'generationConfig': _GENERATION,
-    'labels': values(plain),
-    'serviceTier': plain,
+    'labels': mapping_of(check_scalar),
+    'serviceTier': check_scalar,
 }
-_REQUEST = record({**_FIELDS, 'generateContentRequest': record(_FIELDS)})
+_REQUEST = object_of({**_FIELDS, 'generateContentRequest': object_of(_FIELDS)})
 # What is in here has names of the agent's own.
 _OWN_NAMES = (
     *('args', 'response', 'parameters', 'parametersJsonSchema', 'responseJsonSchema'),
@@ -109,54 +123,55 @@ _OWN_NAMES = (
 )
 
 
-def credentials(key: str) -> Mapping[str, str]:
+def build_auth_headers(key: str) -> Mapping[str, str]:
     return {'x-goog-api-key': key}
 
 
-def serves(method: str, path: str) -> bool:
+def accepts_call(method: str, path: str) -> bool:
     call = _CALL.fullmatch(path)
     return method == 'POST' and call is not None and call[2] in (*_ROUNDS, 'countTokens')
 
 
-def is_round(path: str) -> bool:
+def is_model_call(path: str) -> bool:
     call = _CALL.fullmatch(path)
     return call is not None and call[2] in _ROUNDS
 
 
-def objection(path: str, request: Document) -> str | None:
+def find_objection(path: str, request: Document) -> str | None:
     call = _CALL.fullmatch(path)
-    why = model(call[1], 'the path') if call else None
-    return why or _REQUEST(_in_camel_case(request), '')
+    why = check_model_name(call[1], 'the path') if call else None
+    return why or _REQUEST(_convert_to_camel_case(request), '')
 
 
-def _in_camel_case(value: object, own: bool = False) -> object:
+def _convert_to_camel_case(value: object, own: bool = False) -> object:
     """Names as the API gives them: `cached_content` is read as `cachedContent` is."""
     if isinstance(value, list):
-        return [_in_camel_case(one, own) for one in value]
+        return [_convert_to_camel_case(item, own) for item in value]
     if own or not isinstance(value, dict):
         return value
-    found: dict[str, object] = {}
-    for name, one in value.items():
+    converted: dict[str, object] = {}
+    for name, item in value.items():
         camel = _SEPARATED.sub(lambda match: match[1].upper(), name)
-        if camel in found:  # under both names; which of them counts is the endpoint's to say
-            return {**found, f'{camel} twice': True}
-        found[camel] = _in_camel_case(one, camel in _OWN_NAMES)
-    return found
+        if camel in converted:  # under both names; which of them counts is the endpoint's to say
+            return {**converted, f'{camel} twice': True}
+        converted[camel] = _convert_to_camel_case(item, camel in _OWN_NAMES)
+    return converted
 
 
-def usage(path: str, answer: Sequence[Document]) -> Usage | None:
+def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
     """Each document of a stream has the counts up to it."""
-    counted = [one for one in answer if isinstance(one.get('usageMetadata'), dict)]
+    counted = [document for document in answer if isinstance(document.get('usageMetadata'), dict)]
     if not counted:
         return None
     counts = counted[-1]['usageMetadata']
     call = _CALL.fullmatch(path)
-    cached = number(counts, 'cachedContentTokenCount')
+    cached = get_token_count(counts, 'cachedContentTokenCount')
     return Usage(
         model=counted[-1].get('modelVersion') or (call[1] if call else ''),
-        input=number(counts, 'promptTokenCount')
-        + number(counts, 'toolUsePromptTokenCount')
+        input=get_token_count(counts, 'promptTokenCount')
+        + get_token_count(counts, 'toolUsePromptTokenCount')
         - cached,
         read=cached,
-        output=number(counts, 'candidatesTokenCount') + number(counts, 'thoughtsTokenCount'),
+        output=get_token_count(counts, 'candidatesTokenCount')
+        + get_token_count(counts, 'thoughtsTokenCount'),
     )

@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.agents.apis.base import Document
-from coevo.agents.apis.base import number
+from coevo.agents.apis.base import get_token_count
 from coevo.agents.apis.fields import Shape
-from coevo.agents.apis.fields import each
-from coevo.agents.apis.fields import free
-from coevo.agents.apis.fields import inline
-from coevo.agents.apis.fields import kinds
-from coevo.agents.apis.fields import model
+from coevo.agents.apis.fields import allow_anything
+from coevo.agents.apis.fields import check_inline_url
+from coevo.agents.apis.fields import check_model_name
+from coevo.agents.apis.fields import check_scalar
+from coevo.agents.apis.fields import list_of
+from coevo.agents.apis.fields import mapping_of
+from coevo.agents.apis.fields import object_by_type
+from coevo.agents.apis.fields import object_of
 from coevo.agents.apis.fields import one_of
-from coevo.agents.apis.fields import plain
-from coevo.agents.apis.fields import record
-from coevo.agents.apis.fields import texts_of
-from coevo.agents.apis.fields import values
+from coevo.agents.apis.fields import text_or
 from coevo.agents.usage import Usage
 
 ENDPOINT = 'https://api.openai.com'
@@ -29,86 +29,120 @@ KEY_VARIABLE = 'OPENAI_API_KEY'
 _CHAT, _RESPONSES = '/v1/chat/completions', '/v1/responses'
 
 
-def _inline_or(other: Shape) -> Shape:
-    def shape(value: object, place: str) -> str | None:
-        return (inline if isinstance(value, str) else other)(value, place)
+def _inline_url_or(other: Shape) -> Shape:
+    def check(value: object, place: str) -> str | None:
+        return (check_inline_url if isinstance(value, str) else other)(value, place)
 
-    return shape
+    return check
 
 
-_CACHED: dict[str, Shape] = {'cache_control': record({'type': plain, 'ttl': plain})}
-_FORMAT = record({'type': plain, 'definition': plain, 'syntax': plain, 'grammar': free})
-_DECLARED: dict[str, Shape] = {
-    'name': plain,
-    'description': plain,
-    'parameters': free,
-    'strict': plain,
+_CACHED: dict[str, Shape] = {
+    'cache_control': object_of({'type': check_scalar, 'ttl': check_scalar})
 }
-_FREE_TEXT: dict[str, Shape] = {'name': plain, 'description': plain, 'format': _FORMAT}
-_NAMED = record({'name': plain})
+_FORMAT = object_of(
+    {
+        'type': check_scalar,
+        'definition': check_scalar,
+        'syntax': check_scalar,
+        'grammar': allow_anything,
+    }
+)
+_DECLARED: dict[str, Shape] = {
+    'name': check_scalar,
+    'description': check_scalar,
+    'parameters': allow_anything,
+    'strict': check_scalar,
+}
+_FREE_TEXT: dict[str, Shape] = {
+    'name': check_scalar,
+    'description': check_scalar,
+    'format': _FORMAT,
+}
+_NAMED = object_of({'name': check_scalar})
 
 # -- chat completions ------------------------------------------------------------------------------
 
-_PART = kinds(
+_PART = object_by_type(
     {
-        'text': record({'text': plain, **_CACHED}),
-        'refusal': record({'refusal': plain}),
-        'image_url': record(
-            {'image_url': _inline_or(record({'url': inline, 'detail': plain})), **_CACHED}
+        'text': object_of({'text': check_scalar, **_CACHED}),
+        'refusal': object_of({'refusal': check_scalar}),
+        'image_url': object_of(
+            {
+                'image_url': _inline_url_or(
+                    object_of({'url': check_inline_url, 'detail': check_scalar})
+                ),
+                **_CACHED,
+            }
         ),
-        'input_audio': record({'input_audio': record({'data': plain, 'format': plain})}),
-        'file': record({'file': record({'file_data': plain, 'filename': plain}, 'file_data')}),
-        'thinking': record({'thinking': plain, 'signature': plain}),
+        'input_audio': object_of(
+            {'input_audio': object_of({'data': check_scalar, 'format': check_scalar})}
+        ),
+        'file': object_of(
+            {'file': object_of({'file_data': check_scalar, 'filename': check_scalar}, 'file_data')}
+        ),
+        'thinking': object_of({'thinking': check_scalar, 'signature': check_scalar}),
     }
 )
-_FUNCTION_CALL = record({'name': plain, 'arguments': plain})
+_FUNCTION_CALL = object_of({'name': check_scalar, 'arguments': check_scalar})
 _TOOL_CALL = {
-    'id': plain,
-    'index': plain,
+    'id': check_scalar,
+    'index': check_scalar,
     'function': _FUNCTION_CALL,
-    'custom': record({'name': plain, 'input': plain}),
+    'custom': object_of({'name': check_scalar, 'input': check_scalar}),
 }
-_THINKING = record({'type': plain, 'thinking': plain, 'signature': plain, 'data': plain})
-_MESSAGE = record(
+_THINKING = object_of(
     {
-        'content': texts_of(each(_PART)),
-        'tool_calls': each(
-            kinds(
-                {'function': record(_TOOL_CALL), 'custom': record(_TOOL_CALL)}, record(_TOOL_CALL)
+        'type': check_scalar,
+        'thinking': check_scalar,
+        'signature': check_scalar,
+        'data': check_scalar,
+    }
+)
+_MESSAGE = object_of(
+    {
+        'content': text_or(list_of(_PART)),
+        'tool_calls': list_of(
+            object_by_type(
+                {'function': object_of(_TOOL_CALL), 'custom': object_of(_TOOL_CALL)},
+                object_of(_TOOL_CALL),
             )
         ),
         'function_call': _FUNCTION_CALL,
-        'thinking_blocks': each(_THINKING),
-        'reasoning_details': each(values(plain)),
+        'thinking_blocks': list_of(_THINKING),
+        'reasoning_details': list_of(mapping_of(check_scalar)),
         'annotations': one_of([]),
-        'provider_specific_fields': values(plain),
+        'provider_specific_fields': mapping_of(check_scalar),
         **dict.fromkeys(
-            ('role', 'name', 'tool_call_id', 'refusal', 'reasoning', 'reasoning_content'), plain
+            ('role', 'name', 'tool_call_id', 'refusal', 'reasoning', 'reasoning_content'),
+            check_scalar,
         ),
         **_CACHED,
     }
 )
-_CHAT_TOOL = kinds(
+_CHAT_TOOL = object_by_type(
     {
-        'function': record({'function': record(_DECLARED), 'strict': plain, **_CACHED}),
-        'custom': record({'custom': record(_FREE_TEXT)}),
+        'function': object_of(
+            {'function': object_of(_DECLARED), 'strict': check_scalar, **_CACHED}
+        ),
+        'custom': object_of({'custom': object_of(_FREE_TEXT)}),
     }
 )
-_CHAT_CHOICE = kinds(
+_CHAT_CHOICE = object_by_type(
     {
-        'function': record({'function': _NAMED}),
-        'custom': record({'custom': _NAMED}),
-        'allowed_tools': record(
-            {'allowed_tools': record({'mode': plain, 'tools': each(_CHAT_TOOL)})}
+        'function': object_of({'function': _NAMED}),
+        'custom': object_of({'custom': _NAMED}),
+        'allowed_tools': object_of(
+            {'allowed_tools': object_of({'mode': check_scalar, 'tools': list_of(_CHAT_TOOL)})}
         ),
     }
 )
 _COMMON: dict[str, Shape] = {
-    'model': model,
-    'metadata': values(plain),
-    'reasoning': record(
+    'model': check_model_name,
+    'metadata': mapping_of(check_scalar),
+    'reasoning': object_of(
         dict.fromkeys(
-            ('effort', 'summary', 'generate_summary', 'max_tokens', 'exclude', 'enabled'), plain
+            ('effort', 'summary', 'generate_summary', 'max_tokens', 'exclude', 'enabled'),
+            check_scalar,
         )
     ),
     **dict.fromkeys(
@@ -117,147 +151,165 @@ _COMMON: dict[str, Shape] = {
             *('service_tier', 'user', 'safety_identifier'),
             *('prompt_cache_key', 'prompt_cache_retention'),
         ),
-        plain,
+        check_scalar,
     ),
 }
-_CHAT_REQUEST = record(
+_CHAT_REQUEST = object_of(
     {
         **_COMMON,
-        'messages': each(_MESSAGE),
-        'tools': each(_CHAT_TOOL),
-        'tool_choice': texts_of(_CHAT_CHOICE),
-        'functions': each(record(_DECLARED)),
-        'function_call': texts_of(_NAMED),
-        'stop': texts_of(each(plain)),
-        'logit_bias': values(plain),
-        'modalities': each(one_of('text')),
-        'prediction': record({'type': plain, 'content': texts_of(each(_PART))}),
-        'response_format': record({'type': plain, 'json_schema': free}),
-        'stream_options': record({'include_usage': plain, 'include_obfuscation': plain}),
-        'thinking': record({'type': plain, 'budget_tokens': plain}),
+        'messages': list_of(_MESSAGE),
+        'tools': list_of(_CHAT_TOOL),
+        'tool_choice': text_or(_CHAT_CHOICE),
+        'functions': list_of(object_of(_DECLARED)),
+        'function_call': text_or(_NAMED),
+        'stop': text_or(list_of(check_scalar)),
+        'logit_bias': mapping_of(check_scalar),
+        'modalities': list_of(one_of('text')),
+        'prediction': object_of({'type': check_scalar, 'content': text_or(list_of(_PART))}),
+        'response_format': object_of({'type': check_scalar, 'json_schema': allow_anything}),
+        'stream_options': object_of(
+            {'include_usage': check_scalar, 'include_obfuscation': check_scalar}
+        ),
+        'thinking': object_of({'type': check_scalar, 'budget_tokens': check_scalar}),
         **dict.fromkeys(
             (
                 *('max_tokens', 'max_completion_tokens', 'n', 'seed', 'logprobs', 'verbosity'),
                 *('frequency_penalty', 'presence_penalty', 'repetition_penalty'),
                 *('top_k', 'min_p', 'reasoning_effort', 'include_reasoning'),
             ),
-            plain,
+            check_scalar,
         ),
     }
 )
 
 # -- responses -------------------------------------------------------------------------------------
 
-_STATED: dict[str, Shape] = {'id': plain, 'status': plain}
-_INPUT = kinds(
+_STATED: dict[str, Shape] = {'id': check_scalar, 'status': check_scalar}
+_INPUT = object_by_type(
     {
-        'input_text': record({'text': plain}),
-        'output_text': record({'text': plain, 'annotations': one_of([]), 'logprobs': free}),
-        'refusal': record({'refusal': plain}),
-        'input_image': record({'image_url': inline, 'detail': plain}, 'image_url'),
-        'input_file': record({'file_data': plain, 'filename': plain, 'detail': plain}, 'file_data'),
+        'input_text': object_of({'text': check_scalar}),
+        'output_text': object_of(
+            {'text': check_scalar, 'annotations': one_of([]), 'logprobs': allow_anything}
+        ),
+        'refusal': object_of({'refusal': check_scalar}),
+        'input_image': object_of(
+            {'image_url': check_inline_url, 'detail': check_scalar}, 'image_url'
+        ),
+        'input_file': object_of(
+            {'file_data': check_scalar, 'filename': check_scalar, 'detail': check_scalar},
+            'file_data',
+        ),
     }
 )
-_SAID = record(
-    {'role': plain, 'content': texts_of(each(_INPUT)), 'phase': plain, **_STATED},
+_SAID = object_of(
+    {'role': check_scalar, 'content': text_or(list_of(_INPUT)), 'phase': check_scalar, **_STATED},
     *('role', 'content'),
 )
-_CALLED: dict[str, Shape] = {'call_id': plain, 'name': plain, **_STATED}
-_ANSWERED = record({'call_id': plain, 'output': texts_of(each(_INPUT)), **_STATED}, 'output')
-_TEXTS = each(record({'type': plain, 'text': plain}))
-_ITEM = kinds(
+_CALLED: dict[str, Shape] = {'call_id': check_scalar, 'name': check_scalar, **_STATED}
+_ANSWERED = object_of(
+    {'call_id': check_scalar, 'output': text_or(list_of(_INPUT)), **_STATED}, 'output'
+)
+_TEXTS = list_of(object_of({'type': check_scalar, 'text': check_scalar}))
+_ITEM = object_by_type(
     {
         'message': _SAID,
-        'function_call': record({'arguments': plain, **_CALLED}, 'arguments'),
+        'function_call': object_of({'arguments': check_scalar, **_CALLED}, 'arguments'),
         'function_call_output': _ANSWERED,
-        'custom_tool_call': record({'input': plain, **_CALLED}, 'input'),
+        'custom_tool_call': object_of({'input': check_scalar, **_CALLED}, 'input'),
         'custom_tool_call_output': _ANSWERED,
-        'local_shell_call': record({'action': free, **_CALLED}, 'action'),
+        'local_shell_call': object_of({'action': allow_anything, **_CALLED}, 'action'),
         'local_shell_call_output': _ANSWERED,
-        'apply_patch_call': record({'operation': free, **_CALLED}, 'operation'),
-        'apply_patch_call_output': record({'call_id': plain, 'output': plain, **_STATED}),
-        'reasoning': record(
-            {'summary': _TEXTS, 'content': _TEXTS, 'encrypted_content': plain, **_STATED}
+        'apply_patch_call': object_of({'operation': allow_anything, **_CALLED}, 'operation'),
+        'apply_patch_call_output': object_of(
+            {'call_id': check_scalar, 'output': check_scalar, **_STATED}
         ),
-        'compaction': record({'encrypted_content': plain, **_STATED}, 'encrypted_content'),
+        'reasoning': object_of(
+            {'summary': _TEXTS, 'content': _TEXTS, 'encrypted_content': check_scalar, **_STATED}
+        ),
+        'compaction': object_of(
+            {'encrypted_content': check_scalar, **_STATED}, 'encrypted_content'
+        ),
     },
     _SAID,
 )
-_TOOL = kinds(
+_TOOL = object_by_type(
     {
-        'function': record({**_DECLARED, 'defer_loading': plain}),
-        'custom': record({**_FREE_TEXT, 'defer_loading': plain}),
-        'local_shell': record({}),
-        'apply_patch': record({}),
+        'function': object_of({**_DECLARED, 'defer_loading': check_scalar}),
+        'custom': object_of({**_FREE_TEXT, 'defer_loading': check_scalar}),
+        'local_shell': object_of({}),
+        'apply_patch': object_of({}),
     }
 )
-_CHOICE = kinds(
+_CHOICE = object_by_type(
     {
         'function': _NAMED,
         'custom': _NAMED,
-        'apply_patch': record({}),
-        'allowed_tools': record({'mode': plain, 'tools': each(_TOOL)}),
+        'apply_patch': object_of({}),
+        'allowed_tools': object_of({'mode': check_scalar, 'tools': list_of(_TOOL)}),
     }
 )
-_RESPONSES_REQUEST = record(
+_RESPONSES_REQUEST = object_of(
     {
         **_COMMON,
-        'input': texts_of(each(_ITEM)),
-        'instructions': plain,
-        'include': each(one_of('reasoning.encrypted_content', 'message.output_text.logprobs')),
-        'tools': each(_TOOL),
-        'tool_choice': texts_of(_CHOICE),
-        'text': record(
-            {'format': record({**_DECLARED, 'type': plain, 'schema': free}), 'verbosity': plain}
+        'input': text_or(list_of(_ITEM)),
+        'instructions': check_scalar,
+        'include': list_of(one_of('reasoning.encrypted_content', 'message.output_text.logprobs')),
+        'tools': list_of(_TOOL),
+        'tool_choice': text_or(_CHOICE),
+        'text': object_of(
+            {
+                'format': object_of({**_DECLARED, 'type': check_scalar, 'schema': allow_anything}),
+                'verbosity': check_scalar,
+            }
         ),
-        'stream_options': record({'include_obfuscation': plain}),
-        'context_management': each(
-            record({'type': one_of('compaction'), 'compact_threshold': plain})
+        'stream_options': object_of({'include_obfuscation': check_scalar}),
+        'context_management': list_of(
+            object_of({'type': one_of('compaction'), 'compact_threshold': check_scalar})
         ),
         # What is answered in the background does not say what it cost.
         'background': one_of(False),
-        **dict.fromkeys(('max_output_tokens', 'max_tool_calls', 'truncation'), plain),
+        **dict.fromkeys(('max_output_tokens', 'max_tool_calls', 'truncation'), check_scalar),
     }
 )
 
 
-def credentials(key: str) -> Mapping[str, str]:
+def build_auth_headers(key: str) -> Mapping[str, str]:
     return {'Authorization': f'Bearer {key}'}
 
 
-def serves(method: str, path: str) -> bool:
+def accepts_call(method: str, path: str) -> bool:
     return method == 'POST' and path in (_CHAT, _RESPONSES)
 
 
-def is_round(path: str) -> bool:
+def is_model_call(path: str) -> bool:
     return path in (_CHAT, _RESPONSES)
 
 
-def objection(path: str, request: Document) -> str | None:
+def find_objection(path: str, request: Document) -> str | None:
     if path != _CHAT:
         return _RESPONSES_REQUEST(request, '')
     why = _CHAT_REQUEST(request, '')
-    if why is None and request.get('stream') and not _tells_usage(request):
+    if why is None and request.get('stream') and not _asks_for_usage(request):
         why = 'a stream needs stream_options.include_usage, else nobody knows what it cost'
     return why
 
 
-def _tells_usage(request: Document) -> bool:
+def _asks_for_usage(request: Document) -> bool:
     return bool((request.get('stream_options') or {}).get('include_usage'))
 
 
-def usage(path: str, answer: Sequence[Document]) -> Usage | None:
+def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
     """The last document with counts: of a stream only the last one has any."""
-    found = [one.get('response') or one for one in answer]
-    counted = [one for one in found if isinstance(one.get('usage'), dict)]
+    bodies = [document.get('response') or document for document in answer]
+    counted = [document for document in bodies if isinstance(document.get('usage'), dict)]
     if not counted or not counted[-1].get('model'):
         return None
     counts = counted[-1]['usage']
     side = 'prompt' if path == _CHAT else 'input'
-    cached = number(counts, f'{side}_tokens_details', 'cached_tokens')
+    cached = get_token_count(counts, f'{side}_tokens_details', 'cached_tokens')
     return Usage(
         model=counted[-1]['model'],
-        input=number(counts, f'{side}_tokens') - cached,
+        input=get_token_count(counts, f'{side}_tokens') - cached,
         read=cached,
-        output=number(counts, 'completion_tokens' if path == _CHAT else 'output_tokens'),
+        output=get_token_count(counts, 'completion_tokens' if path == _CHAT else 'output_tokens'),
     )

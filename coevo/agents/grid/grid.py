@@ -31,10 +31,10 @@ import yaml
 
 from coevo.agents.grid.models import HUMAN
 from coevo.agents.grid.models import GridModel
-from coevo.agents.grid.models import checked
+from coevo.agents.grid.models import check_model
 from coevo.agents.templates import VARIABLES
 from coevo.agents.templates import Message
-from coevo.agents.templates import Template
+from coevo.agents.templates import PromptTemplate
 from coevo.model.errors import Fatal
 
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
@@ -49,11 +49,11 @@ class GridCell:
 
     model: GridModel
     prompt: str
-    template: Template
+    template: PromptTemplate
 
     @property
     def name(self) -> str:
-        return f'{_folder(self.model.name)}/{self.prompt}'
+        return f'{_derive_folder_name(self.model.name)}/{self.prompt}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,32 +64,35 @@ class Grid:
     human: bool
 
 
-def read_grid(file: Path) -> Grid:
+def load_grid(file: Path) -> Grid:
     """Fatal, in one sentence, for all that is not as it has to be."""
     try:
-        found = yaml.safe_load(file.read_text('utf-8'))
+        document = yaml.safe_load(file.read_text('utf-8'))
     except OSError as error:
         raise Fatal(f'{file} cannot be read ({error.strerror}); --grid names a YAML file') from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        said = ' '.join(str(error).split())
-        raise Fatal(f'{file} is no YAML: {said}') from None
+        reason = ' '.join(str(error).split())
+        raise Fatal(f'{file} is no YAML: {reason}') from None
     try:
-        return _grid(found, file.parent)
+        return _parse_grid(document, file.parent)
     except Fatal as error:
         raise Fatal(f'{file}: {error}') from None
 
 
-def _grid(found: object, folder: Path) -> Grid:
-    top = _mapping(found, 'the file', ('llms', 'prompts'), ('variables',))
-    texts = dict(_texts(top.get('variables') or {}, folder))
-    named = [_model(one, f'llms[{number}]') for number, one in _items(top['llms'], 'llms')]
+def _parse_grid(found: object, folder: Path) -> Grid:
+    top = _check_mapping(found, 'the file', ('llms', 'prompts'), ('variables',))
+    texts = dict(_load_variables(top.get('variables') or {}, folder))
+    named = [
+        _parse_model(entry, f'llms[{number}]')
+        for number, entry in _number_items(top['llms'], 'llms')
+    ]
     prompts = dict(
-        _prompt(one, f'prompts[{number}]', texts)
-        for number, one in _items(top['prompts'], 'prompts')
+        _parse_prompt(entry, f'prompts[{number}]', texts)
+        for number, entry in _number_items(top['prompts'], 'prompts')
     )
-    models = [one for one in named if one.name != HUMAN]
-    _once((_folder(one.name) for one in named), 'llms')
-    _once((one['name'] for one in top['prompts']), 'prompts')
+    models = [entry for entry in named if entry.name != HUMAN]
+    _check_unique((_derive_folder_name(entry.name) for entry in named), 'llms')
+    _check_unique((entry['name'] for entry in top['prompts']), 'prompts')
     if not models:
         raise Fatal(f'llms has no model beside {HUMAN}; `coevo evaluate … gold` judges that alone')
     return Grid(
@@ -102,23 +105,23 @@ def _grid(found: object, folder: Path) -> Grid:
     )
 
 
-def _texts(found: object, folder: Path) -> Iterator[tuple[str, str]]:
-    for name, value in _mapping(found, 'variables', (), None).items():
+def _load_variables(found: object, folder: Path) -> Iterator[tuple[str, str]]:
+    for name, value in _check_mapping(found, 'variables', (), None).items():
         if name in VARIABLES:
             raise Fatal(f'variables: {name} is what each task has; choose another name')
         if isinstance(value, dict):
-            path = folder / str(_mapping(value, f'variables.{name}', ('file',), ())['file'])
+            path = folder / str(_check_mapping(value, f'variables.{name}', ('file',), ())['file'])
             try:
                 yield name, path.read_text('utf-8')
             except (OSError, ValueError) as error:
                 raise Fatal(f'variables.{name}: {path} cannot be read ({error})') from None
         else:
-            yield name, _text(value, f'variables.{name}')
+            yield name, _check_text(value, f'variables.{name}')
 
 
-def _model(found: object, place: str) -> GridModel:
-    raw = _mapping(found, place, ('model',), _MODEL_KEYS)
-    name = _text(raw['model'], f'{place}.model')
+def _parse_model(found: object, place: str) -> GridModel:
+    raw = _check_mapping(found, place, ('model',), _MODEL_KEYS)
+    name = _check_text(raw['model'], f'{place}.model')
     if name == HUMAN:
         return GridModel(name=name)
     heat, most = raw.get('temperature'), raw.get('max_tokens')
@@ -127,26 +130,28 @@ def _model(found: object, place: str) -> GridModel:
     if most is not None and not (isinstance(most, int) and _is_number(most) and most > 0):
         raise Fatal(f'{place}.max_tokens is a number from 1 on, and not {most!r}')
     url, key = (
-        None if raw.get(word) is None else _text(raw[word], f'{place}.{word}')
+        None if raw.get(word) is None else _check_text(raw[word], f'{place}.{word}')
         for word in ('api_base', 'api_key_env')
     )
-    return checked(GridModel(name=name, url=url, key=key, temperature=heat, max_tokens=most))
+    return check_model(GridModel(name=name, url=url, key=key, temperature=heat, max_tokens=most))
 
 
-def _prompt(found: object, place: str, texts: Mapping[str, str]) -> tuple[str, Template]:
-    raw = _mapping(found, place, ('name', 'value'), ())
-    name = _text(raw['name'], f'{place}.name')
+def _parse_prompt(
+    found: object, place: str, texts: Mapping[str, str]
+) -> tuple[str, PromptTemplate]:
+    raw = _check_mapping(found, place, ('name', 'value'), ())
+    name = _check_text(raw['name'], f'{place}.name')
     if not _NAME.fullmatch(name):
         raise Fatal(
             f'{place}.name is of letters, digits, dots, hyphens and underscores, and not {name!r}'
         )
     messages = tuple(
-        _message(one, f'{place}.value[{number}]')
-        for number, one in _items(raw['value'], f'{place}.value')
+        _parse_message(entry, f'{place}.value[{number}]')
+        for number, entry in _number_items(raw['value'], f'{place}.value')
     )
     if messages[-1].role != 'user':
         raise Fatal(f'{place}.value ends with a message of the user, whom the model answers')
-    template = Template(messages=messages, texts=texts)
+    template = PromptTemplate(messages=messages, texts=texts)
     unknown = sorted(template.variables - texts.keys() - VARIABLES.keys())
     if unknown:
         known = ', '.join(sorted({*texts, *VARIABLES}))
@@ -154,18 +159,18 @@ def _prompt(found: object, place: str, texts: Mapping[str, str]) -> tuple[str, T
     return name, template
 
 
-def _message(found: object, place: str) -> Message:
-    raw = _mapping(found, place, ('role', 'content'), ())
-    role = _text(raw['role'], f'{place}.role')
+def _parse_message(found: object, place: str) -> Message:
+    raw = _check_mapping(found, place, ('role', 'content'), ())
+    role = _check_text(raw['role'], f'{place}.role')
     if role not in _ROLES:
         raise Fatal(f'{place}.role is one of {", ".join(_ROLES)}, and not {role!r}')
-    return Message(role=role, content=_text(raw['content'], f'{place}.content'))
+    return Message(role=role, content=_check_text(raw['content'], f'{place}.content'))
 
 
 # -- the shapes of YAML ----------------------------------------------------------------------------
 
 
-def _mapping(
+def _check_mapping(
     found: object, place: str, needed: Collection[str], more: Collection[str] | None
 ) -> Mapping[str, Any]:
     """more  other keys that may be there, None for any"""
@@ -181,14 +186,14 @@ def _mapping(
     return found
 
 
-def _items(found: object, place: str) -> Sequence[tuple[int, object]]:
+def _number_items(found: object, place: str) -> Sequence[tuple[int, object]]:
     """From 1, as people count."""
     if not isinstance(found, list) or not found:
         raise Fatal(f'{place} is to be a list with something in it')
     return list(enumerate(found, 1))
 
 
-def _text(found: object, place: str) -> str:
+def _check_text(found: object, place: str) -> str:
     if not isinstance(found, str) or not found.strip():
         raise Fatal(f'{place} is to be a text')
     return found
@@ -198,7 +203,7 @@ def _is_number(found: object) -> bool:
     return isinstance(found, int | float) and not isinstance(found, bool)
 
 
-def _once(names: Iterator[str], place: str) -> None:
+def _check_unique(names: Iterator[str], place: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -206,5 +211,5 @@ def _once(names: Iterator[str], place: str) -> None:
         seen.add(name)
 
 
-def _folder(model: str) -> str:
+def _derive_folder_name(model: str) -> str:
     return re.sub(r'[^A-Za-z0-9._-]', '-', model)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from coevo.agents.apis import APIS
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.endpoint import endpoint
+from coevo.agents.endpoint import make_endpoint
 from coevo.model.errors import Fatal
 
 # The developers' own tests, which are judged beside those of models.
@@ -48,7 +48,7 @@ class GridModel:
         return _APIS[self.name.partition('/')[0]]
 
     @property
-    def called(self) -> str:
+    def name_at_endpoint(self) -> str:
         """Its name at the endpoint."""
         return self.name.partition('/')[2]
 
@@ -56,12 +56,12 @@ class GridModel:
     def key_variable(self) -> str:
         return self.key or f'{self.name.partition("/")[0].upper()}_API_KEY'
 
-    def endpoint(self) -> Endpoint:
+    def resolve_endpoint(self) -> Endpoint:
         """Fatal where a key is missing."""
-        return endpoint(self.api, self.url, self.key_variable)
+        return make_endpoint(self.api, self.url, self.key_variable)
 
 
-def checked(model: GridModel) -> GridModel:
+def check_model(model: GridModel) -> GridModel:
     """Fatal for a name that nobody knows, or one whose endpoint is not known."""
     maker, _, called = model.name.partition('/')
     if maker not in _APIS or not called:

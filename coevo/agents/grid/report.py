@@ -33,80 +33,94 @@ class GridRow:
 
 
 def write_grid(folder: Path, rows: Sequence[GridRow]) -> None:
-    found = {'version': GRID_VERSION, 'runs': [dataclasses.asdict(one) for one in rows]}
-    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
-    durable.write(folder / NAME, [f'{text}\n'.encode()])
+    document = {'version': GRID_VERSION, 'runs': [dataclasses.asdict(row) for row in rows]}
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    durable.write_durably(folder / NAME, [f'{text}\n'.encode()])
 
 
-def grid_tables(rows: Sequence[GridRow]) -> Iterator[Table]:
+def make_grid_tables(rows: Sequence[GridRow]) -> Iterator[Table]:
     """Of each family: what suites are worth by both averages, their smells, and why they do not compile."""
     for family in Family:
-        found = [(row, one) for row in rows for one in row.families if one.family is family]
-        if found:
-            yield _worth(family, found)
-            yield _smells(family, found)
-            if any(one.texts.errors for _, one in found):
-                yield _errors(family, found)
+        reports = [
+            (row, family_report)
+            for row in rows
+            for family_report in row.families
+            if family_report.family is family
+        ]
+        if reports:
+            yield _make_measure_table(family, reports)
+            yield _make_smell_table(family, reports)
+            if any(family_report.texts.errors for _, family_report in reports):
+                yield _make_error_table(family, reports)
 
 
 Found = Sequence[tuple[GridRow, FamilyReport]]
 
 
-def _worth(family: Family, found: Found) -> Table:
+def _make_measure_table(family: Family, found: Found) -> Table:
     """Each measure over all suites, and below that over those that ran, with the number of each."""
     names = ('Tasks', 'Builds%', 'Ran%', 'Success%', 'Lines', 'Branches', 'Methods', 'Mutants')
-    table = cells.table(
+    table = cells.make_table(
         f'Family {family}: over all / over those that ran', ('Model', 'Prompt'), names
     )
-    for row, one in found:
-        shares = (one.builds, one.ran, one.success)
-        measures = (one.lines, one.branches, one.methods, one.mutation)
+    for row, family_report in found:
+        shares = (family_report.builds, family_report.ran, family_report.success)
+        measures = (
+            family_report.lines,
+            family_report.branches,
+            family_report.methods,
+            family_report.mutation,
+        )
         table.add_row(
-            *_named(row),
-            Text(str(one.tasks)),
-            *(Text(cells.plain_percent(share)) for share in shares),
-            *map(_both, measures),
+            *_format_names(row),
+            Text(str(family_report.tasks)),
+            *(Text(cells.format_plain_percent(share)) for share in shares),
+            *map(_format_averages, measures),
         )
     return table
 
 
-def _both(measure: SuiteMeasure) -> Text:
+def _format_averages(measure: SuiteMeasure) -> Text:
     averages = (measure.over_all, measure.over_ran)
-    return Text('\n'.join(f'{cells.plain_percent(one)} of {one.units}' for one in averages))
+    return Text(
+        '\n'.join(
+            f'{cells.format_plain_percent(average)} of {average.units}' for average in averages
+        )
+    )
 
 
-def _smells(family: Family, found: Found) -> Table:
+def _make_smell_table(family: Family, found: Found) -> Table:
     """Tests of a suite with each smell, as a mean over those that ran."""
-    names = sorted({name for _, one in found for name in one.texts.smells})
-    table = cells.table(
+    names = sorted({name for _, family_report in found for name in family_report.texts.smells})
+    table = cells.make_table(
         f'Family {family}: tests of a suite with each smell, over all / over those that ran',
         ('Smell',),
-        [' '.join(str(part) for part in _named(row)) for row, _ in found],
+        [' '.join(str(part) for part in _format_names(row)) for row, _ in found],
     )
     for name in names:
-        table.add_row(name, *(_smell(one, name) for _, one in found))
+        table.add_row(name, *(_format_smell(family_report, name) for _, family_report in found))
     return table
 
 
-def _smell(one: FamilyReport, name: str) -> Text:
+def _format_smell(one: FamilyReport, name: str) -> Text:
     means = one.texts.smells.get(name)
     if means is None:
         return Text('0.00')
     return Text(f'{means.over_all.value or 0:.2f} / {means.over_ran.value or 0:.2f}')
 
 
-def _errors(family: Family, found: Found) -> Table:
-    table = cells.table(
+def _make_error_table(family: Family, found: Found) -> Table:
+    table = cells.make_table(
         f'Family {family}: errors by class, each once for a suite',
         ('Error',),
-        [' '.join(str(part) for part in _named(row)) for row, _ in found],
+        [' '.join(str(part) for part in _format_names(row)) for row, _ in found],
     )
     for name in ErrorClass:
-        counts = [one.texts.errors.get(name) for _, one in found]
+        counts = [entry.texts.errors.get(name) for _, entry in found]
         if any(counts):
-            table.add_row(str(name), *(Text(str(one.errors if one else 0)) for one in counts))
+            table.add_row(str(name), *(Text(str(entry.errors if entry else 0)) for entry in counts))
     return table
 
 
-def _named(row: GridRow) -> tuple[Text, Text]:
+def _format_names(row: GridRow) -> tuple[Text, Text]:
     return Text(row.model), Text(row.prompt or cells.DASH)

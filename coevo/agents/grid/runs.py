@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.agents.attempts import AttemptPlan
-from coevo.agents.estimate import Estimate
-from coevo.agents.estimate import estimate
+from coevo.agents.estimate import CostEstimate
+from coevo.agents.estimate import estimate_attempts
 from coevo.agents.grid.grid import Grid
 from coevo.agents.grid.grid import GridCell
-from coevo.agents.grid.grid import read_grid
-from coevo.agents.keeping import Keeping
-from coevo.agents.planning import plan
-from coevo.agents.planning import prices_of
-from coevo.agents.planning import tasks_of
-from coevo.agents.summary import network
-from coevo.evaluation.verbs import existing_store
+from coevo.agents.grid.grid import load_grid
+from coevo.agents.keeping import RunFolder
+from coevo.agents.planning import load_requested_prices
+from coevo.agents.planning import make_plan
+from coevo.agents.planning import select_tasks
+from coevo.agents.summary import describe_network
+from coevo.evaluation.verbs import check_store
 from coevo.model.errors import Fatal
 
 # What the file says itself, by the names of options.
@@ -38,51 +38,51 @@ class GridRun:
     plan: AttemptPlan
 
 
-def grid_of(arguments: argparse.Namespace) -> Grid:
+def load_requested_grid(arguments: argparse.Namespace) -> Grid:
     """Fatal for a file, or options beside it, that do not go."""
     for name in _SAID:
         if getattr(arguments, name) is not None:
             raise Fatal(f'--grid says itself what is asked; leave out --{name.replace("_", "-")}')
     if arguments.protocol != 'once':
         raise Fatal('--grid goes with --protocol once alone')
-    return read_grid(arguments.grid)
+    return load_grid(arguments.grid)
 
 
-def runs_of(arguments: argparse.Namespace, grid: Grid) -> Sequence[GridRun]:
+def plan_grid_runs(arguments: argparse.Namespace, grid: Grid) -> Sequence[GridRun]:
     """All of them, when it is certain that each can begin: Fatal before the first has."""
-    endpoints = [cell.model.endpoint() for cell in grid.cells]
+    endpoints = [cell.model.resolve_endpoint() for cell in grid.cells]
     first = grid.cells[0]
-    base = plan(
+    base = make_plan(
         argparse.Namespace(
             **{
                 **vars(arguments),
                 **dict.fromkeys(('software', 'harness'), None),
                 'agent': _AGENT,
-                'agent_model': first.model.called,
+                'agent_model': first.model.name_at_endpoint,
                 'api': first.model.api,
                 'endpoint': endpoints[0].url,
                 'key_env': first.model.key_variable,
             }
         )
     )
-    found = []
+    runs = []
     for cell, endpoint in zip(grid.cells, endpoints, strict=True):
         environment = {
             **base.settings.environment,
             'COEVO_API': cell.model.api,
-            'COEVO_MODEL': cell.model.called,
+            'COEVO_MODEL': cell.model.name_at_endpoint,
             'COEVO_MESSAGES': 'whole',
-            'COEVO_SETTINGS': json.dumps(_settings(cell), sort_keys=True),
+            'COEVO_SETTINGS': json.dumps(_collect_settings(cell), sort_keys=True),
         }
         settings = replace(base.settings, endpoint=endpoint, environment=environment)
         own = {
-            'model': cell.model.called,
+            'model': cell.model.name_at_endpoint,
             'harness': f'{_AGENT}/{cell.prompt}',
-            'network': network(settings),
-            'settings': _settings(cell),
-            'template_sha256': _digest(cell),
+            'network': describe_network(settings),
+            'settings': _collect_settings(cell),
+            'template_sha256': _hash_prompt(cell),
         }
-        found.append(
+        runs.append(
             GridRun(
                 cell=cell,
                 plan=replace(
@@ -90,29 +90,29 @@ def runs_of(arguments: argparse.Namespace, grid: Grid) -> Sequence[GridRun]:
                     out=arguments.out / cell.name,
                     settings=settings,
                     harness=f'{_AGENT}/{cell.prompt}',
-                    model=cell.model.called,
+                    model=cell.model.name_at_endpoint,
                     template=cell.template,
-                    asked={**base.asked, **own},
+                    run_inputs={**base.run_inputs, **own},
                 ),
             )
         )
-    for run in found:
-        with Keeping(run.plan.out).opened(run.plan.asked):
+    for run in runs:
+        with RunFolder(run.plan.out).lock_folder(run.plan.run_inputs):
             pass  # it is ours, or new
-    return found
+    return runs
 
 
-def estimates_of(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[str, Estimate]]:
+def estimate_grid(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[str, CostEstimate]]:
     """What each cell would cost, by its name; needs no key."""
-    tasks, prices = tasks_of(arguments), prices_of(arguments)
+    tasks, prices = select_tasks(arguments), load_requested_prices(arguments)
     return [
         (
             cell.name,
-            estimate(
+            estimate_attempts(
                 tasks,
                 attempts=arguments.attempts,
-                model=cell.model.called,
-                store=existing_store(arguments.store),
+                model=cell.model.name_at_endpoint,
+                store=check_store(arguments.store),
                 prices=prices,
                 template=cell.template,
             ),
@@ -121,14 +121,14 @@ def estimates_of(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[st
     ]
 
 
-def _settings(cell: GridCell) -> Mapping[str, float]:
-    asked = {'temperature': cell.model.temperature, 'max_tokens': cell.model.max_tokens}
-    return {name: value for name, value in asked.items() if value is not None}
+def _collect_settings(cell: GridCell) -> Mapping[str, float]:
+    settings = {'temperature': cell.model.temperature, 'max_tokens': cell.model.max_tokens}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
-def _digest(cell: GridCell) -> str:
+def _hash_prompt(cell: GridCell) -> str:
     """SHA-256 of a prompt with the texts of its own."""
-    messages = [dataclasses.asdict(one) for one in cell.template.messages]
+    messages = [dataclasses.asdict(message) for message in cell.template.messages]
     named = cell.template.variables
     texts = {name: text for name, text in cell.template.texts.items() if name in named}
     return hashlib.sha256(json.dumps([messages, texts], sort_keys=True).encode()).hexdigest()

@@ -9,52 +9,52 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.contamination.estimate import Attempted
+from coevo.evaluation.contamination.estimate import AttemptedTask
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting.maintenance import solves
-from coevo.evaluation.results import read_results
+from coevo.evaluation.reporting.maintenance import solves_task
+from coevo.evaluation.results import load_results
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
-from coevo.snapshots.catalogue import located
+from coevo.snapshots.catalogue import resolve_location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AttemptedTasks:
     """The tasks that were judged, and what their predictions and rows say of the model.
 
     cutoffs  by the name of a model, None where no source states one
     """
 
-    tasks: Sequence[Attempted]
+    tasks: Sequence[AttemptedTask]
     cutoffs: Mapping[str, str | None]
 
 
-def answered(place: Path | str, folder: Path) -> Answered:
+def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
     """Fatal where the results are of another snapshot, or of no task."""
-    rows = [row for row in read_results(folder) if row.attempt == 1]
-    suites = [row for row in read_suites(folder) if row.attempt == 1]
+    rows = [row for row in load_results(folder) if row.attempt == 1]
+    suites = [row for row in load_suites(folder) if row.attempt == 1]
     both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
     if not both:
         raise Fatal(f'{folder} has no rows: evaluate a snapshot with at least one task')
-    sha256 = hashlib.sha256(located(place).manifest()).hexdigest()
+    sha256 = hashlib.sha256(resolve_location(place).load_manifest()).hexdigest()
     if {row.snapshot_sha256 for row in both} != {sha256}:
         raise Fatal(f'{folder} scores another snapshot than {place}; name the one that it scores')
-    lines = _changed_lines(place)
+    lines = _count_patch_lines_by_task(place)
     lost = next((row.task_id for row in both if row.task_id not in lines), None)
     if lost is not None:
         raise Fatal(f'{place} holds no task {lost}, which {folder} scores; evaluate again')
-    tasks = [*_of_methods(rows, lines), *_of_suites(suites, lines)]
-    return Answered(
+    tasks = [*_list_method_attempts(rows, lines), *_list_suite_attempts(suites, lines)]
+    return AttemptedTasks(
         tasks=tasks, cutoffs={row.model: row.model_cutoff for row in both if row.model is not None}
     )
 
 
-def cutoff_of(found: Answered) -> str:
+def find_model_cutoff(found: AttemptedTasks) -> str:
     """The cutoff of the model that answered; Fatal where there is not exactly one that is known."""
     if len(found.cutoffs) != 1:
         named = ', '.join(sorted(found.cutoffs)) or 'none'
@@ -67,27 +67,29 @@ def cutoff_of(found: Answered) -> str:
     return cutoff
 
 
-def changed_lines(patch: str) -> int:
+def count_changed_lines(patch: str) -> int:
     """Lines that a unified diff of one file adds or removes."""
     # Before its first hunk stand names, which begin like lines do.
     _, _, hunks = patch.partition('\n@@ ')
     return sum(line[:1] in ('+', '-') for line in hunks.split('\n')[1:])
 
 
-def _changed_lines(place: Path | str) -> Mapping[str, int]:
+def _count_patch_lines_by_task(place: Path | str) -> Mapping[str, int]:
     snapshot.require_texts(place)
-    with snapshot.reading((place,)):
-        opened = snapshot.attach((place,))
+    with snapshot.translate_read_errors((place,)):
+        opened = snapshot.attach_snapshots((place,))
         sql = f'SELECT task_id, test_patch FROM {opened.rows["tasks"]}'
-        found = opened.connection.execute(sql).fetchall()
-    return {task_id: changed_lines(patch) for task_id, patch in found}
+        patch_rows = opened.connection.execute(sql).fetchall()
+    return {task_id: count_changed_lines(patch) for task_id, patch in patch_rows}
 
 
-def _of_methods(rows: Sequence[MethodResult], lines: Mapping[str, int]) -> Iterator[Attempted]:
+def _list_method_attempts(
+    rows: Sequence[MethodResult], lines: Mapping[str, int]
+) -> Iterator[AttemptedTask]:
     graded = [row for row in rows if row.outcome is not TaskOutcome.INFRA]
-    for task_id, of in samples.tasks(graded).items():
+    for task_id, of in samples.group_by_task(graded).items():
         succeeding = sum(row.outcome is TaskOutcome.SUCCESS for row in of)
-        yield Attempted(
+        yield AttemptedTask(
             task_id=task_id,
             repo=of[0].repo,
             family=str(of[0].track),
@@ -97,14 +99,16 @@ def _of_methods(rows: Sequence[MethodResult], lines: Mapping[str, int]) -> Itera
         )
 
 
-def _of_suites(suites: Sequence[SuiteResult], lines: Mapping[str, int]) -> Iterator[Attempted]:
+def _list_suite_attempts(
+    suites: Sequence[SuiteResult], lines: Mapping[str, int]
+) -> Iterator[AttemptedTask]:
     for row in suites:
         if row.outcome is not SuiteOutcome.INFRA:
-            yield Attempted(
+            yield AttemptedTask(
                 task_id=row.task_id,
                 repo=row.repo,
                 family=f'{row.family} {row.start_builder or ""}'.strip(),
                 changed_lines=lines[row.task_id],
                 date=row.contamination_date,
-                success=float(solves(row)),
+                success=float(solves_task(row)),
             )

@@ -18,8 +18,8 @@ from datetime import timedelta
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from coevo.evaluation.reporting.bootstrap import interval_of
-from coevo.model.schema import table
+from coevo.evaluation.reporting.bootstrap import compute_interval
+from coevo.model.schema import build_table
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,7 +31,7 @@ _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempted:
+class AttemptedTask:
     """A task with what came of its first attempt.
 
     family         its track, or family and start
@@ -72,7 +72,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contamination:
+class ContaminationEstimate:
     """The estimate at a model's cutoff, what would be said without matching, and placebo cutoffs.
 
     dated, undated  tasks that count, and those without a date, which do not
@@ -86,11 +86,11 @@ class Contamination:
 
     @property
     def clear_placebos(self) -> int:
-        return sum(one.is_clear for one in self.placebos)
+        return sum(placebo.is_clear for placebo in self.placebos)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class CutoffSplit:
     """At which moment tasks are parted.
 
     margin  tasks so near to it are left out
@@ -102,24 +102,26 @@ class Question:
     sized: bool = True
 
 
-def contamination(tasks: Sequence[Attempted], question: Question) -> Contamination:
+def estimate_contamination(
+    tasks: Sequence[AttemptedTask], question: CutoffSplit
+) -> ContaminationEstimate:
     """Of the tasks that have a date."""
     import duckdb
 
     dated = [task for task in tasks if task.date is not None]
     with duckdb.connect() as connection:
-        connection.register('attempted', table(Attempted, dated))
-        return Contamination(
-            effect=_effect(connection, question),
-            unmatched=_unmatched(dated, question.moment),
-            placebos=list(_placebos(connection, dated, question)),
+        connection.register('attempted', build_table(AttemptedTask, dated))
+        return ContaminationEstimate(
+            effect=_estimate_effect(connection, question),
+            unmatched=_compute_unmatched_difference(dated, question.moment),
+            placebos=list(_estimate_placebos(connection, dated, question)),
             dated=len(dated),
             undated=len(tasks) - len(dated),
         )
 
 
-def _placebos(
-    connection: duckdb.DuckDBPyConnection, dated: Sequence[Attempted], question: Question
+def _estimate_placebos(
+    connection: duckdb.DuckDBPyConnection, dated: Sequence[AttemptedTask], question: CutoffSplit
 ) -> Iterator[Effect]:
     """Each among the tasks of one side of the cutoff."""
     moment = question.moment
@@ -129,15 +131,15 @@ def _placebos(
     for side, first, last in ((before, _FIRST, moment), (after, moment, _LAST)):
         moments = sorted({side[int(len(side) * share)] for share in QUANTILES if side})
         for at in moments:
-            asked = Question(moment=at, margin=question.margin, sized=question.sized)
-            found = _effect(connection, asked, first, last)
-            if found.difference is not None:
-                yield found
+            placebo_split = CutoffSplit(moment=at, margin=question.margin, sized=question.sized)
+            effect = _estimate_effect(connection, placebo_split, first, last)
+            if effect.difference is not None:
+                yield effect
 
 
-def _effect(
+def _estimate_effect(
     connection: duckdb.DuckDBPyConnection,
-    question: Question,
+    question: CutoffSplit,
     first: datetime = _FIRST,
     last: datetime = _LAST,
 ) -> Effect:
@@ -153,7 +155,7 @@ def _effect(
     }
     rows = connection.execute(sql, values).fetchall()
     points, weights = [row[1] for row in rows], [row[2] for row in rows]
-    low, high = interval_of(points, weights)
+    low, high = compute_interval(points, weights)
     whole = math.fsum(weights)
     return Effect(
         moment=question.moment,
@@ -166,7 +168,7 @@ def _effect(
     )
 
 
-def _unmatched(dated: Sequence[Attempted], moment: datetime) -> float | None:
+def _compute_unmatched_difference(dated: Sequence[AttemptedTask], moment: datetime) -> float | None:
     """The plain difference of means, which other tasks on either side may explain."""
     before = [task.success for task in dated if task.date is not None and task.date < moment]
     after = [task.success for task in dated if task.date is not None and task.date >= moment]

@@ -5,48 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coevo.display import presentation
-from coevo.evaluation.contamination.estimate import Contamination
+from coevo.evaluation.contamination.estimate import ContaminationEstimate
 from coevo.evaluation.contamination.estimate import Effect
 from coevo.evaluation.reporting.cells import DASH
-from coevo.evaluation.reporting.cells import plural
+from coevo.evaluation.reporting.cells import pluralise
 
 # Of six placebo cutoffs, at each of which one interval of twenty leaves 0 out by chance.
 _BY_CHANCE = 1
 
 
-def sentences(found: Contamination, cutoff: str) -> Iterator[str]:
+def describe_contamination(found: ContaminationEstimate, cutoff: str) -> Iterator[str]:
     yield f'Success before less success after, in points; cutoff {cutoff}'
     rows: list[tuple[str, ...]] = [
         ('', 'difference', '95 % interval', 'tasks before', 'after', 'repositories')
     ]
-    rows.append(('matched', *_cells(found.effect)))
-    unmatched = DASH if found.unmatched is None else _points(found.unmatched)
+    rows.append(('matched', *_format_cells(found.effect)))
+    unmatched = DASH if found.unmatched is None else _format_points(found.unmatched)
     rows.append(('not matched', unmatched, DASH, DASH, DASH, DASH))
-    rows += [(f'placebo {one.moment:%F}', *_cells(one)) for one in found.placebos]
-    yield presentation.columns(rows, [False, *[True] * 5]).rstrip('\n')
-    yield _verdict(found)
+    rows += [
+        (f'placebo {placebo.moment:%F}', *_format_cells(placebo)) for placebo in found.placebos
+    ]
+    yield presentation.align_columns(rows, [False, *[True] * 5]).rstrip('\n')
+    yield _describe_verdict(found)
     if found.undated:
-        yield f'{plural(found.undated, "task")} without a date count nowhere'
+        yield f'{pluralise(found.undated, "task")} without a date count nowhere'
 
 
-def _cells(effect: Effect) -> tuple[str, ...]:
+def _format_cells(effect: Effect) -> tuple[str, ...]:
     if effect.difference is None:
         return (DASH, DASH, '0', '0', '0')
     known = effect.low is not None and effect.high is not None
     return (
-        _points(effect.difference),
-        f'{_points(effect.low or 0.0)} to {_points(effect.high or 0.0)}' if known else DASH,
+        _format_points(effect.difference),
+        f'{_format_points(effect.low or 0.0)} to {_format_points(effect.high or 0.0)}'
+        if known
+        else DASH,
         f'{effect.before:,}',
         f'{effect.after:,}',
         f'{effect.repositories:,}',
     )
 
 
-def _points(share: float) -> str:
+def _format_points(share: float) -> str:
     return f'{share * 100:+.1f}'
 
 
-def _verdict(found: Contamination) -> str:
+def _describe_verdict(found: ContaminationEstimate) -> str:
     effect = found.effect
     if effect.difference is None:
         return (

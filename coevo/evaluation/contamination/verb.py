@@ -47,27 +47,27 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.contamination.answered import answered
-    from coevo.evaluation.contamination.answered import cutoff_of
-    from coevo.evaluation.contamination.estimate import Question
-    from coevo.evaluation.contamination.estimate import contamination
-    from coevo.evaluation.contamination.told import sentences
-    from coevo.snapshots.cutoffs import first_clean_moment
+    from coevo.evaluation.contamination.answered import find_model_cutoff
+    from coevo.evaluation.contamination.answered import load_attempted_tasks
+    from coevo.evaluation.contamination.estimate import CutoffSplit
+    from coevo.evaluation.contamination.estimate import estimate_contamination
+    from coevo.evaluation.contamination.told import describe_contamination
+    from coevo.snapshots.cutoffs import compute_first_clean_moment
 
     if not 0 <= arguments.margin <= _MOST_DAYS:
         raise Fatal(f'--margin is 0 to {_MOST_DAYS} days, and not {arguments.margin}')
-    given = None if arguments.cutoff is None else first_clean_moment(arguments.cutoff)
-    found = answered(arguments.snapshot, arguments.results)
-    cutoff = arguments.cutoff or cutoff_of(found)
-    question = Question(
-        moment=given or first_clean_moment(cutoff),
+    given = None if arguments.cutoff is None else compute_first_clean_moment(arguments.cutoff)
+    attempted_tasks = load_attempted_tasks(arguments.snapshot, arguments.results)
+    cutoff = arguments.cutoff or find_model_cutoff(attempted_tasks)
+    question = CutoffSplit(
+        moment=given or compute_first_clean_moment(cutoff),
         margin=timedelta(days=arguments.margin),
         sized=not arguments.without_size,
     )
-    estimated = contamination(found.tasks, question)
+    estimated = estimate_contamination(attempted_tasks.tasks, question)
     if arguments.format == 'json':
         content = {'cutoff': cutoff, **dataclasses.asdict(estimated)}
         print(json.dumps(content, indent=1, default=lambda moment: moment.isoformat()))
     else:
-        print('\n'.join(sentences(estimated, cutoff)))
+        print('\n'.join(describe_contamination(estimated, cutoff)))
     return 0

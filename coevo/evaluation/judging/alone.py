@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.languages.cells import Compiled
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import UNOBSERVED
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
 
 def run_alone(
-    built: BuiltPair, cell: Compiled, method: TestMethod, conditions: Conditions
-) -> tuple[Verdict, Batch]:
+    built: BuiltPair, cell: CompiledTests, method: TestMethod, conditions: RunConditions
+) -> tuple[Verdict, VerdictBatch]:
     """What the compiler says, else one process; a time limit that is hit is confirmed. Transient."""
-    told = built.compile_verdict(cell, method)
-    if told is not None:
-        return told, Batch(verdicts=(told,), cpu_seconds=0.0)
-    verdict, batch = _once(built, cell, method, conditions)
+    compile_verdict = built.find_compile_verdict(cell, method)
+    if compile_verdict is not None:
+        return compile_verdict, VerdictBatch(verdicts=(compile_verdict,), cpu_seconds=0.0)
+    verdict, batch = _run_once(built, cell, method, conditions)
     # An observer that was in trouble may have been ours to blame.
     if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == UNOBSERVED:
         used = batch.cpu_seconds
-        verdict, batch = _once(built, cell, method, conditions)
+        verdict, batch = _run_once(built, cell, method, conditions)
         batch = replace(batch, cpu_seconds=batch.cpu_seconds + used)
     return verdict, batch
 
 
-def _once(
-    built: BuiltPair, cell: Compiled, method: TestMethod, conditions: Conditions
-) -> tuple[Verdict, Batch]:
+def _run_once(
+    built: BuiltPair, cell: CompiledTests, method: TestMethod, conditions: RunConditions
+) -> tuple[Verdict, VerdictBatch]:
     batch = built.run(cell, [method], conditions)
     (verdict,) = batch.verdicts
     assert verdict is not None, 'a method that runs alone has no neighbour to lose to'

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.judging.parser_guard import is_readable
+from coevo.evaluation.judging.unified_diffs import DiffSection
 from coevo.evaluation.judging.unified_diffs import MalformedDiff
-from coevo.evaluation.judging.unified_diffs import Section
-from coevo.evaluation.judging.unified_diffs import sections
+from coevo.evaluation.judging.unified_diffs import parse_sections
 from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import is_text
 from coevo.git.process import ENVIRONMENT
 from coevo.languages.layout import Side
-from coevo.languages.table import reading_at
+from coevo.languages.table import get_reading_of_file
 
 # Far more than any test file that a person wrote.
 MOST_BYTES = 1 << 20
@@ -36,120 +36,128 @@ class Refusal:
     """Why a patch cannot be judged; `said` is for a person."""
 
     detail: Detail
-    said: str = ''
+    message: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class AppliedFile:
     """The test file with the patch; None where the patch deletes it."""
 
     content: bytes | None
 
 
-def unacceptable(
+def find_refusal(
     patch: bytes | None, path: str, production: Collection[str] = ()
 ) -> Refusal | None:
     """Why a patch is refused whatever it would be applied to; None if it is not.
 
     production  files that are production code beside what lies under any src/main
     """
-    read = _read(patch, path, production)
+    read = _parse_section(patch, path, production)
     return read if isinstance(read, Refusal) else None
 
 
-def apply(
+def apply_patch(
     patch: bytes | None, path: str, start: bytes | None, production: Collection[str] = ()
-) -> Applied | Refusal:
+) -> AppliedFile | Refusal:
     """A patch applied to the test file at the start (None: absent), or why it is refused.
 
     Hunks may stand at other lines than they say, as `git apply` allows; their context must be there.
     """
-    read = _read(patch, path, production)
-    return read if isinstance(read, Refusal) else _applied(path, read, start)
+    read = _parse_section(patch, path, production)
+    return read if isinstance(read, Refusal) else _apply_section(path, read, start)
 
 
-def unacceptable_file(file: bytes, path: str) -> Refusal | None:
+def find_file_refusal(file: bytes, path: str) -> Refusal | None:
     """Why a whole file that is handed in for the test file is refused; None if it is not."""
     if len(file) > MOST_BYTES:
-        return Refusal(detail=Detail.TOO_LARGE, said=f'{len(file)} bytes, at most {MOST_BYTES}')
-    return _unreadable(path, file)
+        return Refusal(detail=Detail.TOO_LARGE, message=f'{len(file)} bytes, at most {MOST_BYTES}')
+    return _refuse_unreadable(path, file)
 
 
-def replaced(file: bytes, path: str, start: bytes | None) -> Applied | Refusal:
+def replace_file(file: bytes, path: str, start: bytes | None) -> AppliedFile | Refusal:
     """A whole file in the place of the test file, or why it is refused."""
-    refusal = unacceptable_file(file, path)
+    refusal = find_file_refusal(file, path)
     if refusal is not None:
         return refusal
     if file == start:
-        return Refusal(detail=Detail.EMPTY, said='the file is as it is at the start')
-    return Applied(content=file)
+        return Refusal(detail=Detail.EMPTY, message='the file is as it is at the start')
+    return AppliedFile(content=file)
 
 
-def accepted(made: Applied | Refusal, path: str, own: Sequence[bytes | None]) -> Applied | Refusal:
+def refuse_by_language(
+    made: AppliedFile | Refusal, path: str, own: Sequence[bytes | None]
+) -> AppliedFile | Refusal:
     """The same, but for a file that brings what its language refuses; own: the project's files in its place."""
     if isinstance(made, Refusal) or made.content is None:
         return made
-    said = reading_at(path).refused_in(made.content, [one for one in own if one is not None])
-    return made if said is None else Refusal(detail=Detail.NOT_ACCEPTED, said=said)
+    reason = get_reading_of_file(path).explain_refusal(
+        made.content, [original for original in own if original is not None]
+    )
+    return made if reason is None else Refusal(detail=Detail.NOT_ACCEPTED, message=reason)
 
 
-def reverted(patch: str, path: str, new: bytes | None) -> bytes | None:
+def undo_patch(patch: str, path: str, new: bytes | None) -> bytes | None:
     """The file from which a released patch leads to `new`; ValueError where it does not.
 
     An empty patch changes nothing.
     """
     if not patch:
         return new
-    (section,) = sections(patch.encode('utf-8', 'surrogateescape'))
+    (section,) = parse_sections(patch.encode('utf-8', 'surrogateescape'))
     if not section.is_about(path):
         raise ValueError(f'the patch is not about {path}')
     return _git_apply(section, new, reverse=True)
 
 
-def patched(patch: str, contents: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+def apply_released_patch(
+    patch: str, contents: Mapping[str, bytes | None]
+) -> dict[str, bytes | None]:
     """Files after a released patch, which is about each of them and nothing else; else ValueError."""
-    found = sections(patch.encode('utf-8', 'surrogateescape'))
-    made: dict[str, bytes | None] = {}
+    diff_sections = parse_sections(patch.encode('utf-8', 'surrogateescape'))
+    patched_files: dict[str, bytes | None] = {}
     for path, content in contents.items():
-        about = [section for section in found if section.is_about(path)]
+        about = [section for section in diff_sections if section.is_about(path)]
         if len(about) != 1 or about[0].moves or content is None:
             raise ValueError(f'the patch is not about {path}')
-        made[path] = _git_apply(about[0], content)
-    if len(found) != len(made):
+        patched_files[path] = _git_apply(about[0], content)
+    if len(diff_sections) != len(patched_files):
         raise ValueError('the patch is about files that are no siblings')
-    return made
+    return patched_files
 
 
 # -- what a patch may not say ----------------------------------------------------------------------
 
 
-def _read(patch: bytes | None, path: str, production: Collection[str]) -> Section | Refusal:
+def _parse_section(
+    patch: bytes | None, path: str, production: Collection[str]
+) -> DiffSection | Refusal:
     """What a patch says of the test file, if it says that alone."""
     if patch is None:
         return Refusal(detail=Detail.NO_PREDICTION)
     if len(patch) > MOST_BYTES:
-        return Refusal(detail=Detail.TOO_LARGE, said=f'{len(patch)} bytes, at most {MOST_BYTES}')
+        return Refusal(detail=Detail.TOO_LARGE, message=f'{len(patch)} bytes, at most {MOST_BYTES}')
     if not patch.strip():
         return Refusal(detail=Detail.EMPTY)
     try:
-        found = sections(patch)
+        diff_sections = parse_sections(patch)
     except MalformedDiff as error:
-        return Refusal(detail=Detail.MALFORMED, said=str(error))
-    if not found:
-        return Refusal(detail=Detail.MALFORMED, said='there is no unified diff in it')
-    for section in found:
-        detail = _forbidden(section, path, production)
+        return Refusal(detail=Detail.MALFORMED, message=str(error))
+    if not diff_sections:
+        return Refusal(detail=Detail.MALFORMED, message='there is no unified diff in it')
+    for section in diff_sections:
+        detail = _find_violation(section, path, production)
         if detail is not None:
-            return Refusal(detail=detail, said=section.names())
-    if len(found) > 1:
-        return Refusal(detail=Detail.MALFORMED, said='it changes the file twice')
-    (section,) = found
+            return Refusal(detail=detail, message=section.format_name())
+    if len(diff_sections) > 1:
+        return Refusal(detail=Detail.MALFORMED, message='it changes the file twice')
+    (section,) = diff_sections
     if not (section.hunks or section.binary or section.created or section.deleted):
         return Refusal(detail=Detail.EMPTY)
     return section
 
 
-def _forbidden(section: Section, path: str, production: Collection[str]) -> Detail | None:
+def _find_violation(section: DiffSection, path: str, production: Collection[str]) -> Detail | None:
     if _SUBMODULE in section.modes:
         return Detail.SUBMODULE
     if _SYMLINK in section.modes:
@@ -157,60 +165,66 @@ def _forbidden(section: Section, path: str, production: Collection[str]) -> Deta
     if section.moves:
         return Detail.RENAME
     if not section.is_about(path):
-        return _whose(section, path, production)
+        return _classify_other_file(section, path, production)
     if section.mode_changes or not section.modes <= _PLAIN:
         return Detail.FILE_MODE
     return Detail.BINARY if section.binary == b'' else None
 
 
-def _whose(section: Section, path: str, production: Collection[str]) -> Detail:
+def _classify_other_file(section: DiffSection, path: str, production: Collection[str]) -> Detail:
     """path  the test file's, which says what language is spoken"""
-    names = section.names().removeprefix('a/')
-    found = reading_at(path).placed(names)
-    ours = names in production or (found is not None and found.side is Side.SOURCE)
+    names = section.format_name().removeprefix('a/')
+    placement = get_reading_of_file(path).classify_path(names)
+    ours = names in production or (placement is not None and placement.side is Side.SOURCE)
     return Detail.PRODUCTION_CODE if ours else Detail.OTHER_FILE
 
 
 # -- what it does ----------------------------------------------------------------------------------
 
 
-def _applied(path: str, section: Section, start: bytes | None) -> Applied | Refusal:
+def _apply_section(path: str, section: DiffSection, start: bytes | None) -> AppliedFile | Refusal:
     try:
-        made = _git_apply(section, start)
+        content = _git_apply(section, start)
     except ValueError as error:
-        return Refusal(detail=_why_not(section, start), said=str(error))
-    if section.binary is not None and is_text(start) and is_text(made):
-        return Refusal(detail=Detail.BINARY, said='the file is text')
-    return (None if made is None else _unreadable(path, made)) or Applied(content=made)
+        return Refusal(detail=_explain_failure(section, start), message=str(error))
+    if section.binary is not None and is_text(start) and is_text(content):
+        return Refusal(detail=Detail.BINARY, message='the file is text')
+    return (None if content is None else _refuse_unreadable(path, content)) or AppliedFile(
+        content=content
+    )
 
 
-def _unreadable(path: str, file: bytes) -> Refusal | None:
+def _refuse_unreadable(path: str, file: bytes) -> Refusal | None:
     if b'\0' in file:
-        return Refusal(detail=Detail.BINARY, said='the file would hold a NUL')
+        return Refusal(detail=Detail.BINARY, message='the file would hold a NUL')
     if not is_readable(path, file):
-        return Refusal(detail=Detail.TOO_LARGE, said='the file is nested too deeply, or too long')
+        return Refusal(
+            detail=Detail.TOO_LARGE, message='the file is nested too deeply, or too long'
+        )
     return None
 
 
-def _why_not(section: Section, start: bytes | None) -> Detail:
+def _explain_failure(section: DiffSection, start: bytes | None) -> Detail:
     """Whether the ends of lines alone are why a patch does not apply."""
     if start is None or section.binary is not None:
         return Detail.DOES_NOT_APPLY
-    plain = Section(
-        old=section.old, new=section.new, hunks=[_with_line_feeds(h) for h in section.hunks]
+    plain = DiffSection(
+        old=section.old, new=section.new, hunks=[_convert_line_ends(h) for h in section.hunks]
     )
     try:
-        _git_apply(plain, _with_line_feeds(start))
+        _git_apply(plain, _convert_line_ends(start))
     except ValueError:
         return Detail.DOES_NOT_APPLY
     return Detail.LINE_ENDS
 
 
-def _with_line_feeds(text: bytes) -> bytes:
+def _convert_line_ends(text: bytes) -> bytes:
     return text.replace(b'\r\n', b'\n')
 
 
-def _git_apply(section: Section, content: bytes | None, *, reverse: bool = False) -> bytes | None:
+def _git_apply(
+    section: DiffSection, content: bytes | None, *, reverse: bool = False
+) -> bytes | None:
     """What Git makes of a file; ValueError with its complaint."""
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
         file = Path(folder, os.fsdecode(_FILE))  # own name: a constant
@@ -218,7 +232,7 @@ def _git_apply(section: Section, content: bytes | None, *, reverse: bool = False
             file.write_bytes(content)
         done = subprocess.run(
             ['git', 'apply', '--whitespace=nowarn', *(['--reverse'] if reverse else []), '-'],
-            input=_about_file(section),
+            input=_render_patch(section),
             cwd=folder,
             capture_output=True,
             check=False,
@@ -226,11 +240,11 @@ def _git_apply(section: Section, content: bytes | None, *, reverse: bool = False
         )
         if done.returncode:
             lines = done.stderr.decode('utf-8', 'replace').splitlines()
-            raise ValueError(next((one for one in lines if one.strip()), 'it does not apply'))
+            raise ValueError(next((line for line in lines if line.strip()), 'it does not apply'))
         return file.read_bytes() if file.is_file() else None
 
 
-def _about_file(section: Section) -> bytes:
+def _render_patch(section: DiffSection) -> bytes:
     """The patch with our own header, so that what was looked at is what is applied."""
     modes = b''
     if section.created or section.deleted:

@@ -8,11 +8,11 @@ from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.neighbours import Neighbours
-from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.neighbours import NeighbourResult
+from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.outcomes import JudgedSuite
-from coevo.evaluation.suites.outcomes import SuiteSeen
+from coevo.evaluation.suites.outcomes import GradedSuite
+from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.worth import Adequacy
 from coevo.languages.conditions import MainSources
@@ -20,7 +20,7 @@ from coevo.model.records import TestMethod
 
 
 @dataclass(slots=True, kw_only=True)
-class Judgement:
+class GradingResult:
     """What was seen of each target by its name; what all of them cost together.
 
     methods   the targets as they were submitted
@@ -31,34 +31,42 @@ class Judgement:
     suite     of a task that asks for a suite, which has no targets: all that was seen
     """
 
-    seen: dict[str, Seen]
+    seen: dict[str, TargetResult]
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
     adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
     runtime: str | None = None
     sources: MainSources | None = None
-    others: Neighbours | None = None
+    others: NeighbourResult | None = None
     cpu_seconds: float = 0.0
     seconds: float = 0.0
-    suite: JudgedSuite | None = None
+    suite: GradedSuite | None = None
 
 
-def refused(assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0) -> Judgement:
+def make_refused_result(
+    assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0
+) -> GradingResult:
     """A patch that cannot be judged fails all targets alike; nothing is run.
 
     Of a suite that is there at the start an empty patch is no change.
     """
-    if not assignment.asks_suite:
-        seen = {target.name: Seen(refusal=refusal) for target in assignment.targets}
-        return Judgement(seen=seen, cpu_seconds=cpu_seconds)
+    if not assignment.asks_for_suite:
+        seen = {target.name: TargetResult(refusal=refusal) for target in assignment.targets}
+        return GradingResult(seen=seen, cpu_seconds=cpu_seconds)
     unchanged = refusal.detail is Detail.EMPTY and assignment.task.start_file_sha256 is not None
-    suite = SuiteSeen(settled=SuiteOutcome.NO_CHANGE) if unchanged else SuiteSeen(refusal=refusal)
-    return Judgement(seen={}, suite=JudgedSuite(seen=suite, cpu_seconds=cpu_seconds))
+    suite = (
+        SuiteRunResult(settled=SuiteOutcome.NO_CHANGE)
+        if unchanged
+        else SuiteRunResult(refusal=refusal)
+    )
+    return GradingResult(seen={}, suite=GradedSuite(seen=suite, cpu_seconds=cpu_seconds))
 
 
-def in_trouble(assignment: Assignment, detail: Detail, said: str) -> Judgement:
+def make_trouble_result(assignment: Assignment, detail: Detail, said: str) -> GradingResult:
     """Trouble of ours, which is no verdict on any target."""
-    trouble = Refusal(detail=detail, said=said)
-    return Judgement(
-        seen={target.name: Seen(trouble=trouble) for target in assignment.targets},
-        suite=JudgedSuite(seen=SuiteSeen(trouble=trouble)) if assignment.asks_suite else None,
+    trouble = Refusal(detail=detail, message=said)
+    return GradingResult(
+        seen={target.name: TargetResult(trouble=trouble) for target in assignment.targets},
+        suite=GradedSuite(seen=SuiteRunResult(trouble=trouble))
+        if assignment.asks_for_suite
+        else None,
     )

@@ -12,7 +12,7 @@ from coevo.model import codec
 Entry = TypeVar('Entry')
 
 
-def asked_once(
+def recall_or_ask(
     ledger: Ledger | None,
     assignment: Assignment,
     what: tuple[str, ...],
@@ -22,8 +22,8 @@ def asked_once(
     """What a ledger has of a task under some words, else what is asked now, which is kept."""
     data = ledger.read(assignment, *what) if ledger is not None else None
     if data is not None:
-        return codec.decode(kind, data)
+        return codec.decode_record(kind, data)
     entry = ask()
     if ledger is not None:
-        ledger.write(codec.encode(entry), assignment, *what)
+        ledger.write_entry(codec.encode_record(entry), assignment, *what)
     return entry

@@ -13,21 +13,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.evaluation.judging.memory import asked_once
-from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.judging.memory import recall_or_ask
+from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.isolated_cells import is_pass
-from coevo.starts.kept_tests import drawn
+from coevo.starts.kept_tests import draw_tests
 
 # Of a file that has more, always the same ones are asked.
 MOST_NEIGHBOURS = 200
@@ -45,43 +45,45 @@ Methods = Mapping[str, TestMethod]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
+class NeighbourResult:
     """How many pass at the start or with the patch; those that pass only at the start, by name.
 
     passing  those that pass with the patch
     """
 
-    asked: int
+    count: int
     lost: tuple[str, ...] = ()
     passing: frozenset[str] = frozenset()
     cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _PassingNeighbours:
     passing: tuple[str, ...]
 
 
-def neighbours(context: TaskContext, cell: Compiled, ledger: Ledger | None) -> Neighbours:
+def check_neighbours(
+    context: TaskContext, cell: CompiledTests, ledger: Ledger | None
+) -> NeighbourResult:
     """What a patch costs of them, by a cell of the patched file on the new code; Transient.
 
     Broken is who fails with all others and alone, twice, and passes alone in the start state and in
     gold's file: who is flaky, or lost to gold as well, is not the patch's loss.
     """
     if context.start is None:
-        return Neighbours(asked=0)
-    runner = context.runner(replace(context.conditions, process_cpu_limit=CPU_SECONDS))
-    methods = _methods(context)
-    passing = _passing(runner, cell, methods)
+        return NeighbourResult(count=0)
+    runner = context.make_runner(replace(context.conditions, process_cpu_limit=CPU_SECONDS))
+    methods = _list_neighbours(context)
+    passing = _find_passing(runner, cell, methods)
     if passing == methods.keys():
-        return Neighbours(
-            asked=len(methods), passing=frozenset(methods), cpu_seconds=runner.cpu_seconds
+        return NeighbourResult(
+            count=len(methods), passing=frozenset(methods), cpu_seconds=runner.cpu_seconds
         )
-    at_start = _passing_at_start(context, runner, methods, ledger)
+    at_start = _find_passing_at_start(context, runner, methods, ledger)
     lost = {name: methods[name] for name in methods if name in at_start - passing}
-    confirmed = _confirmed(context, runner, cell, lost) if lost else ()
-    return Neighbours(
-        asked=len(at_start | passing),
+    confirmed = _confirm_losses(context, runner, cell, lost) if lost else ()
+    return NeighbourResult(
+        count=len(at_start | passing),
         lost=tuple(confirmed),
         passing=frozenset(passing),
         cpu_seconds=runner.cpu_seconds,
@@ -91,34 +93,41 @@ def neighbours(context: TaskContext, cell: Compiled, ledger: Ledger | None) -> N
 # -- at the start ----------------------------------------------------------------------------------
 
 
-def _passing_at_start(
+def _find_passing_at_start(
     context: TaskContext, runner: IsolatedCellRunner, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
-    def ask() -> _Entry:
-        passing = _passing(runner, context.start_cell(runner), methods)
-        return _Entry(passing=tuple(sorted(passing)))
+    def run_start() -> _PassingNeighbours:
+        passing = _find_passing(runner, context.compile_start_cell(runner), methods)
+        return _PassingNeighbours(passing=tuple(sorted(passing)))
 
-    entry = asked_once(ledger, context.assignment, (_WHAT,), _Entry, ask)
+    entry = recall_or_ask(ledger, context.assignment, (_WHAT,), _PassingNeighbours, run_start)
     return methods.keys() & set(entry.passing)
 
 
-def _methods(context: TaskContext) -> dict[str, TestMethod]:
+def _list_neighbours(context: TaskContext) -> dict[str, TestMethod]:
     """The neighbours by name, in an order that is always the same."""
     start, task = context.start, context.assignment.task
     assert start is not None, 'a file that is there'
-    file = reading(task.language).parse(start, task.test_file)
+    file = get_reading(task.language).parse(start, task.test_file)
     targets = [
-        located(file, target, target.method_at_start) for target in context.assignment.targets
+        locate_target(file, target, target.method_at_start) for target in context.assignment.targets
     ]
-    chosen = [member for one in targets if one and (member := _member(file, one))]
-    others = surgery(task.language).other_tests(start, chosen, task.test_file)
+    chosen = [
+        member
+        for target_method in targets
+        if target_method and (member := _find_member(file, target_method))
+    ]
+    others = get_surgery(task.language).list_other_tests(start, chosen, task.test_file)
     own = [(task.test_file, member) for member in others]
-    members = (*own, *_inherited(context, file.types))
-    return drawn(members, context.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
+    members = (*own, *_list_inherited_tests(context, file.types))
+    return draw_tests(members, context.module, MOST_NEIGHBOURS, task.pair_id, task.test_file)
 
 
-def _member(file: SourceFile, method: TestMethod) -> Member | None:
-    type_ = next((one for one in file.types if one.name == method.test_class), None)
+def _find_member(file: SourceFile, method: TestMethod) -> Member | None:
+    type_ = next(
+        (declared_type for declared_type in file.types if declared_type.name == method.test_class),
+        None,
+    )
     return next(
         (
             member
@@ -130,17 +139,19 @@ def _member(file: SourceFile, method: TestMethod) -> Member | None:
     )
 
 
-def _inherited(context: TaskContext, types: Iterable[DeclaredType]) -> Iterator[tuple[str, Member]]:
+def _list_inherited_tests(
+    context: TaskContext, types: Iterable[DeclaredType]
+) -> Iterator[tuple[str, Member]]:
     """Tests that classes declare which inherit from some types, with their paths."""
     task = context.assignment.task
-    cut = surgery(task.language)
-    for path, source, names in cut.derived(
+    cut = get_surgery(task.language)
+    for path, source, names in cut.find_derived_classes(
         context.repository,
         context.pair.new.rev,
         task.test_file,
-        [one.simple for one in types],
+        [declared_type.simple for declared_type in types],
     ):
-        for member in cut.other_tests(source, [], path):
+        for member in cut.list_other_tests(source, [], path):
             if member.owner in names:
                 yield path, member
 
@@ -148,38 +159,46 @@ def _inherited(context: TaskContext, types: Iterable[DeclaredType]) -> Iterator[
 # -- with a patch ----------------------------------------------------------------------------------
 
 
-def _confirmed(
-    context: TaskContext, runner: IsolatedCellRunner, cell: Compiled, lost: Methods
+def _confirm_losses(
+    context: TaskContext, runner: IsolatedCellRunner, cell: CompiledTests, lost: Methods
 ) -> list[str]:
     """Those of a patch's losses that are no chance and not gold's."""
-    of_gold = _passing(runner, context.gold_cell(runner), lost)
-    start = context.start_cell(runner)
+    of_gold = _find_passing(runner, context.compile_gold_cell(runner), lost)
+    start = context.compile_start_cell(runner)
     spent = runner.cpu_seconds
-    found = []
+    confirmed = []
     for name, method in lost.items():
-        one = {name: method}
+        only_method = {name: method}
         in_time = runner.cpu_seconds - spent < CPU_SECONDS  # then what was seen once has to do
-        if name in of_gold and (not in_time or _is_lost(runner, cell, start, one)):
-            found.append(name)
-    return found
+        if name in of_gold and (not in_time or _is_lost(runner, cell, start, only_method)):
+            confirmed.append(name)
+    return confirmed
 
 
-def _is_lost(runner: IsolatedCellRunner, cell: Compiled, start: Compiled, one: Methods) -> bool:
+def _is_lost(
+    runner: IsolatedCellRunner, cell: CompiledTests, start: CompiledTests, one: Methods
+) -> bool:
     for _ in range(CONFIRMATIONS):
-        outcome = _outcomes(runner, cell, one).get(*one)
+        outcome = _collect_outcomes(runner, cell, one).get(*one)
         if outcome in _SETTLED:
             return True
         if outcome is Outcome.PASS:
             return False
-    return bool(_passing(runner, start, one))
+    return bool(_find_passing(runner, start, one))
 
 
 # -- running ---------------------------------------------------------------------------------------
 
 
-def _passing(runner: IsolatedCellRunner, cell: Compiled, methods: Methods) -> set[str]:
-    return {name for name, one in _outcomes(runner, cell, methods).items() if is_pass(one)}
+def _find_passing(runner: IsolatedCellRunner, cell: CompiledTests, methods: Methods) -> set[str]:
+    return {
+        name
+        for name, outcome in _collect_outcomes(runner, cell, methods).items()
+        if is_pass(outcome)
+    }
 
 
-def _outcomes(runner: IsolatedCellRunner, cell: Compiled, methods: Methods) -> dict[str, Outcome]:
-    return {name: verdict.outcome for name, verdict in runner.once(cell, methods).items()}
+def _collect_outcomes(
+    runner: IsolatedCellRunner, cell: CompiledTests, methods: Methods
+) -> dict[str, Outcome]:
+    return {name: verdict.outcome for name, verdict in runner.run_once(cell, methods).items()}

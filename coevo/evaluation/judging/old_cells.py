@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.git.contents import content
-from coevo.git.contents import path_at_old
-from coevo.languages.cells import Compiled
+from coevo.git.contents import find_old_path
+from coevo.git.contents import load_content
+from coevo.languages.cells import CompiledTests
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.table import surgery
+from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
-from coevo.starts.added_data import added_data
-from coevo.starts.added_data import with_data
+from coevo.starts.added_data import list_added_data
+from coevo.starts.added_data import merge_data
 from coevo.starts.added_helpers import TestSources
-from coevo.starts.added_helpers import added_helpers
+from coevo.starts.added_helpers import find_added_helpers
 from coevo.starts.isolated_cells import Files
 
 
@@ -29,8 +29,8 @@ class OldCells:
     note    what is to be said of how the file was made
     """
 
-    alone: Compiled
-    helped: Compiled | None
+    alone: CompiledTests
+    helped: CompiledTests | None
     note: str
 
     @property
@@ -38,50 +38,50 @@ class OldCells:
         return self.alone.cpu_seconds + (self.helped.cpu_seconds if self.helped else 0.0)
 
 
-def old_cells_of(
+def compile_old_cells(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> OldCells | None:
     """For want of data or helpers that stand at the start, a target would fail on any code."""
     if not methods:
         return None
-    files, note = _transplanted(context, patched, methods)
+    files, note = _transplant_targets(context, patched, methods)
     task, old = context.assignment.task, context.pair.old.rev
-    data = added_data(context.source, task.language, task.old_rev, task.new_rev)
-    helpers = _helpers(context)
-    whole = with_data(files, data)
+    data = list_added_data(context.source, task.language, task.old_rev, task.new_rev)
+    helpers = _find_added_helpers(context)
+    whole = merge_data(files, data)
     return OldCells(
         alone=context.compile(old, whole),
-        helped=context.compile(old, with_data(whole, helpers)) if helpers else None,
+        helped=context.compile(old, merge_data(whole, helpers)) if helpers else None,
         note=note,
     )
 
 
-def _helpers(context: TaskContext) -> Files:
+def _find_added_helpers(context: TaskContext) -> Files:
     task = context.assignment.task
     old = TestSources(repository=context.source, language=task.language, rev=task.old_rev)
     start = TestSources(
         repository=context.repository, language=task.language, rev=context.pair.new.rev
     )
-    return added_helpers(old, start, task.test_file)
+    return find_added_helpers(old, start, task.test_file)
 
 
-def _transplanted(
+def _transplant_targets(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> tuple[Files, str]:
     """The old file with the submitted targets and what only they use; else the file as a whole."""
     task, source = context.assignment.task, context.source
-    place = path_at_old(source, task.old_rev, task.new_rev, task.test_file)
-    before = None if place is None else content(source, task.old_rev, place)
-    if place != task.test_file or before is None:
-        gone: Files = () if place is None else ((place, None),)
-        return tuple(sorted((*gone, (task.test_file, patched)), key=lambda f: f[0])), ''
-    cut = surgery(task.language)
+    old_path = find_old_path(source, task.old_rev, task.new_rev, task.test_file)
+    before = None if old_path is None else load_content(source, task.old_rev, old_path)
+    if old_path != task.test_file or before is None:
+        deleted_files: Files = () if old_path is None else ((old_path, None),)
+        return tuple(sorted((*deleted_files, (task.test_file, patched)), key=lambda f: f[0])), ''
+    cut = get_surgery(task.language)
     try:
-        text = cut.transplant(
+        text = cut.transplant_tests(
             before,
             patched,
             [Graft(new=method) for method in methods],
-            used_elsewhere=cut.names_used_elsewhere(source, task.old_rev, task.test_file),
+            used_elsewhere=cut.list_names_used_elsewhere(source, task.old_rev, task.test_file),
         )
     except StartStateInvalid as error:
         return ((task.test_file, patched),), f'on old code as a whole file: {error}'

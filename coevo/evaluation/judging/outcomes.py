@@ -29,7 +29,7 @@ Decision = tuple[TaskOutcome, Detail | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class TargetResult:
     """What was seen of one target, as far as it came.
 
     trouble          of ours, that stayed
@@ -64,13 +64,13 @@ class Seen:
     seconds: float = 0.0
 
 
-def decide(track: Track, seen: Seen) -> Decision:
+def decide_outcome(track: Track, seen: TargetResult) -> Decision:
     """By the method's own verdicts."""
     if seen.refusal is not None:
         return TaskOutcome.HRNS_FAIL, seen.refusal.detail
     if seen.trouble is not None:
         return TaskOutcome.INFRA, seen.trouble.detail
-    if seen.precondition is not None and not seen.precondition.broken:
+    if seen.precondition is not None and not seen.precondition.is_broken:
         return TaskOutcome.INFRA, Detail.PRECONDITION
     if not seen.submitted:
         return TaskOutcome.HRNS_FAIL, Detail.TARGET_MISSING
@@ -81,21 +81,21 @@ def decide(track: Track, seen: Seen) -> Decision:
         return TaskOutcome.HRNS_FAIL, Detail.TAMPERED
     if seen.unstable is not None:
         return TaskOutcome.EXEC_FAIL, Detail.UNSTABLE
-    return _on_old(seen) if track is Track.GENERATION else (TaskOutcome.SUCCESS, None)
+    return _decide_on_old(seen) if track is Track.GENERATION else (TaskOutcome.SUCCESS, None)
 
 
-def _on_old(seen: Seen) -> Decision:
+def _decide_on_old(seen: TargetResult) -> Decision:
     assert seen.old is not None, 'a generated test that passes was run on old code'
     if seen.old.outcome in (Outcome.UNBUILDABLE, Outcome.INFRA):
         return _ON_NEW[seen.old.outcome]
-    if seen.old.outcome.broken:
+    if seen.old.outcome.is_broken:
         return TaskOutcome.SUCCESS, None
     if seen.old.outcome is Outcome.MISSING:  # nobody ran it: that says nothing of the old code
         return TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD
     return TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD
 
 
-def decide_by_module(track: Track, seen: Seen) -> TaskOutcome:
+def decide_outcome_by_module(track: Track, seen: TargetResult) -> TaskOutcome:
     """As where one file that does not compile breaks its module (Maven, the paper's harness)."""
     broken = Verdict(outcome=Outcome.COMPILE_ERROR)
     strict = replace(
@@ -103,4 +103,4 @@ def decide_by_module(track: Track, seen: Seen) -> TaskOutcome:
         new=broken if seen.new and not seen.new_module_ok else seen.new,
         old=broken if seen.old and not seen.old_module_ok else seen.old,
     )
-    return decide(track, strict)[0]
+    return decide_outcome(track, strict)[0]

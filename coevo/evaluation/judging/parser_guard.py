@@ -14,9 +14,9 @@ import resource
 import subprocess
 import sys
 
-from coevo.languages.table import language_at
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import detect_file_language
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 
 # Less is read within seconds whatever it is, and never too deep.
 PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100
@@ -28,10 +28,10 @@ _BRACKET = re.compile(rb'([({\[])|[)}\]]')
 
 
 def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
-    if len(content) <= PLAIN_BYTES and _depth(content) <= PLAIN_DEPTH:
-        return not reading(language_at(path)).parse(content).unreadable
+    if len(content) <= PLAIN_BYTES and _measure_depth(content) <= PLAIN_DEPTH:
+        return not get_reading(detect_file_language(path)).parse(content).unreadable
     done = subprocess.run(
-        [sys.executable, '-m', __name__, str(cpu_seconds), language_at(path)],
+        [sys.executable, '-m', __name__, str(cpu_seconds), detect_file_language(path)],
         input=content,
         capture_output=True,
         check=False,
@@ -40,24 +40,24 @@ def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bo
     return done.returncode == 0
 
 
-def _depth(content: bytes) -> int:
+def _measure_depth(content: bytes) -> int:
     """How many brackets are open at once; those in comments and strings count as well."""
     depth = most = 0
-    for found in _BRACKET.finditer(content):
-        depth = depth + 1 if found[1] else max(0, depth - 1)
+    for bracket in _BRACKET.finditer(content):
+        depth = depth + 1 if bracket[1] else max(0, depth - 1)
         most = max(most, depth)
     return most
 
 
-def _try() -> None:
+def _parse_stdin() -> None:
     seconds, language = int(sys.argv[1]), sys.argv[2]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     content = sys.stdin.buffer.read()
     gc.disable()  # nothing of it is garbage before the end
-    surgery(language).other_tests(content, [])
-    if reading(language).parse(content).unreadable:
+    get_surgery(language).list_other_tests(content, [])
+    if get_reading(language).parse(content).unreadable:
         raise SystemExit(1)
 
 
 if __name__ == '__main__':
-    _try()
+    _parse_stdin()

@@ -15,15 +15,15 @@ from enum import StrEnum
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.alone import run_alone
-from coevo.evaluation.judging.memory import asked_once
-from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.memory import recall_or_ask
+from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Placebo
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.table import measures
-from coevo.measures.placebos import placebo
+from coevo.languages.table import get_measures
+from coevo.measures.placebos import make_placebo
 from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -35,7 +35,7 @@ _DRAWS = 3
 _DRAW = secrets.SystemRandom()
 
 
-class Sight(StrEnum):
+class PlaceboReaction(StrEnum):
     """What a test makes of edits that do nothing."""
 
     BLIND = 'blind'
@@ -44,76 +44,78 @@ class Sight(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class PlaceboResult:
     """`asked` is the kind that gold passes with, NONE where there is none, NOT_OFFERED where the
     language has none at all."""
 
-    sight: Sight
-    asked: Placebo
+    sight: PlaceboReaction
+    kind: Placebo
     cpu_seconds: float = 0.0
 
 
-def with_sight(seen: Seen, looked: Looked) -> Seen:
+def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
     """What is seen of a target that passes, after a look at it."""
     new = seen.new
     assert new is not None, 'what was looked at has passed'
-    known = (seen.placebo, looked.asked)
+    known = (seen.placebo, looked.kind)
     seen = replace(
         seen,
-        placebo=min((one for one in known if one is not None), key=tuple(Placebo).index),
+        placebo=min((kind for kind in known if kind is not None), key=tuple(Placebo).index),
         cpu_seconds=seen.cpu_seconds + looked.cpu_seconds,
     )
     match looked.sight:
-        case Sight.SEES_EDITS:
-            return replace(seen, new=replace(new, tampered=Sight.SEES_EDITS))
-        case Sight.UNSTABLE:
+        case PlaceboReaction.SEES_EDITS:
+            return replace(seen, new=replace(new, tampered=PlaceboReaction.SEES_EDITS))
+        case PlaceboReaction.UNSTABLE:
             return replace(seen, unstable='once pass, once not with an edit of no effect')
-        case Sight.BLIND:
+        case PlaceboReaction.BLIND:
             return seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _GoldVerdict:
     passes: bool
 
 
 @dataclass(slots=True, kw_only=True)
-class _Spent:
+class _CpuTotal:
     cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placebos:
+class PlaceboRunner:
     """Gold is asked once for each task and declaration, where there is a ledger."""
 
     ledger: Ledger | None = None
 
-    def look(
+    def run_placebos(
         self,
         context: TaskContext,
         patched: bytes,
         target: Target,
         method: TestMethod,
         declarations: Sequence[Dependency],
-    ) -> Looked:
+    ) -> PlaceboResult:
         """Run a target that passes with all these declarations written in another way; Transient.
 
         A test that passes with the kind that is noticed most easily would pass with the others.
         """
-        if measures(context.pair.language).placebos is None:
-            return Looked(sight=Sight.BLIND, asked=Placebo.NOT_OFFERED)
-        spent = _Spent()
+        if get_measures(context.pair.language).placebos is None:
+            return PlaceboResult(sight=PlaceboReaction.BLIND, kind=Placebo.NOT_OFFERED)
+        spent = _CpuTotal()
         for kind in PlaceboKind:
-            cell = _cell(context, patched, declarations, kind, spent)
+            cell = _compile_placebo_cell(context, patched, declarations, kind, spent)
             if cell is None:
                 continue
-            sight = _sight(context, cell, method, spent)
-            asked = sight is not Sight.SEES_EDITS or self._gold_passes(
+            sight = _observe_reaction(context, cell, method, spent)
+            is_valid_kind = sight is not PlaceboReaction.SEES_EDITS or self._gold_passes(
                 context, target, declarations, kind, spent
             )
-            if asked:
-                return Looked(sight=sight, asked=Placebo(kind), cpu_seconds=spent.cpu_seconds)
-        return Looked(sight=Sight.BLIND, asked=Placebo.NONE, cpu_seconds=spent.cpu_seconds)
+            if is_valid_kind:
+                return PlaceboResult(sight=sight, kind=Placebo(kind), cpu_seconds=spent.cpu_seconds)
+        return PlaceboResult(
+            sight=PlaceboReaction.BLIND, kind=Placebo.NONE, cpu_seconds=spent.cpu_seconds
+        )
 
     def _gold_passes(
         self,
@@ -121,31 +123,35 @@ class Placebos:
         target: Target,
         declarations: Sequence[Dependency],
         kind: PlaceboKind,
-        spent: _Spent,
+        spent: _CpuTotal,
     ) -> bool:
         gold = context.gold
 
-        def ask() -> _Kept:
-            cell = None if gold is None else _cell(context, gold, declarations, kind, spent)
-            passes = cell is not None and _passes(context, cell, target.method, spent)
-            return _Kept(passes=passes)
+        def run_gold() -> _GoldVerdict:
+            cell = (
+                None
+                if gold is None
+                else _compile_placebo_cell(context, gold, declarations, kind, spent)
+            )
+            passes = cell is not None and _run_passes(context, cell, target.method, spent)
+            return _GoldVerdict(passes=passes)
 
         what = ('placebo', target.name, kind, repr(tuple(declarations)))
-        return asked_once(self.ledger, context.assignment, what, _Kept, ask).passes
+        return recall_or_ask(self.ledger, context.assignment, what, _GoldVerdict, run_gold).passes
 
 
-def _cell(
+def _compile_placebo_cell(
     context: TaskContext,
     tests: bytes,
     declarations: Sequence[Dependency],
     kind: PlaceboKind,
-    spent: _Spent,
-) -> Compiled | None:
+    spent: _CpuTotal,
+) -> CompiledTests | None:
     """A test file on code with a placebo; None where there is nothing to put one in."""
     new = context.pair.new.rev
     files: Files = ((context.assignment.task.test_file, tests),)
     for _ in range(_DRAWS):
-        code = placebo(context.repository, context.pair, declarations, kind, _DRAW)
+        code = make_placebo(context.repository, context.pair, declarations, kind, _DRAW)
         if not code:
             return None
         cell = context.compile(new, files, code)
@@ -155,14 +161,22 @@ def _cell(
     return None
 
 
-def _sight(context: TaskContext, cell: Compiled, method: TestMethod, spent: _Spent) -> Sight:
+def _observe_reaction(
+    context: TaskContext, cell: CompiledTests, method: TestMethod, spent: _CpuTotal
+) -> PlaceboReaction:
     """A failure is confirmed, lest chance be taken for sight."""
-    if _passes(context, cell, method, spent):
-        return Sight.BLIND
-    return Sight.UNSTABLE if _passes(context, cell, method, spent) else Sight.SEES_EDITS
+    if _run_passes(context, cell, method, spent):
+        return PlaceboReaction.BLIND
+    return (
+        PlaceboReaction.UNSTABLE
+        if _run_passes(context, cell, method, spent)
+        else PlaceboReaction.SEES_EDITS
+    )
 
 
-def _passes(context: TaskContext, cell: Compiled, method: TestMethod, spent: _Spent) -> bool:
+def _run_passes(
+    context: TaskContext, cell: CompiledTests, method: TestMethod, spent: _CpuTotal
+) -> bool:
     verdict, batch = run_alone(context.built, cell, method, context.conditions)
     spent.cpu_seconds += batch.cpu_seconds
     return verdict.outcome is Outcome.PASS

@@ -12,21 +12,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.evaluation.judging.submissions import located
+from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model import codec
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import is_broken
-from coevo.starts.kept_tests import kept_tests
-from coevo.starts.kept_tests import lost_test
+from coevo.starts.kept_tests import draw_kept_tests
+from coevo.starts.kept_tests import find_lost_test
 
 _WHAT = 'precondition'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class PreconditionResult:
     """What the old tests do on the new code, by target; of those that the start file has.
 
     lost  a test of the start file that it costs, and what that does there
@@ -38,75 +38,85 @@ class Held:
 
     @property
     def holds(self) -> bool:
-        return self.lost is None and all(one.broken for one in self.outcomes.values())
+        return self.lost is None and all(outcome.is_broken for outcome in self.outcomes.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _MethodOutcome:
     name: str
     outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
-    kept: tuple[_Kept, ...]
+class _PreconditionEntry:
+    method_outcome: tuple[_MethodOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preconditions:
+class PreconditionChecker:
     """Asked once for each task, however many predictions answer it, where there is a ledger."""
 
     ledger: Ledger | None = None
 
-    def of(self, context: TaskContext, passing: Collection[str] = ()) -> Held:
+    def check(self, context: TaskContext, passing: Collection[str] = ()) -> PreconditionResult:
         """`passing` has the names of other tests of the file that pass with a patch; Transient."""
         if context.start is None:
-            return Held()  # targets and siblings are absent
+            return PreconditionResult()  # targets and siblings are absent
         known = self._recall(context)
         if known is not None:
             return known
         if context.assignment.is_generation:
-            held = _kept_on_new(context, context.start, passing)
+            result = _run_siblings_on_new(context, context.start, passing)
         else:
-            held = _told_on_new(context, context.start)
-        if self.ledger is not None and held.holds and not passing:
-            kept = (_Kept(name=name, outcome=one) for name, one in held.outcomes.items())
-            data = codec.encode(_Entry(kept=tuple(kept)))
-            self.ledger.write(data, context.assignment, _WHAT)
-        return held
+            result = _run_old_tests_on_new(context, context.start)
+        if self.ledger is not None and result.holds and not passing:
+            method_outcomes = (
+                _MethodOutcome(name=name, outcome=outcome)
+                for name, outcome in result.outcomes.items()
+            )
+            data = codec.encode_record(_PreconditionEntry(method_outcome=tuple(method_outcomes)))
+            self.ledger.write_entry(data, context.assignment, _WHAT)
+        return result
 
-    def _recall(self, context: TaskContext) -> Held | None:
+    def _recall(self, context: TaskContext) -> PreconditionResult | None:
         data = self.ledger.read(context.assignment, _WHAT) if self.ledger is not None else None
         if data is None:
             return None
-        entry = codec.decode(_Entry, data)
-        return Held(outcomes={kept.name: kept.outcome for kept in entry.kept})
+        entry = codec.decode_record(_PreconditionEntry, data)
+        return PreconditionResult(
+            outcomes={
+                method_outcome.name: method_outcome.outcome
+                for method_outcome in entry.method_outcome
+            }
+        )
 
 
-def _told_on_new(context: TaskContext, start: bytes) -> Held:
+def _run_old_tests_on_new(context: TaskContext, start: bytes) -> PreconditionResult:
     task = context.assignment.task
-    file = reading(task.language).parse(start, task.test_file)
-    found = {
-        target.name: located(file, target, target.method_at_start)
+    file = get_reading(task.language).parse(start, task.test_file)
+    located_methods = {
+        target.name: locate_target(file, target, target.method_at_start)
         for target in context.assignment.targets
     }
-    methods = {name: method for name, method in found.items() if method is not None}
-    runner = context.runner()
-    verdicts = runner.verdicts(context.start_cell(runner), methods, is_broken)
-    return Held(
+    methods = {name: method for name, method in located_methods.items() if method is not None}
+    runner = context.make_runner()
+    verdicts = runner.collect_verdicts(context.compile_start_cell(runner), methods, is_broken)
+    return PreconditionResult(
         outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
         cpu_seconds=runner.cpu_seconds,
     )
 
 
-def _kept_on_new(context: TaskContext, start: bytes, passing: Collection[str]) -> Held:
+def _run_siblings_on_new(
+    context: TaskContext, start: bytes, passing: Collection[str]
+) -> PreconditionResult:
     """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
-    task, runner = context.assignment.task, context.runner()
-    kept = kept_tests(start, context.module, task.test_file, task.pair_id)
-    lost = lost_test(
+    task, runner = context.assignment.task, context.make_runner()
+    sibling_tests = draw_kept_tests(start, context.module, task.test_file, task.pair_id)
+    lost = find_lost_test(
         runner,
-        {name: method for name, method in kept.items() if name not in passing},
-        at_start=lambda: context.start_cell(runner),
-        as_gold=lambda: context.gold_cell(runner),
+        {name: method for name, method in sibling_tests.items() if name not in passing},
+        at_start=lambda: context.compile_start_cell(runner),
+        as_gold=lambda: context.compile_gold_cell(runner),
     )
-    return Held(lost=lost, cpu_seconds=runner.cpu_seconds)
+    return PreconditionResult(lost=lost, cpu_seconds=runner.cpu_seconds)

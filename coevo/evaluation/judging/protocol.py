@@ -15,52 +15,52 @@ from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.judgement import in_trouble
-from coevo.evaluation.judging.judgement import refused
-from coevo.evaluation.judging.matching import matched
-from coevo.evaluation.judging.neighbours import Neighbours
-from coevo.evaluation.judging.neighbours import neighbours
-from coevo.evaluation.judging.old_cells import old_cells_of
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.placebos import Placebos
-from coevo.evaluation.judging.placebos import with_sight
-from coevo.evaluation.judging.preconditions import Held
-from coevo.evaluation.judging.preconditions import Preconditions
-from coevo.evaluation.judging.runs import on_new
-from coevo.evaluation.judging.runs import on_old
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.judgement import make_refused_result
+from coevo.evaluation.judging.judgement import make_trouble_result
+from coevo.evaluation.judging.matching import match_targets
+from coevo.evaluation.judging.neighbours import NeighbourResult
+from coevo.evaluation.judging.neighbours import check_neighbours
+from coevo.evaluation.judging.old_cells import compile_old_cells
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.placebos import PlaceboRunner
+from coevo.evaluation.judging.placebos import apply_placebo_result
+from coevo.evaluation.judging.preconditions import PreconditionChecker
+from coevo.evaluation.judging.preconditions import PreconditionResult
 from coevo.evaluation.judging.runs import passes
-from coevo.evaluation.judging.shown_sources import shown_sources
+from coevo.evaluation.judging.runs import run_on_new
+from coevo.evaluation.judging.runs import run_on_old
+from coevo.evaluation.judging.shown_sources import choose_shown_sources
 from coevo.evaluation.judging.steadiness import PASSES
-from coevo.evaluation.judging.steadiness import fails_again
-from coevo.evaluation.judging.steadiness import passes_again
+from coevo.evaluation.judging.steadiness import rerun_failing
+from coevo.evaluation.judging.steadiness import rerun_passing
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import SourceFile
-from coevo.languages.reading import Reading
-from coevo.languages.table import reading
+from coevo.languages.reading import LanguageReading
+from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
 _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
 
-class NotBuilt(RuntimeError):
+class BuildFailure(RuntimeError):
     """An end of a task does not build here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswers:
+class TaskChecks:
     """What is asked once for each task."""
 
-    preconditions: Preconditions = field(default_factory=Preconditions)
-    placebos: Placebos = field(default_factory=Placebos)
+    preconditions: PreconditionChecker = field(default_factory=PreconditionChecker)
+    placebos: PlaceboRunner = field(default_factory=PlaceboRunner)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _TargetGrading:
     """A judgement under way.
 
     seconds  that all targets have in common
@@ -69,44 +69,48 @@ class _Run:
     context: TaskContext
     patched: bytes
     methods: Mapping[str, TestMethod]
-    new_cell: Compiled
-    held: Held
-    seen: dict[str, Seen]
+    new_cell: CompiledTests
+    precondition: PreconditionResult
+    seen: dict[str, TargetResult]
     cpu_seconds: float
     seconds: float
-    old_cell: Compiled | None = None
-    others: Neighbours | None = None
+    old_cell: CompiledTests | None = None
+    others: NeighbourResult | None = None
 
     @property
     def assignment(self) -> Assignment:
         return self.context.assignment
 
 
-def judge(
-    context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], known: KnownAnswers
-) -> Judgement:
+def grade_targets(
+    context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], known: TaskChecks
+) -> GradingResult:
     """The targets of a patched file; Transient, NotBuilt.
 
     methods  those that were submitted, by name
     """
-    run = _begun(context, patched, methods, known.preconditions)
-    if isinstance(run, Judgement):
+    run = _start_grading(context, patched, methods, known.preconditions)
+    if isinstance(run, GradingResult):
         return run
-    _run_on_new(run)
+    _run_targets_on_new(run)
     if run.assignment.is_generation:
-        shadows = _run_on_old(run)
+        shadows = _run_targets_on_old(run)
         if shadows:
-            return refused(run.assignment, in_place_of_code(shadows), run.cpu_seconds)
+            return make_refused_result(run.assignment, refuse_shadows(shadows), run.cpu_seconds)
     for name in methods:
-        _look_again(run, name, known.placebos)
+        _recheck_target(run, name, known.placebos)
     if any(map(passes, run.seen.values())):
-        _run_others(run, known.preconditions.ledger)
+        _run_neighbours(run, known.preconditions.ledger)
     if run.assignment.is_generation:
-        run.held = known.preconditions.of(run.context, run.others.passing if run.others else ())
-        run.cpu_seconds += run.held.cpu_seconds
-    if run.held.lost is not None:
-        return in_trouble(run.assignment, Detail.PRECONDITION, f'at the start {run.held.lost}')
-    return Judgement(
+        run.precondition = known.preconditions.check(
+            run.context, run.others.passing if run.others else ()
+        )
+        run.cpu_seconds += run.precondition.cpu_seconds
+    if run.precondition.lost is not None:
+        return make_trouble_result(
+            run.assignment, Detail.PRECONDITION, f'at the start {run.precondition.lost}'
+        )
+    return GradingResult(
         seen=run.seen,
         methods=methods,
         runtime=context.built.new.runtime,
@@ -117,153 +121,162 @@ def judge(
     )
 
 
-def _begun(
+def _start_grading(
     context: TaskContext,
     patched: bytes,
     methods: Mapping[str, TestMethod],
-    preconditions: Preconditions,
-) -> _Run | Judgement:
+    preconditions: PreconditionChecker,
+) -> _TargetGrading | GradingResult:
     """All that comes before the first target is run."""
     began = time.monotonic()
     check_builds(context)
     cpu_seconds = context.built.old.cpu_seconds + context.built.new.cpu_seconds
     file = context.assignment.task.test_file
     new_cell = context.compile(context.pair.new.rev, ((file, patched),))
-    shadows = code_shadows(context, new_cell)
+    shadows = find_code_shadows(context, new_cell)
     if shadows:
-        return refused(context.assignment, in_place_of_code(shadows), cpu_seconds)
-    sources, asked = shown_sources(context, preconditions.ledger)
+        return make_refused_result(context.assignment, refuse_shadows(shadows), cpu_seconds)
+    sources, sources_cpu_seconds = choose_shown_sources(context, preconditions.ledger)
     context = replace(context, conditions=replace(context.conditions, sources=sources))
-    held = Held() if context.assignment.is_generation else preconditions.of(context)
-    return _Run(
+    precondition = (
+        PreconditionResult() if context.assignment.is_generation else preconditions.check(context)
+    )
+    return _TargetGrading(
         context=context,
         patched=patched,
         methods=methods,
         new_cell=new_cell,
-        held=held,
+        precondition=precondition,
         seen={
-            target.name: Seen(precondition=held.outcomes.get(target.name))
+            target.name: TargetResult(precondition=precondition.outcomes.get(target.name))
             for target in context.assignment.targets
         },
-        cpu_seconds=cpu_seconds + asked + new_cell.cpu_seconds + held.cpu_seconds,
+        cpu_seconds=cpu_seconds
+        + sources_cpu_seconds
+        + new_cell.cpu_seconds
+        + precondition.cpu_seconds,
         seconds=time.monotonic() - began,
     )
 
 
-def _run_on_new(run: _Run) -> None:
-    expects = _reading(run.assignment).expected_throws(run.patched)
+def _run_targets_on_new(run: _TargetGrading) -> None:
+    expects = _get_reading(run.assignment).list_expected_throws(run.patched)
     conditions = replace(run.context.conditions, observed=True, expects=expects)
     for name, method in run.methods.items():
-        run.seen[name] = on_new(run.context, run.new_cell, method, conditions, run.seen[name])
+        run.seen[name] = run_on_new(run.context, run.new_cell, method, conditions, run.seen[name])
 
 
-def _run_on_old(run: _Run) -> list[str]:
+def _run_targets_on_old(run: _TargetGrading) -> list[str]:
     """What passes on the new code, on the old; nothing if classes of the patch are in its place, which
     are named."""
     passing = {n: m for n, m in run.methods.items() if passes(run.seen[n])}
-    cells = old_cells_of(run.context, run.patched, list(passing.values()))
+    cells = compile_old_cells(run.context, run.patched, list(passing.values()))
     if cells is None:
         return []
-    shadows = code_shadows(run.context, cells.alone)
+    shadows = find_code_shadows(run.context, cells.alone)
     if not shadows:
         run.old_cell = cells.alone
         run.cpu_seconds += cells.cpu_seconds
-        on_old(run.context, cells, passing, run.seen)
+        run_on_old(run.context, cells, passing, run.seen)
     return shadows
 
 
-def _look_again(run: _Run, name: str, placebos: Placebos) -> None:
+def _recheck_target(run: _TargetGrading, name: str, placebos: PlaceboRunner) -> None:
     """Whether a target does the same each time, and does not look at the text of the code."""
     context, method = run.context, run.methods[name]
     if _has_to_be_steady(context, run.seen[name]):
-        run.seen[name] = _steady(context, run.new_cell, run.old_cell, method, run.seen[name])
+        run.seen[name] = _rerun_in_turns(
+            context, run.new_cell, run.old_cell, method, run.seen[name]
+        )
     if passes(run.seen[name]) and _fails_on_old(run.seen[name]):
-        target = run.assignment.target(name)
-        looked = placebos.look(context, run.patched, target, method, target.row.dependencies)
-        run.seen[name] = with_sight(run.seen[name], looked)
+        target = run.assignment.find_target(name)
+        looked = placebos.run_placebos(
+            context, run.patched, target, method, target.row.dependencies
+        )
+        run.seen[name] = apply_placebo_result(run.seen[name], looked)
 
 
-def _run_others(run: _Run, ledger: Ledger | None) -> None:
+def _run_neighbours(run: _TargetGrading, ledger: Ledger | None) -> None:
     """The other tests of the file."""
     began = time.monotonic()
-    run.others = neighbours(run.context, run.new_cell, ledger)
+    run.others = check_neighbours(run.context, run.new_cell, ledger)
     run.cpu_seconds += run.others.cpu_seconds
     run.seconds += time.monotonic() - began
 
 
-def submitted(
+def find_submitted_targets(
     assignment: Assignment, start: bytes | None, patched: bytes | None
 ) -> dict[str, TestMethod]:
     """The targets that stand in a file, None if it was deleted; in one that our parser cannot read,
     all may do."""
     if patched is None:
         return {}
-    file = _parsed(assignment, patched)
+    file = _parse_source(assignment, patched)
     targets = assignment.targets
     unread = {target.name: target.method for target in targets} if file.has_error else {}
-    return unread | matched(file, targets, start)
+    return unread | match_targets(file, targets, start)
 
 
-def _parsed(assignment: Assignment, source: bytes) -> SourceFile:
-    return _reading(assignment).parse(source, assignment.task.test_file)
+def _parse_source(assignment: Assignment, source: bytes) -> SourceFile:
+    return _get_reading(assignment).parse(source, assignment.task.test_file)
 
 
-def _reading(assignment: Assignment) -> Reading:
-    return reading(assignment.task.language)
+def _get_reading(assignment: Assignment) -> LanguageReading:
+    return get_reading(assignment.task.language)
 
 
 def check_builds(context: TaskContext) -> None:
     """NotBuilt; the old end has to be whole where something is run on it."""
     ends = (context.built.old, context.built.new)
     for end in ends if context.assignment.is_generation else ends[1:]:
-        trouble = end.trouble(context.module)
+        trouble = end.find_trouble(context.module)
         if trouble is not None:
-            raise NotBuilt(f'{end.rev[:12]} does not build here: {trouble}')
+            raise BuildFailure(f'{end.rev[:12]} does not build here: {trouble}')
 
 
-def code_shadows(context: TaskContext, cell: Compiled) -> list[str]:
+def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
     """Classes of the patch by which tests would get to see other code than the cell's revision's.
 
     What that end's own test tree has of the kind, or gold, is the project's own way.
     """
-    found = context.built.shadowing(cell)
-    if not found:
+    shadowing_types = context.built.find_shadowing_classes(cell)
+    if not shadowing_types:
         return []
     rev = cell.code_rev
-    before = context.built.shadowing(context.built.compile(rev, rev, context.module))
+    before = context.built.find_shadowing_classes(context.built.compile(rev, rev, context.module))
     gold = context.gold
     own = (
-        {type_.name for type_ in _parsed(context.assignment, gold).types}
+        {type_.name for type_ in _parse_source(context.assignment, gold).types}
         if gold is not None
         else set[str]()
     )
-    return sorted(found - before - own)
+    return sorted(shadowing_types - before - own)
 
 
-def in_place_of_code(shadows: Sequence[str]) -> Refusal:
-    said = f'{shadows[0]} would stand in the place of production code'
-    return Refusal(detail=Detail.PRODUCTION_CODE, said=said)
+def refuse_shadows(shadows: Sequence[str]) -> Refusal:
+    message = f'{shadows[0]} would stand in the place of production code'
+    return Refusal(detail=Detail.PRODUCTION_CODE, message=message)
 
 
-def _fails_on_old(seen: Seen) -> bool:
+def _fails_on_old(seen: TargetResult) -> bool:
     """As chance could have it, or the look of the code: what the compiler says is the same each time."""
     return seen.old is not None and seen.old.outcome in _RUN_AND_BROKEN
 
 
-def _has_to_be_steady(context: TaskContext, seen: Seen) -> bool:
+def _has_to_be_steady(context: TaskContext, seen: TargetResult) -> bool:
     """Whether a failure of it on other code is to mean anything; else it has nothing to gain by it."""
     return passes(seen) and (context.measured or _fails_on_old(seen))
 
 
-def _steady(
+def _rerun_in_turns(
     context: TaskContext,
-    new_cell: Compiled,
-    old_cell: Compiled | None,
+    new_cell: CompiledTests,
+    old_cell: CompiledTests | None,
     method: TestMethod,
-    seen: Seen,
-) -> Seen:
+    seen: TargetResult,
+) -> TargetResult:
     """The runs on both codes in turns: who goes by the time of day passes and fails for a while."""
     if old_cell is not None and _fails_on_old(seen):
-        seen = passes_again(context, new_cell, method, seen, PASSES - 1)
-        seen = fails_again(context, old_cell, method, seen)
-    return passes_again(context, new_cell, method, seen)
+        seen = rerun_passing(context, new_cell, method, seen, PASSES - 1)
+        seen = rerun_failing(context, old_cell, method, seen)
+    return rerun_passing(context, new_cell, method, seen)

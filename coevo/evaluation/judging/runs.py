@@ -8,29 +8,29 @@ from dataclasses import replace
 
 from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.old_cells import OldCells
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.steadiness import passes_again
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.steadiness import rerun_passing
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.languages.cells import Compiled
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
 
-def passes(seen: Seen) -> bool:
+def passes(seen: TargetResult) -> bool:
     new = seen.new
     passes = new is not None and new.outcome is Outcome.PASS and new.tampered is None
     return passes and seen.unstable is None
 
 
-def on_new(
+def run_on_new(
     context: TaskContext,
-    cell: Compiled,
+    cell: CompiledTests,
     method: TestMethod,
-    conditions: Conditions,
-    seen: Seen,
-) -> Seen:
+    conditions: RunConditions,
+    seen: TargetResult,
+) -> TargetResult:
     """One run that is watched and, if it passes, one that is not."""
     began = time.monotonic()
     verdict, batch = run_alone(context.built, cell, method, conditions)
@@ -43,18 +43,18 @@ def on_new(
         cpu_seconds=batch.cpu_seconds,
         seconds=time.monotonic() - began,
     )
-    return passes_again(context, cell, method, seen, 1) if passes(seen) else seen
+    return rerun_passing(context, cell, method, seen, 1) if passes(seen) else seen
 
 
-def on_old(
+def run_on_old(
     context: TaskContext,
     cells: OldCells,
     methods: Mapping[str, TestMethod],
-    seen: dict[str, Seen],
+    seen: dict[str, TargetResult],
 ) -> None:
     for name, method in methods.items():
         began = time.monotonic()
-        verdict, used = _on_old(context, cells, method)
+        verdict, used = _run_one_on_old(context, cells, method)
         seen[name] = replace(
             seen[name],
             old=verdict,
@@ -65,11 +65,13 @@ def on_old(
         )
 
 
-def _on_old(context: TaskContext, cells: OldCells, method: TestMethod) -> tuple[Verdict, float]:
+def _run_one_on_old(
+    context: TaskContext, cells: OldCells, method: TestMethod
+) -> tuple[Verdict, float]:
     """With the CPU seconds."""
     verdict, batch = run_alone(context.built, cells.alone, method, context.conditions)
-    if cells.helped is None or not verdict.outcome.broken:
+    if cells.helped is None or not verdict.outcome.is_broken:
         return verdict, batch.cpu_seconds
     helped, more = run_alone(context.built, cells.helped, method, context.conditions)
     used = batch.cpu_seconds + more.cpu_seconds
-    return (verdict if helped.outcome.broken else helped), used
+    return (verdict if helped.outcome.is_broken else helped), used

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.evaluation.judging.memory import asked_once
+from coevo.evaluation.judging.memory import recall_or_ask
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.conditions import MainSources
@@ -20,19 +20,19 @@ _WHAT = 'sources'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _SourceNeed:
     needed: bool
 
 
-def shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[MainSources, float]:
+def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[MainSources, float]:
     """The sources for all cells of a task, and the CPU seconds that it took to find out; Transient."""
-    needed, runner = context.assignment.task.reads_sources, context.runner()
+    needed, runner = context.assignment.task.reads_sources, context.make_runner()
 
-    def ask() -> _Entry:
+    def check_gold() -> _SourceNeed:
         """Of gold, in a cell that no submission sees; both ends were built."""
         methods = {target.name: target.method for target in context.assignment.targets}
-        return _Entry(needed=reads_sources(runner, context.gold_cell(runner), methods))
+        return _SourceNeed(needed=reads_sources(runner, context.compile_gold_cell(runner), methods))
 
     if needed is None:
-        needed = asked_once(ledger, context.assignment, (_WHAT,), _Entry, ask).needed
+        needed = recall_or_ask(ledger, context.assignment, (_WHAT,), _SourceNeed, check_gold).needed
     return MainSources(rev=context.pair.new.rev) if needed else NO_SOURCES, runner.cpu_seconds

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coevo.evaluation.judging.application import patched
-from coevo.git.contents import content
+from coevo.evaluation.judging.application import apply_released_patch
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.model.quality import Sibling
-from coevo.model.quality import Undone
+from coevo.model.quality import SiblingState
+from coevo.model.quality import SiblingTargets
 from coevo.starts.isolated_cells import Files
 
 
-def sibling_files(
-    repository: Repository, new_rev: str, own: str, siblings: Iterable[Sibling], patch: str
+def restore_sibling_files(
+    repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
 ) -> Files:
     """What is other than at new beside a task's own file; ValueError where the patch does not fit.
 
     Only files are touched that the siblings name. Snapshots of a schema before 1.2 have none.
     """
-    paths = {one.test_file for one in siblings if one.undone is not Undone.STAYS} - {own}
-    contents = {path: content(repository, new_rev, path) for path in paths}
-    return tuple(sorted(patched(patch, contents).items()))
+    paths = {
+        sibling.test_file for sibling in siblings if sibling.undone is not SiblingState.STAYS
+    } - {own}
+    contents = {path: load_content(repository, new_rev, path) for path in paths}
+    return tuple(sorted(apply_released_patch(patch, contents).items()))

@@ -10,15 +10,15 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.evaluation.judging.application import reverted
-from coevo.evaluation.judging.sibling_files import sibling_files
-from coevo.git.contents import content
-from coevo.git.patches import quoted
+from coevo.evaluation.judging.application import undo_patch
+from coevo.evaluation.judging.sibling_files import restore_sibling_files
+from coevo.git.contents import load_content
+from coevo.git.patches import quote_path
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files
-from coevo.starts.isolated_cells import with_file
+from coevo.starts.isolated_cells import add_file
 
 _NOBODY = 'coevo <coevo@localhost>'
 _PLAIN_FILE = '100644'
@@ -28,27 +28,27 @@ class StartStateLost(ValueError):
     """The start file cannot be made of what the snapshot and the clone say."""
 
 
-def start_file(repository: Repository, task: TaskRow) -> bytes | None:
+def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
     """The test file at the start, None if it is absent: gold's patch undone, and its checksum."""
-    new = content(repository, task.new_rev, task.test_file)
+    new = load_content(repository, task.new_rev, task.test_file)
     try:
-        start = reverted(task.test_patch, task.test_file, new)
+        start = undo_patch(task.test_patch, task.test_file, new)
     except ValueError as error:
         raise StartStateLost(f'gold cannot be undone: {error}') from None
-    found = None if start is None else hashlib.sha256(start).hexdigest()
-    if found != task.start_file_sha256:
-        raise StartStateLost(f'the start file has the checksum {found}')
+    digest = None if start is None else hashlib.sha256(start).hexdigest()
+    if digest != task.start_file_sha256:
+        raise StartStateLost(f'the start file has the checksum {digest}')
     return start
 
 
-def files_at_start(repository: Repository, task: TaskRow, start: bytes | None) -> Files:
+def collect_start_files(repository: Repository, task: TaskRow, start: bytes | None) -> Files:
     """All test files that are not as at new; the task's own file is `start`."""
     siblings, patch = task.siblings or (), task.sibling_patch or ''
     try:
-        others = sibling_files(repository, task.new_rev, task.test_file, siblings, patch)
+        others = restore_sibling_files(repository, task.new_rev, task.test_file, siblings, patch)
     except ValueError as error:
         raise StartStateLost(f'siblings cannot be undone: {error}') from None
-    return with_file(others, task.test_file, start)
+    return add_file(others, task.test_file, start)
 
 
 class StartStates:
@@ -70,11 +70,11 @@ class StartStates:
         StartStateLost where its siblings cannot be undone.
         """
         ref = f'refs/start/{task.task_id}'
-        stream = b''.join(self._stream(ref, task, start))
-        self.repository.git('fast-import', '--quiet', '--force', stdin=stream)
-        return self.repository.git('rev-parse', '--verify', ref).decode().strip()
+        stream = b''.join(self._make_import_stream(ref, task, start))
+        self.repository.run_command('fast-import', '--quiet', '--force', stdin=stream)
+        return self.repository.run_command('rev-parse', '--verify', ref).decode().strip()
 
-    def _stream(self, ref: str, task: TaskRow, start: bytes | None) -> Iterator[bytes]:
+    def _make_import_stream(self, ref: str, task: TaskRow, start: bytes | None) -> Iterator[bytes]:
         header = self.source.header(task.new_rev)
         dates = (header.author_seconds, header.committer_seconds)
         author, committer = (max(0, seconds or 0) for seconds in dates)
@@ -82,8 +82,8 @@ class StartStates:
             f'commit {ref}\nauthor {_NOBODY} {author} +0000\n'
             f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {header.tree} \n'
         ).encode()
-        for name, text in files_at_start(self.source, task, start):
-            path = quoted(name, always=True).encode()
+        for name, text in collect_start_files(self.source, task, start):
+            path = quote_path(name, always=True).encode()
             if text is None:
                 yield b'D %b\n' % path
                 continue
@@ -92,16 +92,16 @@ class StartStates:
             yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(text), text)
 
 
-def fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
+def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
     """A commit checked out as a repository that has nothing else: no history, ref, tag or reflog.
 
     folder  does not exist yet; nothing untrusted may have run where it will be
     """
     repository.materialise(rev, folder)
-    objects = repository.git('rev-list', '--objects', '--no-object-names', rev)
+    objects = repository.run_command('rev-list', '--objects', '--no-object-names', rev)
     git_dir = folder / '.git'
     run_git(git_dir, 'init', '--quiet', '--template=', '--initial-branch=main', str(folder))
-    pack = repository.git('pack-objects', '--quiet', '--stdout', stdin=objects)
+    pack = repository.run_command('pack-objects', '--quiet', '--stdout', stdin=objects)
     run_git(git_dir, 'index-pack', '--stdin', stdin=pack)
     (git_dir / 'refs' / 'heads' / 'main').write_text(f'{rev}\n')
     run_git(git_dir, f'--work-tree={folder}', 'read-tree', 'HEAD')

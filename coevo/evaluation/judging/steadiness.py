@@ -11,20 +11,24 @@ import time
 from dataclasses import replace
 
 from coevo.evaluation.judging.alone import run_alone
-from coevo.evaluation.judging.outcomes import Seen
+from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.starts.isolated_cells import said
+from coevo.starts.isolated_cells import describe_verdict
 
 # Without an observer, before anything is concluded of a failure on other code.
 PASSES = 3
 
 
-def passes_again(
-    context: TaskContext, cell: Compiled, method: TestMethod, seen: Seen, passes: int = PASSES
-) -> Seen:
+def rerun_passing(
+    context: TaskContext,
+    cell: CompiledTests,
+    method: TestMethod,
+    seen: TargetResult,
+    passes: int = PASSES,
+) -> TargetResult:
     """The target run on the new code, unobserved, until it has passed so often in all."""
     while seen.passes < passes and seen.unstable is None:
         began = time.monotonic()
@@ -34,36 +38,42 @@ def passes_again(
             seen,
             passes=seen.passes + steady,
             slowest=max(seen.slowest, verdict.cpu_seconds),
-            unstable=None if steady else f'on the new code once pass, once {said(verdict)}',
+            unstable=None
+            if steady
+            else f'on the new code once pass, once {describe_verdict(verdict)}',
             cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
             seconds=seen.seconds + time.monotonic() - began,
         )
     return seen
 
 
-def fails_again(context: TaskContext, cell: Compiled, method: TestMethod, seen: Seen) -> Seen:
+def rerun_failing(
+    context: TaskContext, cell: CompiledTests, method: TestMethod, seen: TargetResult
+) -> TargetResult:
     """A target that was run on the old code and failed, run there again."""
     assert seen.old is not None, 'it was run on old code'
     if seen.unstable is not None:
         return seen
     began = time.monotonic()
     verdict, batch = run_alone(context.built, cell, method, context.conditions)
-    same = said(verdict) == said(seen.old)
+    same = describe_verdict(verdict) == describe_verdict(seen.old)
     return replace(
         seen,
-        unstable=None if same else f'on old code once {said(seen.old)}, once {said(verdict)}',
+        unstable=None
+        if same
+        else f'on old code once {describe_verdict(seen.old)}, once {describe_verdict(verdict)}',
         cpu_seconds=seen.cpu_seconds + batch.cpu_seconds,
         seconds=seen.seconds + time.monotonic() - began,
     )
 
 
-def fails_still(
+def rerun_failing_edit(
     context: TaskContext,
     patched: bytes,
     method: TestMethod,
     edit: tuple[str, bytes | None],
-    seen: Seen,
-) -> Seen:
+    seen: TargetResult,
+) -> TargetResult:
     """A target that ran and failed with an edit of the code, and has passed since, run with it again.
 
     Who goes by the time of day fails for a while, then passes for a while.

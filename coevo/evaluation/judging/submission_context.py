@@ -8,7 +8,7 @@ from dataclasses import field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.git.repository import Repository
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -34,7 +34,7 @@ class SubmissionContext:
     repository: Repository
     patched: bytes
     methods: Mapping[str, TestMethod]
-    conditions: Conditions
+    conditions: RunConditions
     slowest: Mapping[str, float] = field(default_factory=dict)
 
     @property

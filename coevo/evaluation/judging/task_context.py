@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.evaluation.assignments import Assignment
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.model.records import Pair
 from coevo.starts.isolated_cells import Files
@@ -31,7 +31,7 @@ class TaskContext:
     repository: Repository
     source: Repository
     start: bytes | None
-    conditions: Conditions
+    conditions: RunConditions
     measured: bool = False
 
     @property
@@ -46,14 +46,14 @@ class TaskContext:
     def gold(self) -> bytes | None:
         """The test file as its developers left it; no process of a submission sees it."""
         task = self.assignment.task
-        return content(self.source, task.new_rev, task.test_file)
+        return load_content(self.source, task.new_rev, task.test_file)
 
-    def compile(self, rev: str, files: Files, code: Files = ()) -> Compiled:
+    def compile(self, rev: str, files: Files, code: Files = ()) -> CompiledTests:
         """The module's tests of one end with some files, on its own code with others."""
-        edits = Edits(tests=files, code=code)
+        edits = CellEdits(tests=files, code=code)
         return self.built.compile(rev, rev, self.module, edits=edits)
 
-    def runner(self, conditions: Conditions | None = None) -> IsolatedCellRunner:
+    def make_runner(self, conditions: RunConditions | None = None) -> IsolatedCellRunner:
         """Where other cells of the task are run; under the context's conditions if none are given."""
         return IsolatedCellRunner(
             built=self.built,
@@ -61,14 +61,14 @@ class TaskContext:
             conditions=conditions or self.conditions,
         )
 
-    def start_cell(self, runner: IsolatedCellRunner) -> Compiled:
+    def compile_start_cell(self, runner: IsolatedCellRunner) -> CompiledTests:
         """The start state on the new code."""
         new = self.pair.new.rev
         compiled = self.built.compile(new, new, self.module, methods=())
         runner.cpu_seconds += compiled.cpu_seconds
         return compiled
 
-    def gold_cell(self, runner: IsolatedCellRunner) -> Compiled:
+    def compile_gold_cell(self, runner: IsolatedCellRunner) -> CompiledTests:
         """Gold in the start state on the new code."""
         new = self.pair.new.rev
         gold = ((self.assignment.task.test_file, self.gold),)

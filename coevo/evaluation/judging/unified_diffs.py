@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.git.patches import quoted
+from coevo.git.patches import quote_path
 
 # A file of more lines than that is refused for its size.
 _HUNK = re.compile(rb'@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@')
@@ -39,7 +39,7 @@ class MalformedDiff(ValueError):
 
 
 @dataclass(slots=True, kw_only=True)
-class Section:
+class DiffSection:
     """What a diff says of one file; names without `a/` and `b/`, None where it gives none.
 
     title   what stands behind `diff --git`, None where there is no such line
@@ -62,67 +62,67 @@ class Section:
     binary: bytes | None = None
 
     @property
-    def names_lines(self) -> bool:
+    def has_name_lines(self) -> bool:
         return self.old is not None
 
     def is_about(self, path: str) -> bool:
         """Whether it names that file and no other."""
         raw = path.encode('utf-8', 'surrogateescape')
-        if self.names_lines:
+        if self.has_name_lines:
             names = {self.old, self.new} - {NOTHING}
             return bool(names) and names <= {raw, b'a/' + raw, b'b/' + raw}
-        in_quotes = ' '.join(quoted(f'{side}/{path}', always=True) for side in 'ab')
+        in_quotes = ' '.join(quote_path(f'{side}/{path}', always=True) for side in 'ab')
         return (self.title or b'').rstrip(b'\r') in (b'a/%b b/%b' % (raw, raw), in_quotes.encode())
 
-    def names(self) -> str:
+    def format_name(self) -> str:
         """What a person is told of it."""
         known = [name for name in (self.old, self.new) if name not in (None, NOTHING)]
         shown = known[-1] if known else (self.title or b'?')
         return (shown or b'?').decode('utf-8', 'replace').removeprefix('b/')
 
 
-def sections(patch: bytes) -> tuple[Section, ...]:
+def parse_sections(patch: bytes) -> tuple[DiffSection, ...]:
     """The files of a diff; what stands before, between and behind them is not looked at."""
-    return tuple(_Reader(patch).sections())
+    return tuple(_DiffReader(patch).load_sections())
 
 
-class _Reader:
+class _DiffReader:
     def __init__(self, patch: bytes) -> None:
         self._lines = patch.split(b'\n')
         self._at = 0
-        self._open: Section | None = None
+        self._open: DiffSection | None = None
 
-    def sections(self) -> Iterator[Section]:
+    def load_sections(self) -> Iterator[DiffSection]:
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if line.startswith(b'diff --git '):
-                yield from self._finished()
-                self._open = Section(title=line.removeprefix(b'diff --git '))
-            elif line.startswith(b'--- ') and self._next().startswith(b'+++ '):
-                if self._open is None or self._open.names_lines:
-                    yield from self._finished()
-                    self._open = Section()
-                self._names(self._open, line, self._next())
+                yield from self._close_section()
+                self._open = DiffSection(title=line.removeprefix(b'diff --git '))
+            elif line.startswith(b'--- ') and self._peek_line().startswith(b'+++ '):
+                if self._open is None or self._open.has_name_lines:
+                    yield from self._close_section()
+                    self._open = DiffSection()
+                self._read_names(self._open, line, self._peek_line())
             elif self._open is not None:
-                self._read(self._open, line)
+                self._read_line(self._open, line)
             self._at += 1
-        yield from self._finished()
+        yield from self._close_section()
 
-    def _finished(self) -> Iterator[Section]:
+    def _close_section(self) -> Iterator[DiffSection]:
         if self._open is not None:
             yield self._open
         self._open = None
 
-    def _next(self) -> bytes:
+    def _peek_line(self) -> bytes:
         return self._lines[self._at + 1] if self._at + 1 < len(self._lines) else b''
 
-    def _names(self, section: Section, old: bytes, new: bytes) -> None:
-        section.old, section.new = _name(old[4:]), _name(new[4:])
+    def _read_names(self, section: DiffSection, old: bytes, new: bytes) -> None:
+        section.old, section.new = _parse_name(old[4:]), _parse_name(new[4:])
         section.created = section.created or section.old == NOTHING
         section.deleted = section.deleted or section.new == NOTHING
         self._at += 1
 
-    def _read(self, section: Section, line: bytes) -> None:
+    def _read_line(self, section: DiffSection, line: bytes) -> None:
         modes = _MODES.fullmatch(line)
         index = _INDEX.fullmatch(line)
         if modes:
@@ -135,14 +135,14 @@ class _Reader:
             section.modes |= {index[1]} - {None}
         elif line.startswith(_MOVES):
             section.moves = True
-        elif line.startswith(b'@@ ') and section.names_lines:
-            section.hunks.append(self._hunk(line))
+        elif line.startswith(b'@@ ') and section.has_name_lines:
+            section.hunks.append(self._parse_hunk(line))
         elif line.rstrip(b'\r') == b'GIT binary patch':
-            section.binary = self._binary()
+            section.binary = self._read_binary()
         elif line.startswith(b'Binary files '):
             section.binary = section.binary or b''
 
-    def _hunk(self, head: bytes) -> bytes:
+    def _parse_hunk(self, head: bytes) -> bytes:
         """A hunk to its last line, which its head counts; Malformed where it ends before."""
         counts = _HUNK.match(head)
         if counts is None:
@@ -156,26 +156,26 @@ class _Reader:
             new -= kind in (b' ', b'+', b'', b'\r')
             if old < 0 or new < 0 or kind not in (b' ', b'-', b'+', b'\\', b'', b'\r'):
                 raise MalformedDiff(f'the hunk at line {start + 1} is not as long as its head says')
-        while self._next().startswith(b'\\'):
+        while self._peek_line().startswith(b'\\'):
             self._at += 1
         return b'\n'.join(self._lines[start : self._at + 1]) + b'\n'
 
-    def _binary(self) -> bytes:
+    def _read_binary(self) -> bytes:
         start = self._at
-        while self._at + 1 < len(self._lines) and not self._next().startswith(b'diff --git '):
+        while self._at + 1 < len(self._lines) and not self._peek_line().startswith(b'diff --git '):
             self._at += 1
         return b'\n'.join(self._lines[start : self._at + 1]) + b'\n'
 
 
-def _name(text: bytes) -> bytes:
+def _parse_name(text: bytes) -> bytes:
     """A file's name as a `---` or `+++` line has it, perhaps quoted, perhaps with a time behind it."""
     text = text.rstrip(b'\r')
     if text.startswith(b'"'):
-        return _ESCAPE.sub(_letter, text[1 : text.rindex(b'"')] if text.count(b'"') > 1 else text)
+        return _ESCAPE.sub(_unescape, text[1 : text.rindex(b'"')] if text.count(b'"') > 1 else text)
     return text.partition(b'\t')[0]
 
 
-def _letter(found: re.Match[bytes]) -> bytes:
+def _unescape(found: re.Match[bytes]) -> bytes:
     """What an escape of Git's stands for; what is none stays as it is."""
     code = found[1]
     return bytes([int(code, 8) & 0xFF]) if len(code) > 1 else _LETTERS.get(code, found[0])

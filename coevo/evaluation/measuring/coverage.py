@@ -12,29 +12,29 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.measuring.oracles import oracle_lines
+from coevo.evaluation.measuring.oracles import find_oracle_lines
 from coevo.evaluation.measuring.watched_lines import Lines
-from coevo.evaluation.measuring.watched_lines import names_at
-from coevo.evaluation.measuring.watched_lines import with_ranges
+from coevo.evaluation.measuring.watched_lines import add_ranges
+from coevo.evaluation.measuring.watched_lines import list_names_at_revision
 from coevo.languages.capabilities import Capability
-from coevo.languages.table import measures
-from coevo.languages.table import offers
-from coevo.languages.table import reading
+from coevo.languages.table import get_measures
+from coevo.languages.table import get_reading
+from coevo.languages.table import offers_capability
 from coevo.languages.traces import CoveredLine
 from coevo.languages.traces import Trace
-from coevo.measures.coverage import coverage_of
+from coevo.measures.coverage import measure_coverage
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
-from coevo.measures.executed import executed_at_new
+from coevo.measures.executed import mark_executed_at_new
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
-from coevo.model.dependency_lists import listed
+from coevo.model.dependency_lists import select_dependencies
 from coevo.model.quality import Coverage
 from coevo.model.task_rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutedLines:
+class ExecutionMeasures:
     """What is not known is None.
 
     executes_delta     also None where no changed dependency stands at new, so that none can be executed
@@ -47,61 +47,75 @@ class ExecutedLines:
     coverage: Coverage | None = None
 
 
-def executed(
+def measure_execution(
     context: SubmissionContext, runner: EditedCellRunner, tests: Sequence[GoldTest]
-) -> dict[str, ExecutedLines]:
+) -> dict[str, ExecutionMeasures]:
     """By method id; of a method that is not seen to pass nothing is known, nor of any where nobody
     outside of the process can see what it executes."""
-    if not all(offers(context.pair.language, one) for one in (Capability.TRACE, Capability.WATCH)):
-        return {test.method_id: ExecutedLines() for test in tests}
+    if not all(
+        offers_capability(context.pair.language, capability)
+        for capability in (Capability.TRACE, Capability.WATCH)
+    ):
+        return {test.method_id: ExecutionMeasures() for test in tests}
     path, pair = context.assignment.task.test_file, context.pair
-    oracles = oracle_lines(context.repository, pair.language, pair.new.rev, path, context.patched)
-    found = {}
+    oracles = find_oracle_lines(
+        context.repository, pair.language, pair.new.rev, path, context.patched
+    )
+    measures_by_test = {}
     for test in tests:
-        concerned = (*test.dependencies, *used(context.assignment.task))
+        concerned = (*test.dependencies, *list_task_dependencies(context.assignment.task))
         code = {
-            file: names_at(context.repository, pair.language, pair.new.rev, file)
-            for file in _files(context, concerned)
+            file: list_names_at_revision(context.repository, pair.language, pair.new.rev, file)
+            for file in _list_files(context, concerned)
         }
-        ranges = [one for one in concerned if one.file in code]
-        watched = with_ranges(oracles or {}, ranges, code.__getitem__)
-        trace = _trace(context, runner, test, watched)
-        known = trace and _executed(context, test, code, oracles, trace)
-        found[test.method_id] = known or ExecutedLines()
-    return found
+        ranges = [dependency for dependency in concerned if dependency.file in code]
+        watched = add_ranges(oracles or {}, ranges, code.__getitem__)
+        trace = _trace_test(context, runner, test, watched)
+        known = trace and _measure_test(context, test, code, oracles, trace)
+        measures_by_test[test.method_id] = known or ExecutionMeasures()
+    return measures_by_test
 
 
-def _executed(
+def _measure_test(
     context: SubmissionContext,
     test: GoldTest,
     code: Mapping[str, Sequence[str]],
     oracles: Lines | None,
     trace: Trace,
-) -> ExecutedLines:
+) -> ExecutionMeasures:
     reached = trace.reached or {}
     by_file = {
         file: frozenset().union(*(reached.get(name, frozenset()) for name in types))
         for file, types in code.items()
     }
-    seen = replace(trace, lines={f: seen_lines(trace.lines.get(f, ()), by_file[f]) for f in code})
+    seen = replace(
+        trace, lines={f: mark_unseen_lines(trace.lines.get(f, ()), by_file[f]) for f in code}
+    )
 
-    def told(dependencies: Sequence[Dependency]) -> list[Dependency]:
-        executed = executed_at_new(context.repository, context.pair, dependencies, trace)
-        return [replace(one, executed_new=_is_seen(one, by_file)) for one in executed]
+    def mark_executed(dependencies: Sequence[Dependency]) -> list[Dependency]:
+        executed = mark_executed_at_new(context.repository, context.pair, dependencies, trace)
+        return [
+            replace(dependency, executed_new=_was_executed(dependency, by_file))
+            for dependency in executed
+        ]
 
-    return ExecutedLines(
-        executes_delta=_executes(told(test.dependencies)),
-        reaches_assertion=None if oracles is None else _reaches(context, test, oracles, reached),
-        coverage=coverage_of(told(used(context.assignment.task)), seen),
+    return ExecutionMeasures(
+        executes_delta=_executes_any(mark_executed(test.dependencies)),
+        reaches_assertion=None
+        if oracles is None
+        else _reaches_assertion(context, test, oracles, reached),
+        coverage=measure_coverage(
+            mark_executed(list_task_dependencies(context.assignment.task)), seen
+        ),
     )
 
 
-def used(task: TaskRow) -> tuple[Dependency, ...]:
+def list_task_dependencies(task: TaskRow) -> tuple[Dependency, ...]:
     """The dependencies of which coverage is told."""
-    return listed(task.dependencies, task.dependency_list)
+    return select_dependencies(task.dependencies, task.dependency_list)
 
 
-def _trace(
+def _trace_test(
     context: SubmissionContext,
     runner: EditedCellRunner,
     test: GoldTest,
@@ -109,7 +123,9 @@ def _trace(
 ) -> Trace | None:
     """Of a process of its own."""
     compiled = runner.compile(test.method.module)
-    files = _files(context, (*test.dependencies, *used(context.assignment.task)))
+    files = _list_files(
+        context, (*test.dependencies, *list_task_dependencies(context.assignment.task))
+    )
     traced = context.built.trace(
         compiled, [test.method], files, context.conditions, watched=watched
     )
@@ -118,7 +134,9 @@ def _trace(
     return trace
 
 
-def seen_lines(lines: Sequence[CoveredLine], reached: frozenset[int]) -> tuple[CoveredLine, ...]:
+def mark_unseen_lines(
+    lines: Sequence[CoveredLine], reached: frozenset[int]
+) -> tuple[CoveredLine, ...]:
     """Lines as nobody has executed them where the observer has seen nobody do so."""
     return tuple(
         line
@@ -134,7 +152,7 @@ def seen_lines(lines: Sequence[CoveredLine], reached: frozenset[int]) -> tuple[C
     )
 
 
-def _is_seen(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | None:
+def _was_executed(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | None:
     """Whether a dependency was executed, by the trace and the observer alike."""
     if not one.executed_new or one.file not in reached:
         return one.executed_new
@@ -142,13 +160,17 @@ def _is_seen(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | N
     return any(one.start_line <= line <= one.end_line for line in lines)
 
 
-def _executes(dependencies: Sequence[Dependency]) -> bool | None:
-    known = [one.executed_new for one in dependencies if one.revised is not Revised.REMOVED]
-    told = [one for one in known if one is not None]
-    return any(told) if told else None
+def _executes_any(dependencies: Sequence[Dependency]) -> bool | None:
+    known = [
+        dependency.executed_new
+        for dependency in dependencies
+        if dependency.revised is not Revised.REMOVED
+    ]
+    told_flags = [flag for flag in known if flag is not None]
+    return any(told_flags) if told_flags else None
 
 
-def _reaches(
+def _reaches_assertion(
     context: SubmissionContext,
     test: GoldTest,
     oracles: Lines,
@@ -160,17 +182,17 @@ def _reaches(
 
 
 def _expects_its_end(context: SubmissionContext, test: GoldTest) -> bool:
-    assertions = measures(context.pair.language).assertions
+    assertions = get_measures(context.pair.language).assertions
     try:
-        return assertions is not None and assertions.expects_its_end(context.patched, test.method)
+        return assertions is not None and assertions.expects_exception(context.patched, test.method)
     except LookupError:
         return False  # it is declared elsewhere
 
 
-def _files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:
-    suffixes = reading(context.pair.language).SUFFIXES
+def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) -> frozenset[str]:
+    suffixes = get_reading(context.pair.language).SUFFIXES
     return frozenset(
-        one.file
-        for one in dependencies
-        if one.revised is not Revised.REMOVED and one.file.endswith(suffixes)
+        dependency.file
+        for dependency in dependencies
+        if dependency.revised is not Revised.REMOVED and dependency.file.endswith(suffixes)
     )

@@ -15,8 +15,8 @@ from coevo.model.errors import Transient
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
-from coevo.snapshots.snapshot import Opened
-from coevo.snapshots.snapshot import said
+from coevo.snapshots.snapshot import OpenedSnapshots
+from coevo.snapshots.snapshot import summarise_error
 
 Row = TypeVar('Row', MutantRow, ReversalRow)
 
@@ -34,33 +34,33 @@ class GoldMethod:
         return self.target.row
 
 
-def gold_methods(snapshot: Opened, assignment: Assignment) -> dict[str, GoldMethod]:
+def load_gold_methods(snapshot: OpenedSnapshots, assignment: Assignment) -> dict[str, GoldMethod]:
     """By the targets' names; safe from several threads. Transient where they cannot be read."""
-    mutants = _rows(snapshot, 'mutants', MutantRow, assignment)
-    reversals = _rows(snapshot, 'reversals', ReversalRow, assignment)
+    mutants = _query_rows(snapshot, 'mutants', MutantRow, assignment)
+    reversals = _query_rows(snapshot, 'reversals', ReversalRow, assignment)
     return {
         target.name: GoldMethod(
             target=target,
-            mutants=_of(target, mutants),
-            reversals=_of(target, reversals),
+            mutants=_select_rows(target, mutants),
+            reversals=_select_rows(target, reversals),
         )
         for target in assignment.targets
     }
 
 
-def _of(target: Target, rows: Sequence[Row]) -> tuple[Row, ...]:
+def _select_rows(target: Target, rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.method_id == target.row.method_id)
 
 
-def _rows(
-    snapshot: Opened, table: str, record: type[Row], assignment: Assignment
+def _query_rows(
+    snapshot: OpenedSnapshots, table: str, record: type[Row], assignment: Assignment
 ) -> tuple[Row, ...]:
     """Those of the task's own pair and walk, sorted."""
     task = assignment.task
     sql = f'SELECT * FROM {snapshot.rows[table]} WHERE pair_id = ? AND walk = ? ORDER BY ALL'
     try:
         with snapshot.connection.cursor() as own:  # a connection is of one thread
-            found = own.sql(sql, params=[task.pair_id, str(task.walk)]).to_arrow_table()
+            arrow_table = own.sql(sql, params=[task.pair_id, str(task.walk)]).to_arrow_table()
     except duckdb.Error as error:  # of a snapshot that was verified: the way there is broken
-        raise Transient(f"gold's {table} cannot be read: {said(error)}") from None
-    return codec.records(record, found)
+        raise Transient(f"gold's {table} cannot be read: {summarise_error(error)}") from None
+    return codec.decode_table(record, arrow_table)

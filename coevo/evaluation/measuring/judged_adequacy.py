@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.evaluation.judging.judgement import Judgement
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.outcomes import decide
-from coevo.evaluation.judging.placebos import Placebos
-from coevo.evaluation.judging.placebos import Sight
-from coevo.evaluation.judging.placebos import with_sight
-from coevo.evaluation.judging.steadiness import fails_still
+from coevo.evaluation.judging.judgement import GradingResult
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.outcomes import decide_outcome
+from coevo.evaluation.judging.placebos import PlaceboReaction
+from coevo.evaluation.judging.placebos import PlaceboRunner
+from coevo.evaluation.judging.placebos import apply_placebo_result
+from coevo.evaluation.judging.steadiness import rerun_failing_edit
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.adequacy import Measured
-from coevo.evaluation.measuring.adequacy import measure
-from coevo.evaluation.measuring.gold import gold_methods
-from coevo.evaluation.measuring.pit import with_pit
+from coevo.evaluation.measuring.adequacy import TargetMeasures
+from coevo.evaluation.measuring.adequacy import measure_targets
+from coevo.evaluation.measuring.gold import load_gold_methods
+from coevo.evaluation.measuring.pit import add_pit_kills
 from coevo.languages.capabilities import Capability
-from coevo.languages.table import offers
-from coevo.languages.table import reading
-from coevo.snapshots.snapshot import Opened
+from coevo.languages.table import get_reading
+from coevo.languages.table import offers_capability
+from coevo.snapshots.snapshot import OpenedSnapshots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,31 +30,33 @@ class AdequacySettings:
     """What adequacy is measured with.
 
     snapshot  of which gold's mutants and reversals are read
-    kept      see `coevo.evaluation.measuring.adequacy.measure`
+    kept      see `coevo.evaluation.measuring.adequacy.measure_targets`
     pit       whether PIT is asked, too; see `coevo.evaluation.measuring.pit`
     kept_pit  where its answers are kept
     """
 
-    snapshot: Opened
-    kept: Path | None = None
+    snapshot: OpenedSnapshots
+    oracle_folder: Path | None = None
     pit: bool = False
     kept_pit: Path | None = None
 
 
-def with_adequacy(
+def add_adequacy(
     measures: AdequacySettings,
     task_context: TaskContext,
-    judgement: Judgement,
+    judgement: GradingResult,
     patched: bytes,
-    placebos: Placebos,
-) -> Judgement:
+    placebos: PlaceboRunner,
+) -> GradingResult:
     """The judgement with what its passing targets are worth; Transient.
 
     Who turns out to see that code was edited is worth nothing, and did not pass.
     """
     track = task_context.assignment.task.track
     passing = [
-        name for name, seen in judgement.seen.items() if decide(track, seen)[0].passes_on_new
+        name
+        for name, seen in judgement.seen.items()
+        if decide_outcome(track, seen)[0].passes_on_new
     ]
     if not passing:
         return judgement
@@ -66,48 +68,54 @@ def with_adequacy(
         methods=judgement.methods,
         conditions=replace(
             task_context.conditions,
-            observed=offers(task_context.pair.language, Capability.OBSERVE),
-            expects=reading(task_context.pair.language).expected_throws(patched),
+            observed=offers_capability(task_context.pair.language, Capability.OBSERVE),
+            expects=get_reading(task_context.pair.language).list_expected_throws(patched),
             sources=judgement.sources,
         ),
         slowest={name: judgement.seen[name].slowest for name in passing},
     )
-    gold = gold_methods(measures.snapshot, task_context.assignment)
-    measured = measure(context, {name: gold[name] for name in passing}, measures.kept)
+    gold = load_gold_methods(measures.snapshot, task_context.assignment)
+    measured = measure_targets(
+        context, {name: gold[name] for name in passing}, measures.oracle_folder
+    )
     seen = {
         name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
-        if one.unsteady
-        else _looked_at(task_context, judgement, patched, placebos, name, one)
-        for name, one in measured.items()
+        if target_measures.unsteady
+        else _run_target_placebos(task_context, judgement, patched, placebos, name, target_measures)
+        for name, target_measures in measured.items()
     }
     adequacy = {
-        name: one.adequacy
-        for name, one in measured.items()
-        if decide(track, seen[name])[0].passes_on_new
+        name: target_measures.adequacy
+        for name, target_measures in measured.items()
+        if decide_outcome(track, seen[name])[0].passes_on_new
     }
     if measures.pit:
-        adequacy = with_pit(context, adequacy, measures.kept_pit)
+        adequacy = add_pit_kills(context, adequacy, measures.kept_pit)
     return replace(judgement, seen={**judgement.seen, **seen}, adequacy=adequacy)
 
 
-def _looked_at(
+def _run_target_placebos(
     task_context: TaskContext,
-    judgement: Judgement,
+    judgement: GradingResult,
     patched: bytes,
-    placebos: Placebos,
+    placebos: PlaceboRunner,
     name: str,
-    measured: Measured,
-) -> Seen:
+    measured: TargetMeasures,
+) -> TargetResult:
     """Each declaration for itself: a test may look at one alone."""
     seen = judgement.seen[name]
     conditions = replace(task_context.conditions, sources=judgement.sources)
     task_context = replace(task_context, conditions=conditions)
-    target = task_context.assignment.target(name)
-    for one in measured.noticed:
-        looked = placebos.look(task_context, patched, target, judgement.methods[name], [one])
-        seen = with_sight(seen, looked)
-        if looked.sight is not Sight.BLIND:
+    target = task_context.assignment.find_target(name)
+    for declaration in measured.noticed:
+        looked = placebos.run_placebos(
+            task_context, patched, target, judgement.methods[name], [declaration]
+        )
+        seen = apply_placebo_result(seen, looked)
+        if looked.sight is not PlaceboReaction.BLIND:
             return seen
     if measured.failing is None:
         return seen
-    return fails_still(task_context, patched, judgement.methods[name], measured.failing, seen)
+    return rerun_failing_edit(
+        task_context, patched, judgement.methods[name], measured.failing, seen
+    )

@@ -22,7 +22,7 @@ from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.mutant_sets import MutantSet
 from coevo.measures.parts import Edit
-from coevo.measures.parts import parts_of
+from coevo.measures.parts import list_undoable_parts
 from coevo.model.dependencies import Dependency
 from coevo.model.quality import MutantRow
 from coevo.model.quality import ReversalRow
@@ -33,10 +33,10 @@ Change = tuple[str, int, str, str]
 Key = TypeVar('Key')
 
 
-def released(gold: GoldMethod) -> MutantSet:
+def select_released_mutants(gold: GoldMethod) -> MutantSet:
     """The mutants of a method that gold was run against; none where gold did not pass by itself."""
     return MutantSet(
-        kept=tuple(
+        mutants=tuple(
             DrawnMutant(
                 mutant_id=row.mutant_id,
                 file=row.file,
@@ -49,17 +49,19 @@ def released(gold: GoldMethod) -> MutantSet:
     )
 
 
-def mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detections | None:
+def count_mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detections | None:
     """None where there is no measurement: gold has none, or the test did not pass three times."""
-    return _counted(_of_mutants(gold.mutants), _of_mutants(pred))
+    return _count_detections(_map_mutant_outcomes(gold.mutants), _map_mutant_outcomes(pred))
 
 
-def reversals(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
+def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
     """Of what compiles when it is undone; None where gold was not asked about any such."""
-    return _counted(_of_reversals(gold.reversals), _of_reversals(pred))
+    return _count_detections(_map_undone_outcomes(gold.reversals), _map_undone_outcomes(pred))
 
 
-def _counted(gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]) -> Detections | None:
+def _count_detections(
+    gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]
+) -> Detections | None:
     """Of what gold was run with; None where the test was run with nothing of it."""
     own = {key: outcome for key, outcome in pred.items() if key in gold}
     if not own:
@@ -69,7 +71,9 @@ def _counted(gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]) -> Detect
         count=len(own),
         pred=sum(map(_is_noticed, own.values())),
         gold=sum(_is_noticed(gold[key]) for key in own),
-        both=sum(_is_noticed(found) and _is_noticed(gold[key]) for key, found in own.items()),
+        both=sum(
+            _is_noticed(own_outcome) and _is_noticed(gold[key]) for key, own_outcome in own.items()
+        ),
         not_run=len(gold) - len(own),
         gold_ran=len(ran),
         both_ran=sum(own[key] in RUN_AND_BROKEN for key in ran),
@@ -80,41 +84,47 @@ def _is_noticed(outcome: Outcome) -> bool:
     return outcome is not Outcome.PASS
 
 
-def undoable(gold: GoldMethod) -> frozenset[Change]:
+def list_undoable_changes(gold: GoldMethod) -> frozenset[Change]:
     """What gold was run without."""
-    return frozenset(_of_reversals(gold.reversals))
+    return frozenset(_map_undone_outcomes(gold.reversals))
 
 
-def _of_reversals(rows: Iterable[ReversalRow]) -> dict[Change, Outcome]:
+def _map_undone_outcomes(rows: Iterable[ReversalRow]) -> dict[Change, Outcome]:
     """What a test did with each change undone that could be."""
     return {
-        _key(row): row.outcome
+        _make_change_key(row): row.outcome
         for row in rows
         if row.status in (ReversalStatus.DETECTED, ReversalStatus.UNDETECTED)
         and row.outcome is not None
     }
 
 
-def _of_mutants(rows: Iterable[MutantRow]) -> dict[str, Outcome]:
+def _map_mutant_outcomes(rows: Iterable[MutantRow]) -> dict[str, Outcome]:
     return {row.mutant_id: row.outcome for row in rows if row.outcome is not None}
 
 
-def _key(one: ReversalRow) -> Change:
+def _make_change_key(one: ReversalRow) -> Change:
     return one.file, one.start_line, one.revised, one.declaration
 
 
-def noticed_in(
+def find_noticed_dependencies(
     dependencies: Iterable[Dependency],
     mutants: Iterable[MutantRow],
     reversals: Iterable[ReversalRow],
 ) -> tuple[Dependency, ...]:
     """The changed declarations of which a mutant was killed, or a part was missed when undone."""
     killed = {(row.file, row.line) for row in mutants if row.killed}
-    undone = {row[:2] for row, told in _of_reversals(reversals).items() if _is_noticed(told)}
-    return tuple(one for one in dependencies if any(_holds(one, *at) for at in killed | undone))
+    undone = {
+        row[:2] for row, outcome in _map_undone_outcomes(reversals).items() if _is_noticed(outcome)
+    }
+    return tuple(
+        dependency
+        for dependency in dependencies
+        if any(_contains_line(dependency, *at) for at in killed | undone)
+    )
 
 
-def failing_edit(
+def find_failing_edit(
     runner: EditedCellRunner,
     dependencies: Iterable[Dependency],
     mutants: Iterable[MutantRow],
@@ -122,18 +132,18 @@ def failing_edit(
 ) -> Edit | None:
     """An edit with which a test ran and did not pass; None where there is none, or the compiler
     alone said so, which says the same each time."""
-    failed = {_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
-    for one in dependencies if failed else ():
-        for part in parts_of(runner.repository, runner.pair, one):
+    failed = {_make_change_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
+    for dependency in dependencies if failed else ():
+        for part in list_undoable_parts(runner.repository, runner.pair, dependency):
             if part.key in failed and part.edit is not None:
                 return part.edit
     for row in mutants:
         if row.outcome in RUN_AND_BROKEN:
             source = runner.repository.blob(runner.repository.tree(runner.rev)[row.file].oid)
             mutant = Mutant(line=row.line, original=row.original, mutated=row.mutated)
-            return row.file, mutant.applied(source)
+            return row.file, mutant.apply_to(source)
     return None
 
 
-def _holds(one: Dependency, file: str, line: int) -> bool:
+def _contains_line(one: Dependency, file: str, line: int) -> bool:
     return one.file == file and one.start_line <= line <= one.end_line

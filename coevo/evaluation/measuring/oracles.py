@@ -5,47 +5,51 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coevo.evaluation.measuring.watched_lines import Lines
-from coevo.evaluation.measuring.watched_lines import names_in
+from coevo.evaluation.measuring.watched_lines import list_names_in_source
 from coevo.git.repository import Repository
 from coevo.languages.assertions import Assertions
-from coevo.languages.reading import Reading
-from coevo.languages.table import measures
-from coevo.languages.table import reading
+from coevo.languages.reading import LanguageReading
+from coevo.languages.table import get_measures
+from coevo.languages.table import get_reading
 
 
-def oracle_lines(
+def find_oracle_lines(
     repository: Repository, language: str, rev: str, path: str, content: bytes
 ) -> Lines | None:
     """The lines of all that may fail a test in a test file, and in files of the tree that it names,
     also through each other; None where the language offers no assertions."""
-    assertions, text = measures(language).assertions, reading(language)
+    assertions, text = get_measures(language).assertions, get_reading(language)
     if assertions is None:
         return None
-    files = _by_name(text, repository, rev)
-    found: dict[str, frozenset[int]] = {}
+    files = _index_files_by_name(text, repository, rev)
+    lines: dict[str, frozenset[int]] = {}
     queue, seen = [(path, content)], {path}
     while queue:
-        place, source = queue.pop()
-        found |= _by_type(assertions, text, source, place)
+        file_path, source = queue.pop()
+        lines |= _find_lines_by_type(assertions, text, source, file_path)
         for name in sorted(text.parse(source).names & files.keys()):
             for other in files[name]:
                 if other not in seen:
                     seen.add(other)
                     queue.append((other, repository.blob(repository.tree(rev)[other].oid)))
-    return found
+    return lines
 
 
-def _by_name(text: Reading, repository: Repository, rev: str) -> Mapping[str, list[str]]:
+def _index_files_by_name(
+    text: LanguageReading, repository: Repository, rev: str
+) -> Mapping[str, list[str]]:
     """Files of the language by what others call them, but for main sources, which cannot assert."""
-    found: dict[str, list[str]] = {}
-    tree = text.tree(repository, rev)
+    paths_by_name: dict[str, list[str]] = {}
+    tree = text.open_tree(repository, rev)
     for path in tree.entries:
         if path.endswith(text.SUFFIXES) and not tree.is_source(path):
-            for name in text.named_as(tree, path):
-                found.setdefault(name, []).append(path)
-    return found
+            for name in text.list_reference_names(tree, path):
+                paths_by_name.setdefault(name, []).append(path)
+    return paths_by_name
 
 
-def _by_type(assertions: Assertions, text: Reading, source: bytes, path: str) -> Lines:
-    lines = assertions.oracle_lines(source)
-    return dict.fromkeys(names_in(text, source, path), lines) if lines else {}
+def _find_lines_by_type(
+    assertions: Assertions, text: LanguageReading, source: bytes, path: str
+) -> Lines:
+    lines = assertions.find_oracle_lines(source)
+    return dict.fromkeys(list_names_in_source(text, source, path), lines) if lines else {}

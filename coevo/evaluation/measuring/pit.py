@@ -17,25 +17,25 @@ from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.watched_lines import Lines
-from coevo.evaluation.measuring.watched_lines import names_at
-from coevo.evaluation.measuring.watched_lines import with_ranges
+from coevo.evaluation.measuring.watched_lines import add_ranges
+from coevo.evaluation.measuring.watched_lines import list_names_at_revision
 from coevo.evaluation.worth import Adequacy
 from coevo.evaluation.worth import PitKills
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.languages.capabilities import Capability
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import engine_version
-from coevo.languages.table import offers
-from coevo.measures.declaration_pairs import declared
+from coevo.languages.table import get_engine_version
+from coevo.languages.table import offers_capability
+from coevo.measures.declaration_pairs import find_declaration
 from coevo.model import codec
 from coevo.model.dependencies import Revised
 from coevo.model.errors import Transient
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.storage import checksummed
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.
@@ -47,38 +47,38 @@ _BEYOND = ByteCodeMutants(trouble=PitTrouble.BUDGET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Side:
+class _TestVersion:
     """A test as it stands in one version of the task's test file."""
 
     file: bytes | None
     method: TestMethod
 
 
-def with_pit(
+def add_pit_kills(
     context: SubmissionContext, found: Mapping[str, Adequacy], kept: Path | None
 ) -> dict[str, Adequacy]:
     """What tests are worth, by name, with PIT's word on each.
 
     kept  folder for what the same test file makes of the same code; None: it is found out anew
     """
-    told = {}
+    adequacies = {}
     task = context.assignment.task
-    gold_file = content(context.repository, task.new_rev, task.test_file)
-    for place, target in enumerate(context.assignment.targets):
+    gold_file = load_content(context.repository, task.new_rev, task.test_file)
+    for position, target in enumerate(context.assignment.targets):
         if target.name in found:
-            asked = place < MOST_METHODS
-            submitted = _Side(file=context.patched, method=context.methods[target.name])
-            lines = _changed(context, target)
-            own = _Side(file=gold_file, method=target.method)
-            pred = _killed(context, submitted, lines, kept) if asked else _BEYOND
-            gold = _killed(context, own, lines, kept) if asked else _BEYOND
-            told[target.name] = replace(found[target.name], pit=_kills(pred, gold))
-    return told
+            is_within_budget = position < MOST_METHODS
+            submitted = _TestVersion(file=context.patched, method=context.methods[target.name])
+            lines = _list_changed_lines(context, target)
+            own = _TestVersion(file=gold_file, method=target.method)
+            pred = _run_pit(context, submitted, lines, kept) if is_within_budget else _BEYOND
+            gold = _run_pit(context, own, lines, kept) if is_within_budget else _BEYOND
+            adequacies[target.name] = replace(found[target.name], pit=_compare_kills(pred, gold))
+    return adequacies
 
 
-def _kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
+def _compare_kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
     """Both on the mutants that both have."""
-    sides = [_known(one) for one in (pred, gold) if one.trouble is None]
+    sides = [_map_known_kills(mutants) for mutants in (pred, gold) if mutants.trouble is None]
     both = set.intersection(*map(set, sides)) if sides else set()
     killed = [sum(side[mutant] for mutant in both) for side in sides]
     return PitKills(
@@ -91,7 +91,7 @@ def _kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
     )
 
 
-def _known(one: ByteCodeMutants) -> dict[Mutant, bool]:
+def _map_known_kills(one: ByteCodeMutants) -> dict[Mutant, bool]:
     return {
         (m.type, m.method, m.descriptor, m.line, m.mutator, m.index): m.killed
         for m in one.mutants
@@ -102,63 +102,69 @@ def _known(one: ByteCodeMutants) -> dict[Mutant, bool]:
 # -- what is asked -------------------------------------------------------------------------------
 
 
-def _changed(context: SubmissionContext, target: Target) -> Lines:
+def _list_changed_lines(context: SubmissionContext, target: Target) -> Lines:
     """The lines of the dependencies that are methods or constructors and stand at new."""
     pair = context.pair
     ranges = [
-        one
-        for one in target.row.dependencies
-        if one.revised is not Revised.REMOVED
-        and declared(context.repository, pair, one) is not None
+        dependency
+        for dependency in target.row.dependencies
+        if dependency.revised is not Revised.REMOVED
+        and find_declaration(context.repository, pair, dependency) is not None
     ]
-    named = partial(names_at, context.repository, pair.language, pair.new.rev)
-    return with_ranges({}, ranges, named)
+    named = partial(list_names_at_revision, context.repository, pair.language, pair.new.rev)
+    return add_ranges({}, ranges, named)
 
 
 # -- answers -------------------------------------------------------------------------------------
 
 
-def _killed(
-    context: SubmissionContext, side: _Side, lines: Lines, kept: Path | None
+def _run_pit(
+    context: SubmissionContext, side: _TestVersion, lines: Lines, kept: Path | None
 ) -> ByteCodeMutants:
     """What is kept, or what PIT says now; trouble is never kept."""
-    if not offers(context.pair.language, Capability.MUTATE):
+    if not offers_capability(context.pair.language, Capability.MUTATE):
         return ByteCodeMutants(trouble=PitTrouble.NOT_OFFERED)
     if not lines:
         return ByteCodeMutants(trouble=PitTrouble.NO_METHOD)
     try:
-        edits = Edits(tests=((context.assignment.task.test_file, side.file),))
+        edits = CellEdits(tests=((context.assignment.task.test_file, side.file),))
         rev = context.pair.new.rev
         compiled = context.built.compile(rev, rev, side.method.module, edits=edits)
-        place = _place(context, compiled, side, lines, kept)
-        known = place and checksummed.read(place)
+        cache_path = _locate_cached(context, compiled, side, lines, kept)
+        known = cache_path and checksummed.load_checksummed(cache_path)
         if known:
-            return codec.decode(ByteCodeMutants, known)
-        found = context.built.mutate(compiled, side.method, lines, context.conditions)
+            return codec.decode_record(ByteCodeMutants, known)
+        mutants = context.built.mutate(compiled, side.method, lines, context.conditions)
     except Transient:
         return ByteCodeMutants(trouble=PitTrouble.TROUBLE)
-    if place and found.trouble is None:
-        checksummed.write(place, codec.encode(replace(found, cpu_seconds=0.0)))
-    return found
+    if cache_path and mutants.trouble is None:
+        checksummed.write_checksummed(
+            cache_path, codec.encode_record(replace(mutants, cpu_seconds=0.0))
+        )
+    return mutants
 
 
-def _place(
-    context: SubmissionContext, compiled: Compiled, side: _Side, lines: Lines, kept: Path | None
+def _locate_cached(
+    context: SubmissionContext,
+    compiled: CompiledTests,
+    side: _TestVersion,
+    lines: Lines,
+    kept: Path | None,
 ) -> Path | None:
     """Named by all that the answer rests on; None where that cannot be told."""
-    known = context.built.content(compiled) if kept is not None else None
+    known = context.built.digest_content(compiled) if kept is not None else None
     if kept is None or known is None:
         return None
-    asked = repr(sorted((name, sorted(own)) for name, own in lines.items()))
+    lines_text = repr(sorted((name, sorted(own)) for name, own in lines.items()))
     language = context.pair.language
-    tool = LANGUAGES[language].mutation_tool()
-    versions = (tool.version(), str(engine_version(language)), str(JUDGING_VERSION))
+    tool = LANGUAGES[language].get_mutation_tool()
+    versions = (tool.find_version(), str(get_engine_version(language)), str(JUDGING_VERSION))
     parts = (
         *versions,
         repr(side.method),
-        asked,
+        lines_text,
         str(context.conditions.override),
         known,
         repr(context.conditions.sources),
     )
-    return kept / f'{short_hash(*parts)}.json'
+    return kept / f'{compute_short_hash(*parts)}.json'

@@ -11,19 +11,19 @@ from coevo.evaluation.worth import Detections
 from coevo.model.quality import Mutation
 
 
-def flagged(row: MethodResult) -> MethodResult:
+def set_flags(row: MethodResult) -> MethodResult:
     """The row with what follows from its outcome and its adequacy."""
     return replace(
         row,
-        success_strict=success_strict(
+        success_strict=is_strict_success(
             row.outcome, row.adequacy, row.mutation_gold, row.others_lost
         ),
-        vacuous=vacuous(row.outcome, row.adequacy),
-        oracle_preserved=oracle_preserved(row.adequacy),
+        vacuous=is_vacuous(row.outcome, row.adequacy),
+        oracle_preserved=preserves_oracle(row.adequacy),
     )
 
 
-def success_strict(
+def is_strict_success(
     outcome: TaskOutcome,
     adequacy: Adequacy | None,
     gold: Mutation | None,
@@ -43,17 +43,17 @@ def success_strict(
         return False
     nothing_lost = None if others_lost is None else not others_lost
     if adequacy is None:
-        return _all(nothing_lost, None)
+        return _all_hold(nothing_lost, None)
     undone = adequacy.reversals
     notices = None if undone is None or not undone.gold else _notices(undone)
-    kills = _kills(adequacy.mutants, gold)
-    return _all(
+    kills = _kills_enough(adequacy.mutants, gold)
+    return _all_hold(
         *(adequacy.executes_delta, adequacy.reaches_assertion, notices, kills, nothing_lost),
-        None if _is_by_name_alone(undone, adequacy.mutants) else True,
+        None if _is_noticed_by_name_alone(undone, adequacy.mutants) else True,
     )
 
 
-def _kills(found: Detections | None, gold: Mutation | None) -> bool | None:
+def _kills_enough(found: Detections | None, gold: Mutation | None) -> bool | None:
     """None where gold kills mutants, and none of these was run."""
     if found is not None and found.gold:
         return _notices(found)
@@ -64,28 +64,28 @@ def _notices(found: Detections) -> bool:
     return found.both_ran > 0 if found.gold_ran and found.both_ran is not None else found.both > 0
 
 
-def _is_by_name_alone(*found: Detections | None) -> bool:
+def _is_noticed_by_name_alone(*found: Detections | None) -> bool:
     """Whether gold ran and failed with nothing of it; whoever calls what is new does as well."""
-    told = [one.gold_ran for one in found if one is not None]
-    return bool(told) and all(ran == 0 for ran in told)
+    gold_ran_counts = [detections.gold_ran for detections in found if detections is not None]
+    return bool(gold_ran_counts) and all(ran == 0 for ran in gold_ran_counts)
 
 
-def vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
+def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
     """Whether a test that passes on the new code can tell nothing of the change: it executes none
     of it, or reaches no assertion. None where it does not pass, or that is not known."""
     if not outcome.passes_on_new or adequacy is None:
         return None
-    says_something = _all(adequacy.executes_delta, adequacy.reaches_assertion)
+    says_something = _all_hold(adequacy.executes_delta, adequacy.reaches_assertion)
     return None if says_something is None else not says_something
 
 
-def oracle_preserved(adequacy: Adequacy | None) -> bool | None:
+def preserves_oracle(adequacy: Adequacy | None) -> bool | None:
     """Whether an update still kills all that the old test killed; None where there was nothing."""
     oracle = adequacy.oracle if adequacy is not None else None
     return None if oracle is None or not oracle.count else not oracle.lost
 
 
-def _all(*conditions: bool | None) -> bool | None:
+def _all_hold(*conditions: bool | None) -> bool | None:
     """False outweighs what is not known."""
     if False in conditions:
         return False

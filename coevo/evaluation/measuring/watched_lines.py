@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Protocol
 
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.reading import Reading
-from coevo.languages.table import reading
+from coevo.languages.reading import LanguageReading
+from coevo.languages.table import get_reading
 
 Lines = Mapping[str, frozenset[int]]
 """By what `Reading.watched_as` calls a file."""
@@ -30,23 +30,25 @@ class LineRange(Protocol):
     def end_line(self) -> int: ...
 
 
-def names_in(text: Reading, source: bytes, path: str) -> tuple[str, ...]:
-    return text.watched_as(text.parse(source, path), path)
+def list_names_in_source(text: LanguageReading, source: bytes, path: str) -> tuple[str, ...]:
+    return text.list_watch_names(text.parse(source, path), path)
 
 
-def names_at(repository: Repository, language: str, rev: str, path: str) -> tuple[str, ...]:
+def list_names_at_revision(
+    repository: Repository, language: str, rev: str, path: str
+) -> tuple[str, ...]:
     """Of a file of a revision; none where it is not there."""
-    source = content(repository, rev, path)
-    return () if source is None else names_in(reading(language), source, path)
+    source = load_content(repository, rev, path)
+    return () if source is None else list_names_in_source(get_reading(language), source, path)
 
 
-def with_ranges(
+def add_ranges(
     lines: Lines, ranges: Iterable[LineRange], named: Callable[[str], Sequence[str]]
 ) -> dict[str, frozenset[int]]:
     """named: the names of a file"""
-    found = dict(lines)
-    for one in ranges:
-        own = frozenset(range(one.start_line, one.end_line + 1))
-        for name in named(one.file):
-            found[name] = found.get(name, frozenset()) | own
-    return found
+    merged = dict(lines)
+    for line_range in ranges:
+        own = frozenset(range(line_range.start_line, line_range.end_line + 1))
+        for name in named(line_range.file):
+            merged[name] = merged.get(name, frozenset()) | own
+    return merged

@@ -1,7 +1,7 @@
 """Adequacy over the tasks of a track: the paper's means (TestEvo-Bench, A.6, Tables 6 to 9) and ours.
 
 The eight fields are A.6's: a `…_success` mean is over the methods that were measured, the other one
-folds ⊥ to 0 over all. `OnPass` is over methods that pass on the new code, and sets the developer's
+folds ⊥ to 0 over all. `OnPassMeans` is over methods that pass on the new code, and sets the developer's
 test beside the submitted one on the same methods. Where nothing was measured at all, a mean is None
 rather than 0.
 """
@@ -17,43 +17,43 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import samples
 from coevo.evaluation.reporting import scores
-from coevo.evaluation.reporting.bootstrap import Estimate
-from coevo.evaluation.reporting.bootstrap import estimate
-from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting.rates import filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class LeaderboardFields:
     """The leaderboard's eight, by the paper's names; shares from 0 to 1."""
 
-    avg_coverage_pred: Estimate
-    avg_coverage_pred_success: Estimate
-    avg_coverage_gold: Estimate
-    avg_coverage_gold_success: Estimate
-    avg_mutation_score_pred: Estimate
-    avg_mutation_score_pred_success: Estimate
-    avg_mutation_score_gold: Estimate
-    avg_mutation_score_gold_success: Estimate
+    avg_coverage_pred: MeanEstimate
+    avg_coverage_pred_success: MeanEstimate
+    avg_coverage_gold: MeanEstimate
+    avg_coverage_gold_success: MeanEstimate
+    avg_mutation_score_pred: MeanEstimate
+    avg_mutation_score_pred_success: MeanEstimate
+    avg_mutation_score_gold: MeanEstimate
+    avg_mutation_score_gold_success: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnPass:
+class OnPassMeans:
     """A row of Tables 6 to 9, whose columns are these: Cov, CovOnPass, CovOnPassHuman, ΔCovOnPass.
 
     gold   on the methods that passed and were measured
     delta  submitted less gold, over the methods that have both
     """
 
-    wide: Estimate
-    pred: Estimate
-    gold: Estimate
-    delta: Estimate
+    wide: MeanEstimate
+    pred: MeanEstimate
+    gold: MeanEstimate
+    delta: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
+class ExtraMeasures:
     """What the paper does not report; macro over tasks, of the methods that could be measured.
 
     success_strict      of all methods, those that are known to be more than a Success: they execute
@@ -68,20 +68,20 @@ class Beyond:
     smells              of the submitted tests that pass: how many methods have each, and gold's
     """
 
-    success_strict: Estimate
+    success_strict: MeanEstimate
     success_strict_unknown: int
-    vacuous: Estimate
+    vacuous: MeanEstimate
     vacuous_unknown: int
-    relative_kill: Estimate
-    branch_coverage_pred: Estimate
-    branch_coverage_gold: Estimate
-    reversals_pred: Estimate
-    reversals_gold: Estimate
-    oracle_preserved: Estimate
-    oracle_preservation: Estimate
-    mutants: Estimate
-    smells_pred: Estimate
-    smells_gold: Estimate
+    relative_kill: MeanEstimate
+    branch_coverage_pred: MeanEstimate
+    branch_coverage_gold: MeanEstimate
+    reversals_pred: MeanEstimate
+    reversals_gold: MeanEstimate
+    oracle_preserved: MeanEstimate
+    oracle_preservation: MeanEstimate
+    mutants: MeanEstimate
+    smells_pred: MeanEstimate
+    smells_gold: MeanEstimate
     smells: Mapping[str, SmellCount]
 
 
@@ -91,117 +91,144 @@ class SmellCount:
     gold: int
 
 
-def fields(rows: Rows) -> Fields:
-    covered, mutated = _covered(rows), _mutated(rows)
-    asked = _looked_at(mutated)
-    return Fields(
-        avg_coverage_pred=estimate(samples.wide(covered, scores.coverage_pred)),
-        avg_coverage_pred_success=estimate(samples.narrow(covered, scores.coverage_pred)),
-        avg_coverage_gold=estimate(samples.wide(covered, scores.coverage_gold)),
-        avg_coverage_gold_success=estimate(samples.narrow(covered, scores.coverage_gold)),
-        avg_mutation_score_pred=estimate(samples.wide(asked, scores.mutation_score_pred)),
-        avg_mutation_score_pred_success=estimate(samples.narrow(asked, scores.mutation_score_pred)),
-        avg_mutation_score_gold=estimate(samples.wide(mutated, scores.mutation_score_gold)),
-        avg_mutation_score_gold_success=estimate(
-            samples.narrow(mutated, scores.mutation_score_gold)
+def compute_leaderboard_fields(rows: Rows) -> LeaderboardFields:
+    covered, mutated = _select_rows_with_coverage(rows), _select_rows_with_mutants(rows)
+    measured_rows = _select_measured(mutated)
+    return LeaderboardFields(
+        avg_coverage_pred=estimate_mean(
+            samples.sample_all_tasks(covered, scores.score_coverage_pred)
+        ),
+        avg_coverage_pred_success=estimate_mean(
+            samples.sample_measured_tasks(covered, scores.score_coverage_pred)
+        ),
+        avg_coverage_gold=estimate_mean(
+            samples.sample_all_tasks(covered, scores.score_coverage_gold)
+        ),
+        avg_coverage_gold_success=estimate_mean(
+            samples.sample_measured_tasks(covered, scores.score_coverage_gold)
+        ),
+        avg_mutation_score_pred=estimate_mean(
+            samples.sample_all_tasks(measured_rows, scores.score_mutation_pred)
+        ),
+        avg_mutation_score_pred_success=estimate_mean(
+            samples.sample_measured_tasks(measured_rows, scores.score_mutation_pred)
+        ),
+        avg_mutation_score_gold=estimate_mean(
+            samples.sample_all_tasks(mutated, scores.score_mutation_gold)
+        ),
+        avg_mutation_score_gold_success=estimate_mean(
+            samples.sample_measured_tasks(mutated, scores.score_mutation_gold)
         ),
     )
 
 
-def coverage_on_pass(rows: Rows) -> OnPass:
+def compute_coverage_on_pass(rows: Rows) -> OnPassMeans:
     """Tables 6 and 8: over the whole range of the task's dependencies (A.4, Eq. 1)."""
-    return _on_pass(_covered(rows), scores.coverage_pred, scores.coverage_gold)
-
-
-def code_coverage_on_pass(rows: Rows) -> OnPass:
-    """The same over the lines that have code, which the paper does not report."""
-    return _on_pass(_covered(rows), scores.code_coverage_pred, scores.code_coverage_gold)
-
-
-def mutation_on_pass(rows: Rows) -> OnPass:
-    """Tables 7 and 9."""
-    return _on_pass(
-        _looked_at(_mutated(rows)), scores.mutation_score_pred, scores.mutation_score_gold
+    return _compare_on_pass(
+        _select_rows_with_coverage(rows), scores.score_coverage_pred, scores.score_coverage_gold
     )
 
 
-def beyond(rows: Rows) -> Beyond:
-    of = graded(rows)
+def compute_code_coverage_on_pass(rows: Rows) -> OnPassMeans:
+    """The same over the lines that have code, which the paper does not report."""
+    return _compare_on_pass(
+        _select_rows_with_coverage(rows),
+        scores.score_code_coverage_pred,
+        scores.score_code_coverage_gold,
+    )
+
+
+def compute_mutation_on_pass(rows: Rows) -> OnPassMeans:
+    """Tables 7 and 9."""
+    return _compare_on_pass(
+        _select_measured(_select_rows_with_mutants(rows)),
+        scores.score_mutation_pred,
+        scores.score_mutation_gold,
+    )
+
+
+def compute_extra_measures(rows: Rows) -> ExtraMeasures:
+    of = filter_graded(rows)
     successes = [row for row in of if row.outcome is TaskOutcome.SUCCESS]
     passing = [row for row in of if row.outcome.passes_on_new]
 
-    def mean(score: Score) -> Estimate:
-        return estimate(samples.narrow(of, score))
+    def estimate_task_mean(score: Score) -> MeanEstimate:
+        return estimate_mean(samples.sample_measured_tasks(of, score))
 
-    return Beyond(
-        success_strict=_known(of, successes, scores.success_strict),
+    return ExtraMeasures(
+        success_strict=_estimate_known_share(of, successes, scores.score_strict_success),
         success_strict_unknown=sum(row.success_strict is None for row in successes),
-        vacuous=_known(of, passing, scores.vacuous),
+        vacuous=_estimate_known_share(of, passing, scores.score_vacuous),
         vacuous_unknown=sum(row.vacuous is None for row in passing),
-        relative_kill=mean(scores.relative_kill),
-        branch_coverage_pred=mean(scores.branch_coverage_pred),
-        branch_coverage_gold=mean(scores.branch_coverage_gold),
-        reversals_pred=mean(scores.reversals_pred),
-        reversals_gold=mean(scores.reversals_gold),
-        oracle_preserved=mean(scores.oracle_preserved),
-        oracle_preservation=mean(scores.oracle_preservation),
-        mutants=mean(scores.mutants),
-        smells_pred=mean(scores.smells_pred),
-        smells_gold=mean(scores.smells_gold),
-        smells=_smells(of),
+        relative_kill=estimate_task_mean(scores.score_relative_kill),
+        branch_coverage_pred=estimate_task_mean(scores.score_branch_coverage_pred),
+        branch_coverage_gold=estimate_task_mean(scores.score_branch_coverage_gold),
+        reversals_pred=estimate_task_mean(scores.score_undos_pred),
+        reversals_gold=estimate_task_mean(scores.score_undos_gold),
+        oracle_preserved=estimate_task_mean(scores.score_oracle_preserved),
+        oracle_preservation=estimate_task_mean(scores.score_oracle_preservation),
+        mutants=estimate_task_mean(scores.count_mutants),
+        smells_pred=estimate_task_mean(scores.count_smells_pred),
+        smells_gold=estimate_task_mean(scores.count_smells_gold),
+        smells=_count_smells(of),
     )
 
 
-def _on_pass(rows: Rows, pred: Score, gold: Score) -> OnPass:
-    pred_beside = scores.where(gold, pred)
-    gold_beside = scores.where(pred, gold)
-    return OnPass(
-        wide=estimate(samples.wide(rows, pred)),
-        pred=estimate(samples.narrow(rows, pred)),
-        gold=estimate(samples.narrow(rows, gold_beside)),
-        delta=bootstrap.difference(
-            samples.narrow(rows, gold_beside), samples.narrow(rows, pred_beside)
+def _compare_on_pass(rows: Rows, pred: Score, gold: Score) -> OnPassMeans:
+    pred_beside = scores.restrict_score(gold, pred)
+    gold_beside = scores.restrict_score(pred, gold)
+    return OnPassMeans(
+        wide=estimate_mean(samples.sample_all_tasks(rows, pred)),
+        pred=estimate_mean(samples.sample_measured_tasks(rows, pred)),
+        gold=estimate_mean(samples.sample_measured_tasks(rows, gold_beside)),
+        delta=bootstrap.estimate_difference(
+            samples.sample_measured_tasks(rows, gold_beside),
+            samples.sample_measured_tasks(rows, pred_beside),
         ),
     )
 
 
-def _covered(rows: Rows) -> Rows:
+def _select_rows_with_coverage(rows: Rows) -> Rows:
     """The graded rows; none where methods pass and nobody looked what they cover."""
-    of = graded(rows)
+    of = filter_graded(rows)
     passing = [row.adequacy for row in of if row.outcome.passes_on_new]
-    seen = any(one and (one.coverage_pred or one.coverage_gold) for one in passing)
+    seen = any(
+        adequacy and (adequacy.coverage_pred or adequacy.coverage_gold) for adequacy in passing
+    )
     return of if seen or not passing else ()
 
 
-def _mutated(rows: Rows) -> Rows:
+def _select_rows_with_mutants(rows: Rows) -> Rows:
     """The graded rows, but for those of which the mutants were left out at mining; none where nobody
     made mutants, not even for gold."""
-    of = [row for row in graded(rows) if not (row.mutation_gold and row.mutation_gold.not_run)]
+    of = [
+        row for row in filter_graded(rows) if not (row.mutation_gold and row.mutation_gold.not_run)
+    ]
     seen = any(row.mutation_gold or (row.adequacy and row.adequacy.mutants) for row in of)
     return of if seen else ()
 
 
-def _looked_at(rows: Rows) -> Rows:
+def _select_measured(rows: Rows) -> Rows:
     """The rows; none where methods pass and nobody asked what they are worth."""
     passing = [row for row in rows if row.outcome.passes_on_new]
     return () if passing and all(row.adequacy is None for row in passing) else rows
 
 
-def _known(rows: Rows, asked: Rows, score: Score) -> Estimate:
+def _estimate_known_share(rows: Rows, asked: Rows, score: Score) -> MeanEstimate:
     """The share that is known to be so; of nothing where it was told of none that it was asked of."""
     untold = asked and all(score(row) is None for row in asked)
-    return estimate(samples.wide(() if untold else rows, score))
+    return estimate_mean(samples.sample_all_tasks(() if untold else rows, score))
 
 
-def _smells(rows: Rows) -> Mapping[str, SmellCount]:
-    found = [row.adequacy for row in rows if row.adequacy and row.outcome.passes_on_new]
-    pred = Counter(_flat(one.smells_pred for one in found))
-    gold = Counter(_flat(one.smells_gold for one in found))
+def _count_smells(rows: Rows) -> Mapping[str, SmellCount]:
+    adequacies = [row.adequacy for row in rows if row.adequacy and row.outcome.passes_on_new]
+    pred = Counter(_flatten(adequacy.smells_pred for adequacy in adequacies))
+    gold = Counter(_flatten(adequacy.smells_gold for adequacy in adequacies))
     return {
         name: SmellCount(pred=pred[name], gold=gold[name])
         for name in sorted(pred.keys() | gold.keys())
     }
 
 
-def _flat(groups: Iterable[Iterable[str]]) -> Iterable[str]:
+def _flatten(groups: Iterable[Iterable[str]]) -> Iterable[str]:
     return (name for group in groups for name in group)

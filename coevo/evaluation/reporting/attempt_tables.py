@@ -18,25 +18,27 @@ _TOLD = {
 }
 
 
-def attempt_table(report: AttemptReport) -> Table:
+def make_attempt_table(report: AttemptReport) -> Table:
     """A row for each k."""
     columns = ('Solved%', 'Correct%', 'Lines', 'Branches', 'Mutants', 'Of correct', 'Unknown')
-    table = cells.table(
-        f'{report.of}: up to {report.attempts} attempts at {cells.plural(report.tasks, "task")}, '
+    table = cells.make_table(
+        f'{report.of}: up to {report.attempts} attempts at {cells.pluralise(report.tasks, "task")}, '
         f'{_TOLD[report.protocol]}',
         ('k',),
         columns,
     )
-    for one in report.at:
+    for figures in report.at:
         shares = (
-            *(one.solved, one.correct, one.lines),
-            *(one.branches, one.mutation, one.mutation_correct),
+            *(figures.solved, figures.correct, figures.lines),
+            *(figures.branches, figures.mutation, figures.mutation_correct),
         )
-        table.add_row(str(one.k), *map(cells.percent, shares), Text(str(one.unknown)))
+        table.add_row(
+            str(figures.k), *map(cells.format_percent, shares), Text(str(figures.unknown))
+        )
     return table
 
 
-def attempt_notes(report: AttemptReport) -> Iterator[str]:
+def list_attempt_notes(report: AttemptReport) -> Iterator[str]:
     yield (
         f'{report.of}: solved by one of k attempts, with all of its targets; all other tables are of '
         'first attempts'

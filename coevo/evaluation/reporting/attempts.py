@@ -19,10 +19,10 @@ from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate
-from coevo.evaluation.reporting.maintenance import solves
+from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting.maintenance import solves_task
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import SuiteAdequacy
@@ -31,7 +31,7 @@ Row = TypeVar('Row', MethodResult, SuiteResult)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AtK:
+class AttemptFigures:
     """The figures of k attempts, each a mean over tasks.
 
     solved           tasks that one of k attempts solves
@@ -45,12 +45,12 @@ class AtK:
     """
 
     k: int
-    solved: Estimate
-    correct: Estimate
-    lines: Estimate
-    branches: Estimate
-    mutation: Estimate
-    mutation_correct: Estimate
+    solved: MeanEstimate
+    correct: MeanEstimate
+    lines: MeanEstimate
+    branches: MeanEstimate
+    mutation: MeanEstimate
+    mutation_correct: MeanEstimate
     unknown: int
 
 
@@ -62,11 +62,11 @@ class AttemptReport:
     protocol: AttemptProtocol
     attempts: int
     tasks: int
-    at: Sequence[AtK]
+    at: Sequence[AttemptFigures]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class AttemptResult:
     """An attempt: whether it solves its task, None for trouble of ours; of a suite, its row."""
 
     number: int
@@ -76,21 +76,21 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _TaskAttempts:
     """The attempts at a task, in their order."""
 
     repo: str
-    tried: Sequence[Tried]
+    tried: Sequence[AttemptResult]
 
-    def first(self, k: int) -> Sequence[Tried]:
+    def take_first(self, k: int) -> Sequence[AttemptResult]:
         return self.tried[:k]
 
     @property
     def is_unanswered(self) -> bool:
-        return all(one.missing for one in self.tried)
+        return all(attempt.missing for attempt in self.tried)
 
 
-def attempt_reports(
+def make_attempt_reports(
     rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> list[AttemptReport]:
     """One for each track and family that a task of was attempted more than once; none where none was."""
@@ -100,77 +100,85 @@ def attempt_reports(
         return []
     most = max(row.attempt for row in everything)
     tracks = [
-        _report(name, protocol, most, list(_of_methods(part)))
-        for name, part in _by_name(rows, lambda row: str(row.track))
+        _make_report(name, protocol, most, list(_group_method_rows(part)))
+        for name, part in _group_by_name(rows, lambda row: str(row.track))
         if any(row.attempt > 1 for row in part)
     ]
     families = [
-        _report(name, protocol, most, list(_of_suites(part)))
-        for name, part in _by_name(suites, lambda row: str(row.family))
+        _make_report(name, protocol, most, list(_group_suite_rows(part)))
+        for name, part in _group_by_name(suites, lambda row: str(row.family))
         if any(row.attempt > 1 for row in part)
     ]
     return tracks + families
 
 
-def pass_at(n: int, c: int, k: int) -> float:
+def compute_pass_at(n: int, c: int, k: int) -> float:
     """The share of draws of k attempts of n, of which c solve a task, in which one does."""
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
 
-def _report(
-    name: str, protocol: AttemptProtocol, most: int, tasks: Sequence[_Task]
+def _make_report(
+    name: str, protocol: AttemptProtocol, most: int, tasks: Sequence[_TaskAttempts]
 ) -> AttemptReport:
     return AttemptReport(
         of=name,
         protocol=protocol,
         attempts=most,
         tasks=len(tasks),
-        at=[_at(protocol, tasks, k) for k in range(1, most + 1)],
+        at=[_compute_figures(protocol, tasks, k) for k in range(1, most + 1)],
     )
 
 
-def _at(protocol: AttemptProtocol, tasks: Sequence[_Task], k: int) -> AtK:
-    solved = [(task, _solved(protocol, task, k)) for task in tasks]
-    return AtK(
+def _compute_figures(
+    protocol: AttemptProtocol, tasks: Sequence[_TaskAttempts], k: int
+) -> AttemptFigures:
+    solved = [(task, _compute_solved_share(protocol, task, k)) for task in tasks]
+    return AttemptFigures(
         k=k,
-        solved=_mean(solved),
-        correct=_mean((task, _correct(protocol, task, k)) for task in tasks),
-        lines=_mean((task, _worth(protocol, task, k, _lines)) for task in tasks),
-        branches=_mean((task, _worth(protocol, task, k, _branches)) for task in tasks),
-        mutation=_mean((task, _worth(protocol, task, k, _mutants)) for task in tasks),
-        mutation_correct=_mean(
-            (task, _worth(protocol, task, k, _mutants))
+        solved=_estimate_mean(solved),
+        correct=_estimate_mean((task, _compute_correct_share(protocol, task, k)) for task in tasks),
+        lines=_estimate_mean(
+            (task, _measure_usefulness(protocol, task, k, _get_reached_lines)) for task in tasks
+        ),
+        branches=_estimate_mean(
+            (task, _measure_usefulness(protocol, task, k, _get_taken_branches)) for task in tasks
+        ),
+        mutation=_estimate_mean(
+            (task, _measure_usefulness(protocol, task, k, _get_killed_mutants)) for task in tasks
+        ),
+        mutation_correct=_estimate_mean(
+            (task, _measure_usefulness(protocol, task, k, _get_killed_mutants))
             for task in tasks
-            if all(one.solved for one in task.tried)
+            if all(attempt.solved for attempt in task.tried)
         ),
         unknown=sum(value is None for _, value in solved),
     )
 
 
-def _mean(values: Iterable[tuple[_Task, float | None]]) -> Estimate:
-    return estimate(
+def _estimate_mean(values: Iterable[tuple[_TaskAttempts, float | None]]) -> MeanEstimate:
+    return estimate_mean(
         Sample(repo=task.repo, value=value) for task, value in values if value is not None
     )
 
 
-def _solved(protocol: AttemptProtocol, task: _Task, k: int) -> float | None:
+def _compute_solved_share(protocol: AttemptProtocol, task: _TaskAttempts, k: int) -> float | None:
     if task.is_unanswered:
         return 0.0
     if protocol is AttemptProtocol.ONCE:
-        judged = [one for one in task.tried if one.solved is not None]
-        solving = sum(bool(one.solved) for one in judged)
-        return pass_at(len(judged), solving, k) if k <= len(judged) else None
-    outcomes = [one.solved for one in task.first(k)]
+        judged = [attempt for attempt in task.tried if attempt.solved is not None]
+        solving = sum(bool(attempt.solved) for attempt in judged)
+        return compute_pass_at(len(judged), solving, k) if k <= len(judged) else None
+    outcomes = [attempt.solved for attempt in task.take_first(k)]
     if True in outcomes:
         return 1.0
     return None if None in outcomes else 0.0
 
 
-def _correct(protocol: AttemptProtocol, task: _Task, k: int) -> float | None:
+def _compute_correct_share(protocol: AttemptProtocol, task: _TaskAttempts, k: int) -> float | None:
     if protocol is AttemptProtocol.FEEDBACK:
         return None
-    first = [one for one in task.first(k) if one.solved is not None]
-    return sum(bool(one.solved) for one in first) / len(first) if first else None
+    first = [attempt for attempt in task.take_first(k) if attempt.solved is not None]
+    return sum(bool(attempt.solved) for attempt in first) / len(first) if first else None
 
 
 # -- what suites are worth -------------------------------------------------------------------------
@@ -179,41 +187,47 @@ _Counted = tuple[frozenset[str] | None, int | None]
 _Reach = Callable[[SuiteResult], _Counted]
 
 
-def _lines(row: SuiteResult) -> _Counted:
+def _get_reached_lines(row: SuiteResult) -> _Counted:
     """Of gold's lines with code, those that a suite executes."""
     reached = None if row.reach is None or row.reach.lines is None else frozenset(row.reach.lines)
-    return reached, _whole(row.gold_adequacy, 'lines')
+    return reached, _get_gold_count(row.gold_adequacy, 'lines')
 
 
-def _branches(row: SuiteResult) -> _Counted:
+def _get_taken_branches(row: SuiteResult) -> _Counted:
     taken = (
         None if row.reach is None or row.reach.branches is None else frozenset(row.reach.branches)
     )
-    return taken, _whole(row.gold_adequacy, 'branches')
+    return taken, _get_gold_count(row.gold_adequacy, 'branches')
 
 
-def _mutants(row: SuiteResult) -> _Counted:
+def _get_killed_mutants(row: SuiteResult) -> _Counted:
     killed = None if row.reach is None or row.reach.killed is None else frozenset(row.reach.killed)
-    return killed, _whole(row.gold_adequacy, 'mutants')
+    return killed, _get_gold_count(row.gold_adequacy, 'mutants')
 
 
-def _whole(adequacy: SuiteAdequacy | None, name: str) -> int | None:
-    found: int | None = None if adequacy is None else getattr(adequacy, name)
-    return found or None
+def _get_gold_count(adequacy: SuiteAdequacy | None, name: str) -> int | None:
+    count: int | None = None if adequacy is None else getattr(adequacy, name)
+    return count or None
 
 
-def _worth(protocol: AttemptProtocol, task: _Task, k: int, reach: _Reach) -> float | None:
+def _measure_usefulness(
+    protocol: AttemptProtocol, task: _TaskAttempts, k: int, reach: _Reach
+) -> float | None:
     """None where it is not known of one of those that count."""
     if protocol is AttemptProtocol.ONCE:
         return None
-    counted = task.first(k) if protocol is AttemptProtocol.DIVERSIFY else [_standing(task, k)]
+    counted = (
+        task.take_first(k)
+        if protocol is AttemptProtocol.DIVERSIFY
+        else [_choose_final_attempt(task, k)]
+    )
     joined: set[str] = set()
     whole: int | None = None
-    for one in counted:
-        if one.suite is None or one.solved is None:
+    for attempt in counted:
+        if attempt.suite is None or attempt.solved is None:
             return None
-        reached, count = reach(one.suite)
-        if any(test.passes for test in one.suite.tests):
+        reached, count = reach(attempt.suite)
+        if any(test.passes for test in attempt.suite.tests):
             if reached is None:
                 return None
             joined |= reached
@@ -221,52 +235,54 @@ def _worth(protocol: AttemptProtocol, task: _Task, k: int, reach: _Reach) -> flo
     return None if whole is None else min(1.0, len(joined) / whole)
 
 
-def _standing(task: _Task, k: int) -> Tried:
-    first = task.first(k)
-    return next((one for one in first if one.solved), first[-1])
+def _choose_final_attempt(task: _TaskAttempts, k: int) -> AttemptResult:
+    first = task.take_first(k)
+    return next((attempt for attempt in first if attempt.solved), first[-1])
 
 
 # -- attempts from rows ----------------------------------------------------------------------------
 
 
-def _of_methods(rows: Sequence[MethodResult]) -> Iterator[_Task]:
-    for _, task in _by_name(rows, lambda row: row.task_id):
+def _group_method_rows(rows: Sequence[MethodResult]) -> Iterator[_TaskAttempts]:
+    for _, task in _group_by_name(rows, lambda row: row.task_id):
         attempts: dict[int, list[MethodResult]] = {}
         for row in task:
             attempts.setdefault(row.attempt, []).append(row)
-        tried = [_methods(number, of) for number, of in sorted(attempts.items())]
-        yield _Task(repo=task[0].repo, tried=tried)
+        tried = [_summarise_methods(number, of) for number, of in sorted(attempts.items())]
+        yield _TaskAttempts(repo=task[0].repo, tried=tried)
 
 
-def _methods(number: int, rows: Sequence[MethodResult]) -> Tried:
+def _summarise_methods(number: int, rows: Sequence[MethodResult]) -> AttemptResult:
     outcomes = {row.outcome for row in rows}
     fails = outcomes - {TaskOutcome.SUCCESS, TaskOutcome.INFRA}
     trouble = TaskOutcome.INFRA in outcomes and not fails
-    return Tried(
+    return AttemptResult(
         number=number,
         solved=None if trouble else not fails,
         missing=all(row.detail is Detail.NO_PREDICTION for row in rows),
     )
 
 
-def _of_suites(rows: Sequence[SuiteResult]) -> Iterator[_Task]:
-    for _, task in _by_name(rows, lambda row: row.task_id):
+def _group_suite_rows(rows: Sequence[SuiteResult]) -> Iterator[_TaskAttempts]:
+    for _, task in _group_by_name(rows, lambda row: row.task_id):
         ordered = sorted(task, key=lambda row: row.attempt)
-        yield _Task(repo=task[0].repo, tried=[_suite(row) for row in ordered])
+        yield _TaskAttempts(repo=task[0].repo, tried=[_summarise_suite(row) for row in ordered])
 
 
-def _suite(row: SuiteResult) -> Tried:
+def _summarise_suite(row: SuiteResult) -> AttemptResult:
     trouble = row.outcome is SuiteOutcome.INFRA
-    return Tried(
+    return AttemptResult(
         number=row.attempt,
-        solved=None if trouble else solves(row),
+        solved=None if trouble else solves_task(row),
         missing=row.detail is Detail.NO_PREDICTION,
         suite=row,
     )
 
 
-def _by_name(rows: Sequence[Row], name: Callable[[Row], str]) -> Sequence[tuple[str, list[Row]]]:
-    found: dict[str, list[Row]] = {}
+def _group_by_name(
+    rows: Sequence[Row], name: Callable[[Row], str]
+) -> Sequence[tuple[str, list[Row]]]:
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(name(row), []).append(row)
-    return sorted(found.items())
+        groups.setdefault(name(row), []).append(row)
+    return sorted(groups.items())

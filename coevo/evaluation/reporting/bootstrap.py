@@ -35,7 +35,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class MeanEstimate:
     """A mean over `units`; None of none.
 
     low, high  of its 95 % interval; None where fewer than two repositories contribute
@@ -49,26 +49,28 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sums:
+class _RepoSums:
     """Of each repository, in a fixed order: the sum of its values, and how many these are."""
 
     totals: Sequence[float]
     counts: Sequence[int]
 
-    def mean(self, weights: Sequence[int]) -> float | None:
+    def compute_mean(self, weights: Sequence[int]) -> float | None:
         """With every repository as often as drawn; None where nothing was drawn."""
         count = sum(map(mul, weights, self.counts))
         return math.fsum(map(mul, weights, self.totals)) / count if count else None
 
 
-def estimate(samples: Iterable[Sample]) -> Estimate:
+def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
     """The mean of the samples, each of the same weight."""
-    groups = _by_repo(samples)
+    groups = _group_by_repo(samples)
     repos = sorted(groups)
-    sums = _sums(groups, repos)
-    low, high = _interval([sums.mean(weights) for weights in draws(len(repos))])
-    return Estimate(
-        value=sums.mean([1] * len(repos)),
+    sums = _sum_by_repo(groups, repos)
+    low, high = _find_percentiles(
+        [sums.compute_mean(weights) for weights in draw_weights(len(repos))]
+    )
+    return MeanEstimate(
+        value=sums.compute_mean([1] * len(repos)),
         low=low,
         high=high,
         units=sum(sums.counts),
@@ -76,14 +78,16 @@ def estimate(samples: Iterable[Sample]) -> Estimate:
     )
 
 
-def difference(first: Iterable[Sample], second: Iterable[Sample]) -> Estimate:
+def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> MeanEstimate:
     """The mean of the second samples less that of the first, both of the same drawn repositories."""
-    one, other = _by_repo(first), _by_repo(second)
-    repos = sorted(one.keys() | other.keys())
-    sums = _sums(one, repos), _sums(other, repos)
-    low, high = _interval([_less(*sums, weights) for weights in draws(len(repos))])
-    return Estimate(
-        value=_less(*sums, [1] * len(repos)),
+    first_groups, other = _group_by_repo(first), _group_by_repo(second)
+    repos = sorted(first_groups.keys() | other.keys())
+    sums = _sum_by_repo(first_groups, repos), _sum_by_repo(other, repos)
+    low, high = _find_percentiles(
+        [_subtract_means(*sums, weights) for weights in draw_weights(len(repos))]
+    )
+    return MeanEstimate(
+        value=_subtract_means(*sums, [1] * len(repos)),
         low=low,
         high=high,
         units=min(sum(side.counts) for side in sums),
@@ -91,50 +95,53 @@ def difference(first: Iterable[Sample], second: Iterable[Sample]) -> Estimate:
     )
 
 
-def interval_of(
+def compute_interval(
     totals: Sequence[float], weights: Sequence[float]
 ) -> tuple[float, float] | tuple[None, None]:
     """Of sum(totals) / sum(weights), where each repository has one of both; in a fixed order."""
     means = []
-    for drawn in draws(len(totals)):
+    for drawn in draw_weights(len(totals)):
         weight = math.fsum(map(mul, drawn, weights))
         means.append(math.fsum(map(mul, drawn, totals)) / weight if weight else None)
-    return _interval(means)
+    return _find_percentiles(means)
 
 
 @lru_cache(maxsize=16)
-def draws(repositories: int) -> Sequence[Sequence[int]]:
+def draw_weights(repositories: int) -> Sequence[Sequence[int]]:
     """How often each repository is drawn, for every resample; none where there are fewer than two."""
     if repositories < 2:
         return ()
     # Of the module's generators, `random()` alone is promised to stay as it is.
     generator = random.Random(SEED)
-    return tuple(_draw(generator, repositories) for _ in range(RESAMPLES))
+    return tuple(_draw_once(generator, repositories) for _ in range(RESAMPLES))
 
 
-def _draw(generator: random.Random, repositories: int) -> Sequence[int]:
+def _draw_once(generator: random.Random, repositories: int) -> Sequence[int]:
     drawn = Counter(int(generator.random() * repositories) for _ in range(repositories))
     return tuple(drawn[number] for number in range(repositories))
 
 
-def _by_repo(samples: Iterable[Sample]) -> Mapping[str, Sequence[float]]:
+def _group_by_repo(samples: Iterable[Sample]) -> Mapping[str, Sequence[float]]:
     groups: dict[str, list[float]] = {}
     for sample in samples:
         groups.setdefault(sample.repo, []).append(sample.value)
     return groups
 
 
-def _sums(groups: Mapping[str, Sequence[float]], repos: Sequence[str]) -> _Sums:
+def _sum_by_repo(groups: Mapping[str, Sequence[float]], repos: Sequence[str]) -> _RepoSums:
     values = [groups.get(repo, ()) for repo in repos]
-    return _Sums(totals=[math.fsum(one) for one in values], counts=[len(one) for one in values])
+    return _RepoSums(
+        totals=[math.fsum(repo_values) for repo_values in values],
+        counts=[len(repo_values) for repo_values in values],
+    )
 
 
-def _less(first: _Sums, second: _Sums, weights: Sequence[int]) -> float | None:
-    one, other = first.mean(weights), second.mean(weights)
-    return None if one is None or other is None else other - one
+def _subtract_means(first: _RepoSums, second: _RepoSums, weights: Sequence[int]) -> float | None:
+    first_mean, other = first.compute_mean(weights), second.compute_mean(weights)
+    return None if first_mean is None or other is None else other - first_mean
 
 
-def _interval(means: Sequence[float | None]) -> tuple[float, float] | tuple[None, None]:
+def _find_percentiles(means: Sequence[float | None]) -> tuple[float, float] | tuple[None, None]:
     """Resamples that drew nothing say nothing."""
     known = sorted(mean for mean in means if mean is not None)
     if not known:

@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from coevo.display.terminal import visible
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.display.terminal import escape_controls
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.model.words import Track
 
 NAMES = {
@@ -30,9 +30,9 @@ WIDTH = 80
 Shown = Callable[[float], str]
 
 
-def table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
+def make_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
     """An empty one; the columns of words come first, those of figures then."""
-    made = Table(
+    new_table = Table(
         title=Text(title),
         title_justify='left',
         box=SIMPLE_HEAD,
@@ -42,23 +42,23 @@ def table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
         min_width=min(len(title), WIDTH),
     )
     for name in left:
-        made.add_column(name)
+        new_table.add_column(name)
     for name in right:
-        made.add_column(name, justify='right')
-    return made
+        new_table.add_column(name, justify='right')
+    return new_table
 
 
-def figure(estimate: Estimate | None, main: Shown, end: Shown) -> Text:
+def format_estimate(estimate: MeanEstimate | None, main: Shown, end: Shown) -> Text:
     """A value over the ends of its interval."""
     if estimate is None or estimate.value is None:
         return Text(DASH)
     text = Text(main(estimate.value))
     if estimate.low is not None and estimate.high is not None:
-        text.append(f'\n{span(estimate, end)}', style='dim')
+        text.append(f'\n{format_interval(estimate, end)}', style='dim')
     return text
 
 
-def span(estimate: Estimate, end: Shown) -> str:
+def format_interval(estimate: MeanEstimate, end: Shown) -> str:
     """The ends of its interval, which has some."""
     assert estimate.low is not None
     assert estimate.high is not None
@@ -66,42 +66,44 @@ def span(estimate: Estimate, end: Shown) -> str:
     return f'{low}{"…" if low[:1] in "+-" else DASH}{high}'
 
 
-def percent(estimate: Estimate | None) -> Text:
-    return figure(estimate, lambda value: f'{value * 100:.1f}%', lambda value: f'{value * 100:.1f}')
+def format_percent(estimate: MeanEstimate | None) -> Text:
+    return format_estimate(
+        estimate, lambda value: f'{value * 100:.1f}%', lambda value: f'{value * 100:.1f}'
+    )
 
 
-def plain_percent(estimate: Estimate) -> str:
+def format_plain_percent(estimate: MeanEstimate) -> str:
     """The value alone, for a sentence."""
-    return figure(replace(estimate, low=None), '{:.1%}'.format, str).plain
+    return format_estimate(replace(estimate, low=None), '{:.1%}'.format, str).plain
 
 
-def delta(estimate: Estimate) -> Text:
+def format_delta(estimate: MeanEstimate) -> Text:
     """Signed, with three decimals like the paper's."""
-    return figure(
+    return format_estimate(
         estimate, lambda value: f'{value * 100:+.3f}%', lambda value: f'{value * 100:+.1f}'
     )
 
 
-def dollars(estimate: Estimate) -> Text:
-    return figure(estimate, '${:.2f}'.format, '{:.2f}'.format)
+def format_dollars(estimate: MeanEstimate) -> Text:
+    return format_estimate(estimate, '${:.2f}'.format, '{:.2f}'.format)
 
 
-def thousands(estimate: Estimate) -> Text:
-    def shown(value: float) -> str:
+def format_thousands(estimate: MeanEstimate) -> Text:
+    def format_value(value: float) -> str:
         return f'{value / 1000:.1f}k'
 
-    return figure(estimate, shown, shown)
+    return format_estimate(estimate, format_value, format_value)
 
 
-def number(estimate: Estimate) -> Text:
-    return figure(estimate, '{:.1f}'.format, '{:.1f}'.format)
+def format_number(estimate: MeanEstimate) -> Text:
+    return format_estimate(estimate, '{:.1f}'.format, '{:.1f}'.format)
 
 
-def joined(names: Iterable[str | None]) -> str:
+def join_names(names: Iterable[str | None]) -> str:
     """Names of strangers, as they are but for what a terminal would obey."""
-    known = sorted({visible(name) for name in names if name})
+    known = sorted({escape_controls(name) for name in names if name})
     return escape(', '.join(known)) or DASH
 
 
-def plural(count: int, word: str) -> str:
+def pluralise(count: int, word: str) -> str:
     return f'{count:,} {word}{"" if count == 1 else "s"}'

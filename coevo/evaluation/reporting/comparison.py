@@ -18,27 +18,27 @@ from coevo.evaluation.records import Key
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting import scores
-from coevo.evaluation.reporting.bootstrap import Estimate
-from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
 from coevo.evaluation.reporting.rates import Average
 from coevo.evaluation.reporting.rates import RateVerdict
-from coevo.evaluation.reporting.rates import graded
-from coevo.evaluation.reporting.rates import indicator
+from coevo.evaluation.reporting.rates import filter_graded
+from coevo.evaluation.reporting.rates import make_indicator
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class FigureComparison:
     """A figure of both; `difference` is B less A, and how many units are in all three."""
 
     name: str
-    first: Estimate
-    second: Estimate
-    difference: Estimate
+    first: MeanEstimate
+    second: MeanEstimate
+    difference: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class TrackComparison:
     tasks: int
     methods: int
     left_out: int
-    figures: Sequence[Figure]
+    figures: Sequence[FigureComparison]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,61 +62,65 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pairing:
+class _PairedRows:
     """Rows of the same methods in the same order, that were judged in both."""
 
     first: Rows
     second: Rows
 
-    def figure(self, name: str, score: Score, average: Average = Average.MACRO) -> Figure:
+    def compare_score(
+        self, name: str, score: Score, average: Average = Average.MACRO
+    ) -> FigureComparison:
         """Over the methods that have the score in both."""
         both = [
             pair
             for pair in zip(self.first, self.second, strict=True)
             if None not in (score(pair[0]), score(pair[1]))
         ]
-        first = list(average.samples([one for one, _ in both], score))
+        first = list(average.samples([first_row for first_row, _ in both], score))
         second = list(average.samples([other for _, other in both], score))
-        return Figure(
+        return FigureComparison(
             name=name,
-            first=estimate(first),
-            second=estimate(second),
-            difference=bootstrap.difference(first, second),
+            first=estimate_mean(first),
+            second=estimate_mean(second),
+            difference=bootstrap.estimate_difference(first, second),
         )
 
 
 def compare_folders(first: Path, second: Path) -> Comparison:
     """Of first attempts; Fatal where the two are not of one snapshot and of the same test methods."""
-    one, other = (
-        [row for row in read_results(folder) if row.attempt == 1] for folder in (first, second)
+    first_rows, other = (
+        [row for row in load_results(folder) if row.attempt == 1] for folder in (first, second)
     )
-    _check(first, one, second, other)
-    return compare(one, other)
+    _check_comparable(first, first_rows, second, other)
+    return compare_rows(first_rows, other)
 
 
-def compare(first: Rows, second: Rows) -> Comparison:
+def compare_rows(first: Rows, second: Rows) -> Comparison:
     """Of rows of the same methods."""
-    one, other = _by_key(first), _by_key(second)
+    first_by_key, other = _index_by_key(first), _index_by_key(second)
     return Comparison(
         snapshot_sha256=first[0].snapshot_sha256,
-        engines=(_engines(first), _engines(second)),
+        engines=(_list_engines(first), _list_engines(second)),
         tracks=[
-            _track(track, [row for row in one.values() if row.track is track], other)
+            _compare_track(
+                track, [row for row in first_by_key.values() if row.track is track], other
+            )
             for track in Track
             if any(row.track is track for row in first)
         ],
     )
 
 
-def _check(first: Path, one: Rows, second: Path, other: Rows) -> None:
+def _check_comparable(first: Path, one: Rows, second: Path, other: Rows) -> None:
     snapshots = {row.snapshot_sha256 for row in (*one, *other)}
     if len(snapshots) != 1:
         raise Fatal(
-            f'{first} and {second} are of different snapshots ({_shortly(one)} and '
-            f'{_shortly(other)}); evaluate both against the same one'
+            f'{first} and {second} are of different snapshots ({_format_snapshots(one)} and '
+            f'{_format_snapshots(other)}); evaluate both against the same one'
         )
-    only = len(_by_key(one).keys() - _by_key(other).keys())
-    others = len(_by_key(other).keys() - _by_key(one).keys())
+    only = len(_index_by_key(one).keys() - _index_by_key(other).keys())
+    others = len(_index_by_key(other).keys() - _index_by_key(one).keys())
     if only or others:
         raise Fatal(
             f'{first} and {second} are of different tasks ({only} test methods are in the first '
@@ -125,59 +129,69 @@ def _check(first: Path, one: Rows, second: Path, other: Rows) -> None:
         )
 
 
-def _shortly(rows: Rows) -> str:
+def _format_snapshots(rows: Rows) -> str:
     return ', '.join(sorted({row.snapshot_sha256[:16] for row in rows})) or 'no rows'
 
 
-def _by_key(rows: Rows) -> Mapping[Key, MethodResult]:
+def _index_by_key(rows: Rows) -> Mapping[Key, MethodResult]:
     return {row.key: row for row in sorted(rows, key=lambda row: row.key)}
 
 
-def _engines(rows: Rows) -> tuple[int, ...]:
+def _list_engines(rows: Rows) -> tuple[int, ...]:
     return tuple(sorted({row.engine_version for row in rows}))
 
 
-def _track(track: Track, rows: Rows, others: Mapping[Key, MethodResult]) -> TrackComparison:
+def _compare_track(track: Track, rows: Rows, others: Mapping[Key, MethodResult]) -> TrackComparison:
     beside = [others[row.key] for row in rows]
-    pairing = _judged(rows, beside, RateVerdict.METHOD)
+    pairing = _pair_graded(rows, beside, RateVerdict.METHOD)
     return TrackComparison(
         track=track,
         tasks=len({row.task_id for row in pairing.first}),
         methods=len(pairing.first),
         left_out=len(rows) - len(pairing.first),
         figures=[
-            *_outcomes(track, pairing),
-            _judged(rows, beside, RateVerdict.MODULE).figure(
-                'Success% by module', indicator(TaskOutcome.SUCCESS, RateVerdict.MODULE)
+            *_compare_outcomes(track, pairing),
+            _pair_graded(rows, beside, RateVerdict.MODULE).compare_score(
+                'Success% by module', make_indicator(TaskOutcome.SUCCESS, RateVerdict.MODULE)
             ),
-            *_adequacy(pairing),
+            *_compare_adequacy(pairing),
         ],
     )
 
 
-def _judged(rows: Rows, others: Rows, verdict: RateVerdict) -> _Pairing:
+def _pair_graded(rows: Rows, others: Rows, verdict: RateVerdict) -> _PairedRows:
     both = [
-        pair for pair in zip(rows, others, strict=True) if len(graded(pair, verdict)) == len(pair)
+        pair
+        for pair in zip(rows, others, strict=True)
+        if len(filter_graded(pair, verdict)) == len(pair)
     ]
-    return _Pairing(first=[one for one, _ in both], second=[other for _, other in both])
+    return _PairedRows(
+        first=[first_row for first_row, _ in both], second=[other for _, other in both]
+    )
 
 
-def _outcomes(track: Track, pairing: _Pairing) -> Iterator[Figure]:
-    yield pairing.figure('Success%', indicator(TaskOutcome.SUCCESS))
+def _compare_outcomes(track: Track, pairing: _PairedRows) -> Iterator[FigureComparison]:
+    yield pairing.compare_score('Success%', make_indicator(TaskOutcome.SUCCESS))
     if track is Track.GENERATION:
-        yield pairing.figure('Redundant%', indicator(TaskOutcome.REDUNDANT))
-    yield pairing.figure('ExecFail%', indicator(TaskOutcome.EXEC_FAIL))
-    yield pairing.figure('CmplFail%', indicator(TaskOutcome.CMPL_FAIL))
-    yield pairing.figure('HrnsFail%', indicator(TaskOutcome.HRNS_FAIL))
-    yield pairing.figure('Success% of methods', indicator(TaskOutcome.SUCCESS), Average.MICRO)
+        yield pairing.compare_score('Redundant%', make_indicator(TaskOutcome.REDUNDANT))
+    yield pairing.compare_score('ExecFail%', make_indicator(TaskOutcome.EXEC_FAIL))
+    yield pairing.compare_score('CmplFail%', make_indicator(TaskOutcome.CMPL_FAIL))
+    yield pairing.compare_score('HrnsFail%', make_indicator(TaskOutcome.HRNS_FAIL))
+    yield pairing.compare_score(
+        'Success% of methods', make_indicator(TaskOutcome.SUCCESS), Average.MICRO
+    )
 
 
-def _adequacy(pairing: _Pairing) -> Iterator[Figure]:
-    yield pairing.figure('SuccessStrict%', _known(pairing, scores.success_strict, _is_success))
-    yield pairing.figure('Vacuous%', _known(pairing, scores.vacuous, _passes))
-    yield pairing.figure('CovOnPass', scores.coverage_pred)
-    yield pairing.figure('MutOnPass', scores.mutation_score_pred)
-    yield pairing.figure('RelativeKill', scores.relative_kill)
+def _compare_adequacy(pairing: _PairedRows) -> Iterator[FigureComparison]:
+    yield pairing.compare_score(
+        'SuccessStrict%', _make_known_score(pairing, scores.score_strict_success, _is_success)
+    )
+    yield pairing.compare_score(
+        'Vacuous%', _make_known_score(pairing, scores.score_vacuous, _passes)
+    )
+    yield pairing.compare_score('CovOnPass', scores.score_coverage_pred)
+    yield pairing.compare_score('MutOnPass', scores.score_mutation_pred)
+    yield pairing.compare_score('RelativeKill', scores.score_relative_kill)
 
 
 def _is_success(row: MethodResult) -> bool:
@@ -188,13 +202,15 @@ def _passes(row: MethodResult) -> bool:
     return row.outcome.passes_on_new
 
 
-def _known(pairing: _Pairing, score: Score, asked: Callable[[MethodResult], bool]) -> Score:
+def _make_known_score(
+    pairing: _PairedRows, score: Score, asked: Callable[[MethodResult], bool]
+) -> Score:
     """As in a report a share of all methods, in which what is not known counts for nothing.
 
     Of no method where one side was told of none of those that it could be asked of.
     """
     for side in (pairing.first, pairing.second):
-        told = [score(row) for row in side if asked(row)]
-        if told and set(told) == {None}:
+        values = [score(row) for row in side if asked(row)]
+        if values and set(values) == {None}:
             return lambda row: None
     return lambda row: score(row) or 0.0

@@ -13,35 +13,35 @@ from coevo.evaluation.reporting.comparison import Comparison
 from coevo.evaluation.reporting.comparison import TrackComparison
 
 
-def show(comparison: Comparison, console: Console) -> None:
+def print_comparison(comparison: Comparison, console: Console) -> None:
     """A table for each track; every figure stands over its 95 % interval."""
     for track in comparison.tracks:
-        console.print(_table(track))
+        console.print(_make_table(track))
         if track.left_out:
             console.print(
-                f'{cells.plural(track.left_out, "method")} could not be judged in both for trouble '
+                f'{cells.pluralise(track.left_out, "method")} could not be judged in both for trouble '
                 'of ours and count nowhere',
                 highlight=False,
             )
         console.print()
-    one, other = comparison.engines
-    if one != other:
+    first_engines, other = comparison.engines
+    if first_engines != other:
         console.print(
-            f'A was judged by engine {_versions(one)}, B by {_versions(other)}: some differences may '
+            f'A was judged by engine {_format_versions(first_engines)}, B by {_format_versions(other)}: some differences may '
             'be theirs; evaluate both with the same coevo',
             highlight=False,
         )
 
 
-def encode(comparison: Comparison) -> bytes:
+def encode_comparison(comparison: Comparison) -> bytes:
     text = json.dumps(dataclasses.asdict(comparison), indent=1, allow_nan=False)
     return f'{text}\n'.encode()
 
 
-def _table(track: TrackComparison) -> Table:
-    table = cells.table(
-        f'{cells.NAMES[track.track]} on {cells.plural(track.methods, "method")} across '
-        f'{cells.plural(track.tasks, "task")}',
+def _make_table(track: TrackComparison) -> Table:
+    table = cells.make_table(
+        f'{cells.NAMES[track.track]} on {cells.pluralise(track.methods, "method")} across '
+        f'{cells.pluralise(track.tasks, "task")}',
         ('',),
         ('A', 'B', 'B - A', 'units', 'repositories'),
     )
@@ -49,14 +49,14 @@ def _table(track: TrackComparison) -> Table:
         difference = figure.difference
         table.add_row(
             figure.name,
-            cells.percent(figure.first),
-            cells.percent(figure.second),
-            cells.delta(difference),
+            cells.format_percent(figure.first),
+            cells.format_percent(figure.second),
+            cells.format_delta(difference),
             f'{difference.units:,}',
             f'{difference.repositories:,}',
         )
     return table
 
 
-def _versions(found: tuple[int, ...]) -> str:
+def _format_versions(found: tuple[int, ...]) -> str:
     return ' and '.join(map(str, found))

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
 from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import Rates
-from coevo.evaluation.reporting.rates import graded
-from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.rates import OutcomeRates
+from coevo.evaluation.reporting.rates import estimate_rates
+from coevo.evaluation.reporting.rates import filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.model.words import Track
 
@@ -30,7 +30,7 @@ CAPS_USD = (3.0, 1.0, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capped:
+class CappedRates:
     """A row of Table 10.
 
     tasks_within         tasks that cost at most the cap; `kept` is their share of all (Figure 5)
@@ -41,13 +41,13 @@ class Capped:
     cap_usd: float
     tasks_within: int
     kept: float
-    avg_tokens: Estimate
-    avg_cost_usd: Estimate
-    micro: Rates
+    avg_tokens: MeanEstimate
+    avg_cost_usd: MeanEstimate
+    micro: OutcomeRates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class CostPoint:
     """That share of all tasks costs at most so much."""
 
     cost_usd: float
@@ -55,58 +55,60 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class CostReport:
     tasks: int
     tasks_without_cost: int
-    caps: Sequence[Capped]
-    curve: Sequence[Point]
+    caps: Sequence[CappedRates]
+    curve: Sequence[CostPoint]
 
 
-def costs(rows: Rows, track: Track) -> Costs | None:
+def summarise_costs(rows: Rows, track: Track) -> CostReport | None:
     """Of the rows of a track; None where no task says what it cost."""
-    of = graded(rows)
-    tasks = [task[0] for task in samples.tasks(of).values()]
+    of = filter_graded(rows)
+    tasks = [task[0] for task in samples.group_by_task(of).values()]
     known = [task.cost_usd for task in tasks if task.cost_usd is not None]
     if not known:
         return None
-    return Costs(
+    return CostReport(
         tasks=len(tasks),
         tasks_without_cost=len(tasks) - len(known),
-        caps=[_capped(of, tasks, cap, track) for cap in CAPS_USD],
-        curve=list(_curve(known, len(tasks))),
+        caps=[_apply_cap(of, tasks, cap, track) for cap in CAPS_USD],
+        curve=list(_make_cost_curve(known, len(tasks))),
     )
 
 
-def _capped(rows: Rows, tasks: Rows, cap: float, track: Track) -> Capped:
-    within = [task for task in tasks if _is_within(task, cap)]
-    return Capped(
+def _apply_cap(rows: Rows, tasks: Rows, cap: float, track: Track) -> CappedRates:
+    within = [task for task in tasks if _is_within_cap(task, cap)]
+    return CappedRates(
         cap_usd=cap,
         tasks_within=len(within),
         kept=len(within) / len(tasks),
-        avg_tokens=_mean(within, lambda task: task.tokens),
-        avg_cost_usd=_mean(within, lambda task: task.cost_usd),
-        micro=rates([_under(row, cap) for row in rows], track, Average.MICRO),
+        avg_tokens=_estimate_mean(within, lambda task: task.tokens),
+        avg_cost_usd=_estimate_mean(within, lambda task: task.cost_usd),
+        micro=estimate_rates([_fail_above_cap(row, cap) for row in rows], track, Average.MICRO),
     )
 
 
-def _is_within(row: MethodResult, cap: float) -> bool:
+def _is_within_cap(row: MethodResult, cap: float) -> bool:
     return row.cost_usd is not None and row.cost_usd <= cap
 
 
-def _under(row: MethodResult, cap: float) -> MethodResult:
-    if _is_within(row, cap):
+def _fail_above_cap(row: MethodResult, cap: float) -> MethodResult:
+    if _is_within_cap(row, cap):
         return row
     return dataclasses.replace(row, outcome=TaskOutcome.HRNS_FAIL)
 
 
-def _mean(tasks: Rows, spent: Callable[[MethodResult], float | None]) -> Estimate:
+def _estimate_mean(tasks: Rows, spent: Callable[[MethodResult], float | None]) -> MeanEstimate:
     known = [(task.repo, spent(task)) for task in tasks]
-    return estimate(Sample(repo=repo, value=value) for repo, value in known if value is not None)
+    return estimate_mean(
+        Sample(repo=repo, value=value) for repo, value in known if value is not None
+    )
 
 
-def _curve(known: Sequence[float], tasks: int) -> Iterator[Point]:
+def _make_cost_curve(known: Sequence[float], tasks: int) -> Iterator[CostPoint]:
     """The empirical distribution; tasks without a cost never come below it."""
     reached = 0
     for cost, count in sorted(Counter(known).items()):
         reached += count
-        yield Point(cost_usd=cost, share=reached / tasks)
+        yield CostPoint(cost_usd=cost, share=reached / tasks)

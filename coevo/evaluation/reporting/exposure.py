@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.snapshots.cutoffs import first_clean_moment
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,10 @@ class Exposure:
 def is_clean(row: MethodResult | SuiteResult) -> bool:
     if row.contamination_date is None or row.model_cutoff is None:
         return False
-    return row.contamination_date >= first_clean_moment(row.model_cutoff)
+    return row.contamination_date >= compute_first_clean_moment(row.model_cutoff)
 
 
-def exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str | None) -> Exposure:
+def summarise_exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str | None) -> Exposure:
     tasks = {row.task_id: row for row in rows}.values()
     dates = sorted(row.contamination_date for row in tasks if row.contamination_date is not None)
     return Exposure(

@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
 from coevo.evaluation.reporting.maintenance import MaintenanceReport
-from coevo.evaluation.reporting.maintenance import maintenance_report
-from coevo.evaluation.reporting.suite_texts import SuiteTexts
-from coevo.evaluation.reporting.suite_texts import suite_texts
+from coevo.evaluation.reporting.maintenance import make_maintenance_report
+from coevo.evaluation.reporting.suite_texts import SmellsAndErrors
+from coevo.evaluation.reporting.suite_texts import summarise_smells_and_errors
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
@@ -44,11 +44,11 @@ class SuiteMeasure:
     unknown      suites that ran and of which it is not known
     """
 
-    over_all: Estimate
-    over_ran: Estimate
-    start: Estimate
-    gold: Estimate
-    gain: Estimate
+    over_all: MeanEstimate
+    over_ran: MeanEstimate
+    start: MeanEstimate
+    gold: MeanEstimate
+    gain: MeanEstimate
     unknown: int
 
 
@@ -59,7 +59,7 @@ class StartReport:
     start_builder: StartBuilder
     scenario: Scenario | None
     tasks: int
-    success: Estimate
+    success: MeanEstimate
     lines: SuiteMeasure
     mutation: SuiteMeasure
 
@@ -87,58 +87,60 @@ class FamilyReport:
     infra: int
     outcomes: Mapping[str, int]
     details: Mapping[str, int]
-    success: Estimate
-    ran: Estimate
-    builds: Estimate
-    passing: Estimate
+    success: MeanEstimate
+    ran: MeanEstimate
+    builds: MeanEstimate
+    passing: MeanEstimate
     lines: SuiteMeasure
     branches: SuiteMeasure
     methods: SuiteMeasure
     mutation: SuiteMeasure
-    unique_lines: Estimate
-    cascading: Estimate
-    passing_alone: Estimate
-    texts: SuiteTexts
+    unique_lines: MeanEstimate
+    cascading: MeanEstimate
+    passing_alone: MeanEstimate
+    texts: SmellsAndErrors
     starts: tuple[StartReport, ...] = ()
     maintenance: MaintenanceReport | None = None
 
 
-def family_reports(rows: Suites) -> list[FamilyReport]:
+def make_family_reports(rows: Suites) -> list[FamilyReport]:
     """One for each family that has rows."""
     return [
-        _family([row for row in rows if row.family is family], family)
+        _make_family_report([row for row in rows if row.family is family], family)
         for family in Family
         if any(row.family is family for row in rows)
     ]
 
 
-def _family(rows: Suites, family: Family) -> FamilyReport:
+def _make_family_report(rows: Suites, family: Family) -> FamilyReport:
     graded = [row for row in rows if row.outcome is not SuiteOutcome.INFRA]
     return FamilyReport(
         family=family,
         tasks=len(graded),
         repositories=len({row.repo for row in graded}),
         infra=len(rows) - len(graded),
-        outcomes=_counts(row.outcome for row in graded),
-        details=_counts(row.detail for row in rows if row.detail is not None),
-        success=_rate(graded, _succeeds),
-        ran=_rate(graded, lambda row: row.outcome.ran),
-        builds=_rate(graded, lambda row: bool(row.builds)),
-        passing=estimate(Sample(repo=row.repo, value=_passing(row)) for row in graded),
-        lines=_measure(graded, _lines),
-        branches=_measure(graded, lambda one: _share(one.covered_branches, one.branches)),
-        methods=_measure(graded, lambda one: _share(one.covered_methods, one.methods)),
-        mutation=_measure(graded, _mutation),
-        unique_lines=_mean(_known(graded, _unique_lines)),
-        cascading=_mean(_known(graded, _cascading)),
-        passing_alone=_mean(_known(graded, _passing_alone)),
-        texts=suite_texts(graded),
-        starts=tuple(_starts(graded)),
-        maintenance=maintenance_report(graded),
+        outcomes=_count_names(row.outcome for row in graded),
+        details=_count_names(row.detail for row in rows if row.detail is not None),
+        success=_estimate_rate(graded, _succeeds),
+        ran=_estimate_rate(graded, lambda row: row.outcome.ran),
+        builds=_estimate_rate(graded, lambda row: bool(row.builds)),
+        passing=estimate_mean(
+            Sample(repo=row.repo, value=_compute_passing_share(row)) for row in graded
+        ),
+        lines=_summarise_share(graded, _get_line_share),
+        branches=_summarise_share(graded, lambda one: _divide(one.covered_branches, one.branches)),
+        methods=_summarise_share(graded, lambda one: _divide(one.covered_methods, one.methods)),
+        mutation=_summarise_share(graded, _get_kill_share),
+        unique_lines=_estimate_mean(_compute_known_values(graded, _compute_unique_share)),
+        cascading=_estimate_mean(_compute_known_values(graded, _compute_cascading_share)),
+        passing_alone=_estimate_mean(_compute_known_values(graded, _compute_passing_alone_share)),
+        texts=summarise_smells_and_errors(graded),
+        starts=tuple(_make_start_reports(graded)),
+        maintenance=make_maintenance_report(graded),
     )
 
 
-def _starts(graded: Suites) -> Iterator[StartReport]:
+def _make_start_reports(graded: Suites) -> Iterator[StartReport]:
     for builder in StartBuilder:
         rows = [row for row in graded if row.start_builder is builder]
         if rows:
@@ -146,9 +148,9 @@ def _starts(graded: Suites) -> Iterator[StartReport]:
                 start_builder=builder,
                 scenario=rows[0].scenario,
                 tasks=len(rows),
-                success=_rate(rows, _succeeds),
-                lines=_measure(rows, _lines),
-                mutation=_measure(rows, _mutation),
+                success=_estimate_rate(rows, _succeeds),
+                lines=_summarise_share(rows, _get_line_share),
+                mutation=_summarise_share(rows, _get_kill_share),
             )
 
 
@@ -156,88 +158,98 @@ def _succeeds(row: SuiteResult) -> bool:
     return row.outcome is SuiteOutcome.SUCCESS
 
 
-def _lines(one: SuiteAdequacy) -> float | None:
-    return _share(one.covered_lines, one.lines)
+def _get_line_share(one: SuiteAdequacy) -> float | None:
+    return _divide(one.covered_lines, one.lines)
 
 
-def _mutation(one: SuiteAdequacy) -> float | None:
-    return _share(one.killed, one.mutants)
+def _get_kill_share(one: SuiteAdequacy) -> float | None:
+    return _divide(one.killed, one.mutants)
 
 
-def _counts(names: Iterable[str]) -> dict[str, int]:
+def _count_names(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(str(name) for name in names).items()))
 
 
-def _rate(rows: Suites, holds: Callable[[SuiteResult], bool]) -> Estimate:
-    return estimate(Sample(repo=row.repo, value=float(holds(row))) for row in rows)
+def _estimate_rate(rows: Suites, holds: Callable[[SuiteResult], bool]) -> MeanEstimate:
+    return estimate_mean(Sample(repo=row.repo, value=float(holds(row))) for row in rows)
 
 
-def _passing(row: SuiteResult) -> float:
+def _compute_passing_share(row: SuiteResult) -> float:
     return sum(test.passes for test in row.tests) / len(row.tests) if row.tests else 0.0
 
 
-def _share(part: int | None, whole: int | None) -> float | None:
+def _divide(part: int | None, whole: int | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
-def _measure(rows: Suites, share: Share) -> SuiteMeasure:
+def _summarise_share(rows: Suites, share: Share) -> SuiteMeasure:
     """Of tasks whose gold has a share: others have nothing to measure."""
-    asked = [row for row in rows if row.gold_adequacy and share(row.gold_adequacy) is not None]
-    known = [(row, value) for row in asked if (value := _value(row, share)) is not None]
+    measurable = [row for row in rows if row.gold_adequacy and share(row.gold_adequacy) is not None]
+    known = [
+        (row, value)
+        for row in measurable
+        if (value := _compute_suite_value(row, share)) is not None
+    ]
     return SuiteMeasure(
-        over_all=_mean(known),
-        over_ran=_mean([(row, value) for row, value in known if row.outcome.ran]),
-        start=_mean([(row, _of(row.start_adequacy, share) or 0.0) for row, _ in known]),
-        gold=_mean([(row, _of(row.gold_adequacy, share) or 0.0) for row, _ in known]),
-        gain=_mean([(row, gain) for row in asked if (gain := _gain(row, share)) is not None]),
-        unknown=len(asked) - len(known),
+        over_all=_estimate_mean(known),
+        over_ran=_estimate_mean([(row, value) for row, value in known if row.outcome.ran]),
+        start=_estimate_mean(
+            [(row, _apply_share(row.start_adequacy, share) or 0.0) for row, _ in known]
+        ),
+        gold=_estimate_mean(
+            [(row, _apply_share(row.gold_adequacy, share) or 0.0) for row, _ in known]
+        ),
+        gain=_estimate_mean(
+            [(row, gain) for row in measurable if (gain := _compute_gain(row, share)) is not None]
+        ),
+        unknown=len(measurable) - len(known),
     )
 
 
-def _value(row: SuiteResult, share: Share) -> float | None:
+def _compute_suite_value(row: SuiteResult, share: Share) -> float | None:
     """0 of a suite of which no test passes; None where it is not known."""
     if not row.outcome.ran or not any(test.passes for test in row.tests):
         return 0.0
-    return _of(row.adequacy, share)
+    return _apply_share(row.adequacy, share)
 
 
-def _gain(row: SuiteResult, share: Share) -> float | None:
+def _compute_gain(row: SuiteResult, share: Share) -> float | None:
     """None where what a suite is worth, or its start, is not known."""
     start = 0.0 if row.start_adequacy is None else share(row.start_adequacy)
     if start is None or not _succeeds(row):
         return None if start is None else 0.0
-    value = _of(row.adequacy, share)
+    value = _apply_share(row.adequacy, share)
     return None if value is None else value - start
 
 
-def _known(
+def _compute_known_values(
     rows: Suites, value: Callable[[SuiteResult], float | None]
 ) -> list[tuple[SuiteResult, float]]:
-    return [(row, found) for row in rows if (found := value(row)) is not None]
+    return [(row, known_value) for row in rows if (known_value := value(row)) is not None]
 
 
-def _unique_lines(row: SuiteResult) -> float | None:
+def _compute_unique_share(row: SuiteResult) -> float | None:
     lines = row.gold_adequacy.lines if row.gold_adequacy else None
     if not any(test.passes for test in row.tests):
         return 0.0 if lines else None
-    return _share(row.reach.unique_lines if row.reach else None, lines)
+    return _divide(row.reach.unique_lines if row.reach else None, lines)
 
 
-def _cascading(row: SuiteResult) -> float | None:
+def _compute_cascading_share(row: SuiteResult) -> float | None:
     broken = [test for test in row.tests if test.outcome is not Outcome.SKIPPED and not test.passes]
     if not row.outcome.ran or not broken:
         return None
     return sum(test.cascade is not None for test in broken) / len(broken)
 
 
-def _passing_alone(row: SuiteResult) -> float | None:
+def _compute_passing_alone_share(row: SuiteResult) -> float | None:
     left = [test for test in row.tests if test.cascade is None]
     return sum(test.passes for test in left) / len(left) if row.outcome.ran and left else None
 
 
-def _of(adequacy: SuiteAdequacy | None, share: Share) -> float | None:
+def _apply_share(adequacy: SuiteAdequacy | None, share: Share) -> float | None:
     return None if adequacy is None else share(adequacy)
 
 
-def _mean(values: Sequence[tuple[SuiteResult, float]]) -> Estimate:
-    return estimate(Sample(repo=row.repo, value=value) for row, value in values)
+def _estimate_mean(values: Sequence[tuple[SuiteResult, float]]) -> MeanEstimate:
+    return estimate_mean(Sample(repo=row.repo, value=value) for row, value in values)

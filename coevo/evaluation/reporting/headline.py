@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coevo.display import presentation
 from coevo.evaluation.reporting import cells
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.families import FamilyReport
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import TrackReport
@@ -12,39 +12,39 @@ from coevo.evaluation.reporting.report import TrackReport
 _NAMES = ('', 'tasks', 'success', 'strict', 'vacuous', 'interval')
 
 
-def headline(report: Report) -> str:
+def format_headline(report: Report) -> str:
     """A column for each track, and for each family of suites, of which every test has to pass; the
     interval is of `success`, 95 %, over repositories."""
-    columns = [_NAMES, *map(_column, report.tracks), *map(_of_family, report.families)]
+    columns = [_NAMES, *map(_format_track, report.tracks), *map(_format_family, report.families)]
     rows = list(zip(*columns, strict=True))
     right = [False, *[True] * (len(columns) - 1)]
-    return presentation.columns(rows, right).rstrip('\n')
+    return presentation.align_columns(rows, right).rstrip('\n')
 
 
-def _column(track: TrackReport) -> tuple[str, ...]:
+def _format_track(track: TrackReport) -> tuple[str, ...]:
     return (
         str(track.track),
         f'{track.tasks:,}',
-        _share(track.macro.success),
-        _share(track.beyond.success_strict),
-        _share(track.beyond.vacuous),
-        cells.percent(track.macro.success).plain.partition('\n')[2] or cells.DASH,
+        _format_share(track.macro.success),
+        _format_share(track.beyond.success_strict),
+        _format_share(track.beyond.vacuous),
+        cells.format_percent(track.macro.success).plain.partition('\n')[2] or cells.DASH,
     )
 
 
-def _of_family(family: FamilyReport) -> tuple[str, ...]:
+def _format_family(family: FamilyReport) -> tuple[str, ...]:
     """Suites are not strict or vacuous: what they cover and kill says that. Who is to maintain a file
     succeeds if nothing was missed or done wrongly, whether or not gold lets all tests pass."""
     success = family.maintenance.done if family.maintenance else family.success
     return (
         str(family.family),
         f'{family.tasks:,}',
-        _share(success),
+        _format_share(success),
         cells.DASH,
         cells.DASH,
-        cells.percent(success).plain.partition('\n')[2] or cells.DASH,
+        cells.format_percent(success).plain.partition('\n')[2] or cells.DASH,
     )
 
 
-def _share(estimate: Estimate) -> str:
-    return cells.percent(estimate).plain.partition('\n')[0]
+def _format_share(estimate: MeanEstimate) -> str:
+    return cells.format_percent(estimate).plain.partition('\n')[0]

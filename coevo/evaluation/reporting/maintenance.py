@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
 from coevo.evaluation.suites.maintained_records import MaintainedOutcome
 from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.evaluation.suites.records import SuiteOutcome
@@ -58,56 +58,62 @@ class MaintenanceReport:
     strength_unknown  edited tests of which nobody can tell whether they are weaker
     """
 
-    done: Estimate
-    missed_updates: Estimate
-    false_edits: Estimate
-    harmed: Estimate
-    wrong_deletions: Estimate
-    missed_deletions: Estimate
-    additions: Estimate
+    done: MeanEstimate
+    missed_updates: MeanEstimate
+    false_edits: MeanEstimate
+    harmed: MeanEstimate
+    wrong_deletions: MeanEstimate
+    missed_deletions: MeanEstimate
+    additions: MeanEstimate
     outcomes: Mapping[str, int]
     unknown: int
     strength_unknown: int
 
 
-def maintenance_report(graded: Sequence[SuiteResult]) -> MaintenanceReport | None:
+def make_maintenance_report(graded: Sequence[SuiteResult]) -> MaintenanceReport | None:
     """None where no task says what is asked of each test."""
     rows = [row for row in graded if row.maintained is not None]
     if not rows:
         return None
-    tests = [(row.repo, one) for row in rows for one in row.maintained or ()]
-    known = [(repo, one) for repo, one in tests if one.outcome is not MaintainedOutcome.UNKNOWN]
-    gone = MaintainedOutcome.DELETED_WRONGLY
+    tests = [(row.repo, test) for row in rows for test in row.maintained or ()]
+    known = [(repo, test) for repo, test in tests if test.outcome is not MaintainedOutcome.UNKNOWN]
+    deleted_wrongly = MaintainedOutcome.DELETED_WRONGLY
     return MaintenanceReport(
-        done=estimate(
-            Sample(repo=row.repo, value=float(solves(row))) for row in rows if _is_posed(row)
+        done=estimate_mean(
+            Sample(repo=row.repo, value=float(solves_task(row)))
+            for row in rows
+            if _has_update_to_do(row)
         ),
-        missed_updates=_rate(known, (Duty.UPDATE,), _is_wrong),
-        false_edits=_rate(known, (Duty.KEEP,), _is_wrong),
-        harmed=_rate(known, STAYING, lambda one: one.outcome in _HARMS),
-        wrong_deletions=_rate(known, (*STAYING, Duty.UPDATE), lambda one: one.outcome is gone),
-        missed_deletions=_rate(known, (Duty.REMOVE,), _is_wrong),
-        additions=_rate(known, (Duty.ADD,), lambda one: one.outcome is MaintainedOutcome.ADDED),
-        outcomes=dict(sorted(Counter(f'{one.duty} {one.outcome}' for _, one in tests).items())),
+        missed_updates=_estimate_rate(known, (Duty.UPDATE,), _is_wrong),
+        false_edits=_estimate_rate(known, (Duty.KEEP,), _is_wrong),
+        harmed=_estimate_rate(known, STAYING, lambda one: one.outcome in _HARMS),
+        wrong_deletions=_estimate_rate(
+            known, (*STAYING, Duty.UPDATE), lambda one: one.outcome is deleted_wrongly
+        ),
+        missed_deletions=_estimate_rate(known, (Duty.REMOVE,), _is_wrong),
+        additions=_estimate_rate(
+            known, (Duty.ADD,), lambda one: one.outcome is MaintainedOutcome.ADDED
+        ),
+        outcomes=dict(sorted(Counter(f'{test.duty} {test.outcome}' for _, test in tests).items())),
         unknown=len(tests) - len(known),
         strength_unknown=sum(
-            one.outcome is MaintainedOutcome.EDITED and one.weaker is None for _, one in known
+            test.outcome is MaintainedOutcome.EDITED and test.weaker is None for _, test in known
         ),
     )
 
 
-def solves(row: SuiteResult) -> bool:
+def solves_task(row: SuiteResult) -> bool:
     """Whether every test passes; of maintenance, whether all that had to be done is, and nothing else."""
     if row.maintained is None:
         return row.outcome is SuiteOutcome.SUCCESS
     return not any(map(_is_wrong, row.maintained))
 
 
-def _is_posed(row: SuiteResult) -> bool:
+def _has_update_to_do(row: SuiteResult) -> bool:
     """Whether runs here bear out that there is something to update."""
     return any(
-        one.duty is Duty.UPDATE and one.outcome is not MaintainedOutcome.UNKNOWN
-        for one in row.maintained or ()
+        test.duty is Duty.UPDATE and test.outcome is not MaintainedOutcome.UNKNOWN
+        for test in row.maintained or ()
     )
 
 
@@ -115,9 +121,9 @@ def _is_wrong(one: MaintainedResult) -> bool:
     return one.outcome in _WRONG[one.duty]
 
 
-def _rate(
+def _estimate_rate(
     tests: Tests, duties: Collection[Duty], holds: Callable[[MaintainedResult], bool]
-) -> Estimate:
-    return estimate(
-        Sample(repo=repo, value=float(holds(one))) for repo, one in tests if one.duty in duties
+) -> MeanEstimate:
+    return estimate_mean(
+        Sample(repo=repo, value=float(holds(test))) for repo, test in tests if test.duty in duties
     )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
 from coevo.evaluation.reporting import scores
-from coevo.evaluation.reporting.bootstrap import Estimate
-from coevo.evaluation.reporting.bootstrap import estimate
-from coevo.evaluation.reporting.rates import graded
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting.rates import filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.worth import PitKills
 
@@ -24,38 +24,44 @@ class PitSummary:
     troubles    how many methods have which reason not to be known
     """
 
-    pred: Estimate
-    gold: Estimate
+    pred: MeanEstimate
+    gold: MeanEstimate
     troubles: Mapping[str, int]
 
 
-def pit(rows: Rows) -> PitSummary | None:
+def summarise_pit(rows: Rows) -> PitSummary | None:
     """None where nobody asked."""
-    asked = [one for row in graded(rows) if (one := _told(row)) is not None]
-    if not asked:
+    pit_kills = [kills for row in filter_graded(rows) if (kills := _get_pit_kills(row)) is not None]
+    if not pit_kills:
         return None
-    troubles = Counter(str(t) for one in asked if (t := one.trouble_pred or one.trouble_gold))
+    troubles = Counter(
+        str(t) for kills in pit_kills if (t := kills.trouble_pred or kills.trouble_gold)
+    )
     return PitSummary(
-        pred=estimate(samples.micro(rows, scores.where(_gold, _pred))),
-        gold=estimate(samples.micro(rows, scores.where(_pred, _gold))),
+        pred=estimate_mean(
+            samples.sample_methods(rows, scores.restrict_score(_get_gold_share, _get_pred_share))
+        ),
+        gold=estimate_mean(
+            samples.sample_methods(rows, scores.restrict_score(_get_pred_share, _get_gold_share))
+        ),
         troubles=dict(sorted(troubles.items())),
     )
 
 
-def _pred(row: MethodResult) -> float | None:
-    found = _told(row)
-    return _share(found.pred, found.count) if found else None
+def _get_pred_share(row: MethodResult) -> float | None:
+    kills = _get_pit_kills(row)
+    return _divide(kills.pred, kills.count) if kills else None
 
 
-def _gold(row: MethodResult) -> float | None:
-    found = _told(row)
-    return _share(found.gold, found.count) if found else None
+def _get_gold_share(row: MethodResult) -> float | None:
+    kills = _get_pit_kills(row)
+    return _divide(kills.gold, kills.count) if kills else None
 
 
-def _told(row: MethodResult) -> PitKills | None:
+def _get_pit_kills(row: MethodResult) -> PitKills | None:
     known = row.adequacy if row.outcome.passes_on_new else None
     return known.pit if known else None
 
 
-def _share(killed: int | None, count: int | None) -> float | None:
+def _divide(killed: int | None, count: int | None) -> float | None:
     return killed / count if killed is not None and count else None

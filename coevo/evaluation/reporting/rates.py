@@ -14,9 +14,9 @@ from enum import StrEnum
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.reporting.samples import Score
 from coevo.model.words import Track
@@ -28,7 +28,7 @@ class RateVerdict(StrEnum):
     METHOD = 'method'
     MODULE = 'module'
 
-    def outcome(self, row: MethodResult) -> TaskOutcome:
+    def get_outcome(self, row: MethodResult) -> TaskOutcome:
         return row.outcome if self is RateVerdict.METHOD else row.outcome_by_module
 
 
@@ -40,43 +40,43 @@ class Average(StrEnum):
 
     @property
     def samples(self) -> Callable[[Rows, Score], Iterator[Sample]]:
-        return samples.narrow if self is Average.MACRO else samples.micro
+        return samples.sample_measured_tasks if self is Average.MACRO else samples.sample_methods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rates:
+class OutcomeRates:
     """Shares from 0 to 1 that sum up to 1; `redundant` is None but for generation."""
 
-    success: Estimate
-    redundant: Estimate | None
-    exec_fail: Estimate
-    cmpl_fail: Estimate
-    hrns_fail: Estimate
+    success: MeanEstimate
+    redundant: MeanEstimate | None
+    exec_fail: MeanEstimate
+    cmpl_fail: MeanEstimate
+    hrns_fail: MeanEstimate
 
 
-def graded(rows: Rows, verdict: RateVerdict = RateVerdict.METHOD) -> Rows:
+def filter_graded(rows: Rows, verdict: RateVerdict = RateVerdict.METHOD) -> Rows:
     """The rows but for trouble of ours."""
-    return [row for row in rows if verdict.outcome(row) is not TaskOutcome.INFRA]
+    return [row for row in rows if verdict.get_outcome(row) is not TaskOutcome.INFRA]
 
 
-def rates(
+def estimate_rates(
     rows: Rows, track: Track, average: Average, verdict: RateVerdict = RateVerdict.METHOD
-) -> Rates:
+) -> OutcomeRates:
     """The shares over rows of that track."""
-    of = graded(rows, verdict)
+    of = filter_graded(rows, verdict)
 
-    def share(outcome: TaskOutcome) -> Estimate:
-        return estimate(average.samples(of, indicator(outcome, verdict)))
+    def estimate_share(outcome: TaskOutcome) -> MeanEstimate:
+        return estimate_mean(average.samples(of, make_indicator(outcome, verdict)))
 
-    return Rates(
-        success=share(TaskOutcome.SUCCESS),
-        redundant=share(TaskOutcome.REDUNDANT) if track is Track.GENERATION else None,
-        exec_fail=share(TaskOutcome.EXEC_FAIL),
-        cmpl_fail=share(TaskOutcome.CMPL_FAIL),
-        hrns_fail=share(TaskOutcome.HRNS_FAIL),
+    return OutcomeRates(
+        success=estimate_share(TaskOutcome.SUCCESS),
+        redundant=estimate_share(TaskOutcome.REDUNDANT) if track is Track.GENERATION else None,
+        exec_fail=estimate_share(TaskOutcome.EXEC_FAIL),
+        cmpl_fail=estimate_share(TaskOutcome.CMPL_FAIL),
+        hrns_fail=estimate_share(TaskOutcome.HRNS_FAIL),
     )
 
 
-def indicator(outcome: TaskOutcome, verdict: RateVerdict = RateVerdict.METHOD) -> Score:
+def make_indicator(outcome: TaskOutcome, verdict: RateVerdict = RateVerdict.METHOD) -> Score:
     """1 for a method with that outcome, 0 for any other."""
-    return lambda row: float(verdict.outcome(row) is outcome)
+    return lambda row: float(verdict.get_outcome(row) is outcome)

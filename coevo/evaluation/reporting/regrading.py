@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.outcomes import Seen
-from coevo.evaluation.judging.outcomes import decide
-from coevo.evaluation.judging.outcomes import decide_by_module
+from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.judging.outcomes import decide_outcome
+from coevo.evaluation.judging.outcomes import decide_outcome_by_module
 from coevo.evaluation.junit_xml import write_junit
-from coevo.evaluation.measuring.strict import flagged
+from coevo.evaluation.measuring.strict import set_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import read_results
+from coevo.evaluation.results import load_results
 from coevo.evaluation.results import write_results
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.suites.results import load_suites
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
@@ -38,28 +38,32 @@ _TROUBLES = (
 
 def regrade(folder: Path) -> Report:
     """Write `report.json` anew, and the rest where outcomes are others; Fatal without results."""
-    stored = read_results(folder)
-    graded = tuple(map(regraded, stored))
+    stored = load_results(folder)
+    graded = tuple(map(regrade_row, stored))
     if graded != stored:
         write_results(folder, graded)
         write_junit(folder, graded)
-    return write_report(folder, graded, read_suites(folder))
+    return write_report(folder, graded, load_suites(folder))
 
 
-def regraded(row: MethodResult) -> MethodResult:
+def regrade_row(row: MethodResult) -> MethodResult:
     """The row with the outcomes that follow from what was seen, and what follows from these."""
-    seen = _seen(row)
-    outcome, detail = decide(row.track, seen)
-    by_module = decide_by_module(row.track, seen)
-    return flagged(replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module))
+    seen = _restore_result(row)
+    outcome, detail = decide_outcome(row.track, seen)
+    by_module = decide_outcome_by_module(row.track, seen)
+    return set_flags(replace(row, outcome=outcome, detail=detail, outcome_by_module=by_module))
 
 
-def _seen(row: MethodResult) -> Seen:
+def _restore_result(row: MethodResult) -> TargetResult:
     """What `coevo.evaluation.rows` made the row of, as far as outcomes follow from it."""
     if not row.injected and row.detail not in (None, Detail.TARGET_MISSING):
-        reason = Refusal(detail=row.detail, said=row.said)
-        return Seen(trouble=reason) if row.detail in _TROUBLES else Seen(refusal=reason)
-    return Seen(
+        reason = Refusal(detail=row.detail, message=row.said)
+        return (
+            TargetResult(trouble=reason)
+            if row.detail in _TROUBLES
+            else TargetResult(refusal=reason)
+        )
+    return TargetResult(
         submitted=row.injected,
         precondition=row.precondition,
         unstable=row.unstable,

@@ -32,17 +32,17 @@ from coevo.evaluation.reporting import costs
 from coevo.evaluation.reporting import pit
 from coevo.evaluation.reporting import subsets
 from coevo.evaluation.reporting.attempts import AttemptReport
-from coevo.evaluation.reporting.attempts import attempt_reports
+from coevo.evaluation.reporting.attempts import make_attempt_reports
 from coevo.evaluation.reporting.exposure import Exposure
-from coevo.evaluation.reporting.exposure import exposure
+from coevo.evaluation.reporting.exposure import summarise_exposure
 from coevo.evaluation.reporting.families import FamilyReport
 from coevo.evaluation.reporting.families import Suites
-from coevo.evaluation.reporting.families import family_reports
+from coevo.evaluation.reporting.families import make_family_reports
 from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import Rates
+from coevo.evaluation.reporting.rates import OutcomeRates
 from coevo.evaluation.reporting.rates import RateVerdict
-from coevo.evaluation.reporting.rates import graded
-from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.rates import estimate_rates
+from coevo.evaluation.reporting.rates import filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
@@ -50,7 +50,7 @@ from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from coevo.storage import durable
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import read_file
+from coevo.storage.bounded_reading import load_file
 
 _Value = TypeVar('_Value', int, str, str | None)
 
@@ -63,7 +63,7 @@ _MOST_BYTES, _MOST_VALUES = 256 << 20, 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class System:
+class SystemSummary:
     """Who submitted, and for how many tasks; None where a prediction does not say it.
 
     cutoff  of the model's training, and who states it; None where no source does
@@ -77,7 +77,7 @@ class System:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrap:
+class BootstrapSettings:
     """How the intervals were made."""
 
     over: str = 'repositories'
@@ -105,18 +105,18 @@ class TrackReport:
     infra_methods: int
     details: Mapping[str, int]
     exits: Mapping[str, int]
-    macro: Rates
-    macro_by_module: Rates
-    micro: Rates
-    micro_by_module: Rates
-    fields: aggregates.Fields
-    coverage: aggregates.OnPass
-    code_coverage: aggregates.OnPass
-    mutation: aggregates.OnPass
-    beyond: aggregates.Beyond
-    half_years: Sequence[subsets.Subset]
-    causes: Sequence[subsets.Subset]
-    costs: costs.Costs | None
+    macro: OutcomeRates
+    macro_by_module: OutcomeRates
+    micro: OutcomeRates
+    micro_by_module: OutcomeRates
+    fields: aggregates.LeaderboardFields
+    coverage: aggregates.OnPassMeans
+    code_coverage: aggregates.OnPassMeans
+    mutation: aggregates.OnPassMeans
+    beyond: aggregates.ExtraMeasures
+    half_years: Sequence[subsets.TrackSubset]
+    causes: Sequence[subsets.TrackSubset]
+    costs: costs.CostReport | None
     pit: pit.PitSummary | None
 
 
@@ -139,11 +139,11 @@ class Report:
     predictions_sha256: str
     outcomes_sha256: str
     exposure: Exposure
-    systems: Sequence[System]
+    systems: Sequence[SystemSummary]
     tasks: int
     methods: int
     repositories: int
-    intervals: Bootstrap
+    intervals: BootstrapSettings
     tracks: Sequence[TrackReport]
     families: Sequence[FamilyReport] = ()
     attempts: Sequence[AttemptReport] = ()
@@ -152,26 +152,26 @@ class Report:
 def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
     """Write `report.json`; the same rows give the same bytes."""
     report = make_report(rows, suites)
-    durable.write(folder / NAME, [encode(report)])
+    durable.write_durably(folder / NAME, [encode_report(report)])
     return report
 
 
-def read_report(folder: Path) -> Mapping[str, Any]:
+def load_report(folder: Path) -> Mapping[str, Any]:
     """What `report.json` holds; Fatal where there is none, or one of another version."""
     path = folder / NAME
     try:
-        found = parse_json(read_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+        content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
+        json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None
     except (ValueError, RecursionError):  # no JSON, or such as a browser does not take
-        found = None
-    if not _is_report(found):
+        content = None
+    if not _is_report(content):
         raise Fatal(
             f'{path} is no report of version {REPORT_VERSION}; write it anew with '
             f'`coevo regrade {folder}`'
         )
-    return found
+    return content
 
 
 def _is_report(found: object) -> TypeGuard[Mapping[str, Any]]:
@@ -182,7 +182,7 @@ def _is_report(found: object) -> TypeGuard[Mapping[str, Any]]:
     )
 
 
-def encode(report: Report) -> bytes:
+def encode_report(report: Report) -> bytes:
     """The file's bytes: fields in the order of their records."""
     text = json.dumps(dataclasses.asdict(report), indent=1, ensure_ascii=False, allow_nan=False)
     return f'{text}\n'.encode()
@@ -202,37 +202,41 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
     names = (f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered)
     return Report(
         report_version=REPORT_VERSION,
-        results_version=_one(versions, 'results versions'),
+        results_version=_get_only_value(versions, 'results versions'),
         engine_versions=sorted({row.engine_version for row in everything}),
         sandboxes=sorted({row.sandbox for row in everything}),
-        snapshot_sha256=_one({row.snapshot_sha256 for row in everything}, 'snapshots'),
-        tasks_sha256=_hash((*names, *(row.task_id for row in of_suites))),
-        predictions_sha256=_hash(map(_prediction, all_rows)),
-        outcomes_sha256=_hash((*map(_outcome, attempted), *map(_suite_outcome, suites_attempted))),
-        exposure=exposure(everything, _one({row.cutoff for row in everything}, 'cutoffs')),
-        systems=systems(everything),
+        snapshot_sha256=_get_only_value({row.snapshot_sha256 for row in everything}, 'snapshots'),
+        tasks_sha256=_hash_lines((*names, *(row.task_id for row in of_suites))),
+        predictions_sha256=_hash_lines(map(_format_prediction_line, all_rows)),
+        outcomes_sha256=_hash_lines(
+            (*map(_format_outcome_line, attempted), *map(_format_suite_line, suites_attempted))
+        ),
+        exposure=summarise_exposure(
+            everything, _get_only_value({row.cutoff for row in everything}, 'cutoffs')
+        ),
+        systems=list_systems(everything),
         tasks=len({row.task_id for row in everything}),
         methods=len(ordered),
         repositories=len({row.repo for row in everything}),
-        intervals=Bootstrap(),
+        intervals=BootstrapSettings(),
         tracks=[
-            _track([row for row in ordered if row.track is track], track)
+            _make_track_report([row for row in ordered if row.track is track], track)
             for track in Track
             if any(row.track is track for row in ordered)
         ],
-        families=family_reports(of_suites),
-        attempts=attempt_reports(attempted, suites_attempted),
+        families=make_family_reports(of_suites),
+        attempts=make_attempt_reports(attempted, suites_attempted),
     )
 
 
-def systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[System]:
+def list_systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[SystemSummary]:
     """Those of the predictions; a task without one belongs to none."""
-    said = {row.task_id: (row.harness, row.model) for row in rows}
+    system_by_task = {row.task_id: (row.harness, row.model) for row in rows}
     trained = {row.model: (row.model_cutoff, row.model_cutoff_source) for row in rows}
-    counted = Counter(said.values())
+    counted = Counter(system_by_task.values())
     named = [pair for pair in counted if pair != (None, None)] or list(counted)
     return [
-        System(
+        SystemSummary(
             harness=harness,
             model=model,
             tasks=counted[harness, model],
@@ -243,68 +247,68 @@ def systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[System]:
     ]
 
 
-def _prediction(row: MethodResult | SuiteResult) -> str:
-    return f'{row.task_id} {row.prediction_sha256}{_later(row)}'
+def _format_prediction_line(row: MethodResult | SuiteResult) -> str:
+    return f'{row.task_id} {row.prediction_sha256}{_format_attempt(row)}'
 
 
-def _outcome(row: MethodResult) -> str:
+def _format_outcome_line(row: MethodResult) -> str:
     strict = 'strict' if row.success_strict else ''
-    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}{_later(row)}'
+    return f'{row.task_id} {row.method_id} {row.test_method} {row.outcome} {strict}{_format_attempt(row)}'
 
 
-def _later(row: MethodResult | SuiteResult) -> str:
+def _format_attempt(row: MethodResult | SuiteResult) -> str:
     """Nothing of a first attempt, so that its hash is that of an evaluation of it alone."""
     return '' if row.attempt == 1 else f' {row.attempt}'
 
 
-def _suite_outcome(row: SuiteResult) -> str:
+def _format_suite_line(row: SuiteResult) -> str:
     passing = (test.test_method for test in row.tests if test.passes)
-    maintained = (str(one.outcome) for one in row.maintained or ())
+    maintained = (str(maintained_test.outcome) for maintained_test in row.maintained or ())
     return f'{row.task_id} {row.attempt} {row.outcome} {" ".join((*passing, *maintained))}'
 
 
-def _hash(lines: Iterable[str]) -> str:
+def _hash_lines(lines: Iterable[str]) -> str:
     return hashlib.sha256(''.join(f'{line}\n' for line in sorted(set(lines))).encode()).hexdigest()
 
 
-def _one(found: set[_Value], what: str) -> _Value:
+def _get_only_value(found: set[_Value], what: str) -> _Value:
     if len(found) != 1:
         raise Fatal(f'the results are of {len(found)} {what}; evaluate each of them apart')
     return found.pop()
 
 
-def _track(rows: Rows, track: Track) -> TrackReport:
-    of = graded(rows)
+def _make_track_report(rows: Rows, track: Track) -> TrackReport:
+    of = filter_graded(rows)
     trouble = [row for row in rows if row.outcome is TaskOutcome.INFRA]
     module = RateVerdict.MODULE
     return TrackReport(
         track=track,
-        tasks=_tasks(of),
+        tasks=_count_tasks(of),
         methods=len(of),
         repositories=len({row.repo for row in of}),
-        infra_tasks=_tasks(trouble),
+        infra_tasks=_count_tasks(trouble),
         infra_methods=len(trouble),
-        details=_counts([row.detail for row in rows]),
-        exits=_counts(list({row.task_id: row.exit_status for row in rows}.values())),
-        macro=rates(rows, track, Average.MACRO),
-        macro_by_module=rates(rows, track, Average.MACRO, module),
-        micro=rates(rows, track, Average.MICRO),
-        micro_by_module=rates(rows, track, Average.MICRO, module),
-        fields=aggregates.fields(rows),
-        coverage=aggregates.coverage_on_pass(rows),
-        code_coverage=aggregates.code_coverage_on_pass(rows),
-        mutation=aggregates.mutation_on_pass(rows),
-        beyond=aggregates.beyond(rows),
-        half_years=subsets.half_years(rows, track),
-        causes=subsets.causes(rows, track),
-        costs=costs.costs(rows, track),
-        pit=pit.pit(rows),
+        details=_count_names([row.detail for row in rows]),
+        exits=_count_names(list({row.task_id: row.exit_status for row in rows}.values())),
+        macro=estimate_rates(rows, track, Average.MACRO),
+        macro_by_module=estimate_rates(rows, track, Average.MACRO, module),
+        micro=estimate_rates(rows, track, Average.MICRO),
+        micro_by_module=estimate_rates(rows, track, Average.MICRO, module),
+        fields=aggregates.compute_leaderboard_fields(rows),
+        coverage=aggregates.compute_coverage_on_pass(rows),
+        code_coverage=aggregates.compute_code_coverage_on_pass(rows),
+        mutation=aggregates.compute_mutation_on_pass(rows),
+        beyond=aggregates.compute_extra_measures(rows),
+        half_years=subsets.make_half_year_subsets(rows, track),
+        causes=subsets.make_cause_subsets(rows, track),
+        costs=costs.summarise_costs(rows, track),
+        pit=pit.summarise_pit(rows),
     )
 
 
-def _tasks(rows: Rows) -> int:
+def _count_tasks(rows: Rows) -> int:
     return len({row.task_id for row in rows})
 
 
-def _counts(names: Sequence[str | None]) -> Mapping[str, int]:
+def _count_names(names: Sequence[str | None]) -> Mapping[str, int]:
     return dict(sorted(Counter(str(name) for name in names if name is not None).items()))

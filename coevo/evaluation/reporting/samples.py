@@ -19,15 +19,15 @@ Score = Callable[[MethodResult], float | None]
 Rows = Sequence[MethodResult]
 
 
-def tasks(rows: Iterable[MethodResult]) -> Mapping[str, Rows]:
+def group_by_task(rows: Iterable[MethodResult]) -> Mapping[str, Rows]:
     """The rows of each task, in the order of the tasks' ids."""
-    found: dict[str, list[MethodResult]] = {}
+    groups: dict[str, list[MethodResult]] = {}
     for row in rows:
-        found.setdefault(row.task_id, []).append(row)
-    return dict(sorted(found.items()))
+        groups.setdefault(row.task_id, []).append(row)
+    return dict(sorted(groups.items()))
 
 
-def micro(rows: Rows, score: Score) -> Iterator[Sample]:
+def sample_methods(rows: Rows, score: Score) -> Iterator[Sample]:
     """Every method that has the score counts once."""
     for row in rows:
         value = score(row)
@@ -35,17 +35,17 @@ def micro(rows: Rows, score: Score) -> Iterator[Sample]:
             yield Sample(repo=row.repo, value=value)
 
 
-def narrow(rows: Rows, score: Score) -> Iterator[Sample]:
+def sample_measured_tasks(rows: Rows, score: Score) -> Iterator[Sample]:
     """Every task counts once, by the mean over those S of its methods that have the score.
 
     A task in which no method has it gives no sample (TestEvo-Bench, A.6, Eq. 5).
     """
-    for task in tasks(rows).values():
+    for task in group_by_task(rows).values():
         known = [value for value in map(score, task) if value is not None]
         if known:
             yield Sample(repo=task[0].repo, value=math.fsum(known) / len(known))
 
 
-def wide(rows: Rows, score: Score) -> Iterator[Sample]:
+def sample_all_tasks(rows: Rows, score: Score) -> Iterator[Sample]:
     """Every task counts once, by the mean over all its N methods; ⊥ is 0 (A.6, Eq. 5)."""
-    return narrow(rows, lambda row: score(row) or 0.0)
+    return sample_measured_tasks(rows, lambda row: score(row) or 0.0)

@@ -15,135 +15,147 @@ from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 
 
-def coverage_pred(row: MethodResult) -> float | None:
+def score_coverage_pred(row: MethodResult) -> float | None:
     """Line coverage of the task's changed dependencies by the submitted test (A.4, Eq. 1)."""
-    found = _measured(row)
-    return found.coverage_pred.line_coverage if found and found.coverage_pred else None
+    adequacy = _get_adequacy(row)
+    return adequacy.coverage_pred.line_coverage if adequacy and adequacy.coverage_pred else None
 
 
-def coverage_gold(row: MethodResult) -> float | None:
+def score_coverage_gold(row: MethodResult) -> float | None:
     """That of the developer's test; A.6 has it ⊥ where the submitted test does not pass."""
-    found = _measured(row)
-    return found.coverage_gold.line_coverage if found and found.coverage_gold else None
+    adequacy = _get_adequacy(row)
+    return adequacy.coverage_gold.line_coverage if adequacy and adequacy.coverage_gold else None
 
 
-def code_coverage_pred(row: MethodResult) -> float | None:
+def score_code_coverage_pred(row: MethodResult) -> float | None:
     """The same over the lines that have code: no braces, comments or blank lines."""
-    found = _measured(row)
-    return found.coverage_pred.code_coverage if found and found.coverage_pred else None
+    adequacy = _get_adequacy(row)
+    return adequacy.coverage_pred.code_coverage if adequacy and adequacy.coverage_pred else None
 
 
-def code_coverage_gold(row: MethodResult) -> float | None:
-    found = _measured(row)
-    return found.coverage_gold.code_coverage if found and found.coverage_gold else None
+def score_code_coverage_gold(row: MethodResult) -> float | None:
+    adequacy = _get_adequacy(row)
+    return adequacy.coverage_gold.code_coverage if adequacy and adequacy.coverage_gold else None
 
 
-def mutation_score_pred(row: MethodResult) -> float | None:
+def score_mutation_pred(row: MethodResult) -> float | None:
     """Killed by the submitted test, of the released mutants (A.5, Eq. 4)."""
-    found = _measured(row)
-    return _share(found.mutants.pred, found.mutants.count) if found and found.mutants else None
+    adequacy = _get_adequacy(row)
+    return (
+        _divide(adequacy.mutants.pred, adequacy.mutants.count)
+        if adequacy and adequacy.mutants
+        else None
+    )
 
 
-def mutation_score_gold(row: MethodResult) -> float | None:
+def score_mutation_gold(row: MethodResult) -> float | None:
     """Killed by the developer's test (A.5, Eq. 3), whatever the submitted test does (A.6)."""
-    found = _measured(row)
-    if found and found.mutants:
-        return _share(found.mutants.gold, found.mutants.count)
+    adequacy = _get_adequacy(row)
+    if adequacy and adequacy.mutants:
+        return _divide(adequacy.mutants.gold, adequacy.mutants.count)
     return row.mutation_gold.score if row.mutation_gold else None
 
 
-def relative_kill(row: MethodResult) -> float | None:
+def score_relative_kill(row: MethodResult) -> float | None:
     """Of the mutants that the developer's test kills, those that the submitted one kills, too."""
-    found = _measured(row)
-    return _share(found.mutants.both, found.mutants.gold) if found and found.mutants else None
+    adequacy = _get_adequacy(row)
+    return (
+        _divide(adequacy.mutants.both, adequacy.mutants.gold)
+        if adequacy and adequacy.mutants
+        else None
+    )
 
 
-def branch_coverage_pred(row: MethodResult) -> float | None:
-    found = _measured(row)
-    return _branches(found.coverage_pred) if found else None
+def score_branch_coverage_pred(row: MethodResult) -> float | None:
+    adequacy = _get_adequacy(row)
+    return _score_branches(adequacy.coverage_pred) if adequacy else None
 
 
-def branch_coverage_gold(row: MethodResult) -> float | None:
-    found = _measured(row)
-    return _branches(found.coverage_gold) if found else None
+def score_branch_coverage_gold(row: MethodResult) -> float | None:
+    adequacy = _get_adequacy(row)
+    return _score_branches(adequacy.coverage_gold) if adequacy else None
 
 
-def reversals_pred(row: MethodResult) -> float | None:
+def score_undos_pred(row: MethodResult) -> float | None:
     """Changed declarations, undone one at a time, that the submitted test notices."""
-    found = _measured(row)
+    adequacy = _get_adequacy(row)
     return (
-        _share(found.reversals.pred, found.reversals.count) if found and found.reversals else None
+        _divide(adequacy.reversals.pred, adequacy.reversals.count)
+        if adequacy and adequacy.reversals
+        else None
     )
 
 
-def reversals_gold(row: MethodResult) -> float | None:
-    found = _measured(row)
+def score_undos_gold(row: MethodResult) -> float | None:
+    adequacy = _get_adequacy(row)
     return (
-        _share(found.reversals.gold, found.reversals.count) if found and found.reversals else None
+        _divide(adequacy.reversals.gold, adequacy.reversals.count)
+        if adequacy and adequacy.reversals
+        else None
     )
 
 
-def success_strict(row: MethodResult) -> float | None:
+def score_strict_success(row: MethodResult) -> float | None:
     """1 or 0 where it is known whether a success is a strict one; any other outcome is none."""
-    return _flag(row.success_strict)
+    return _convert_flag(row.success_strict)
 
 
-def vacuous(row: MethodResult) -> float | None:
+def score_vacuous(row: MethodResult) -> float | None:
     """Of a test that passes: whether it can tell nothing of the change."""
-    return _flag(row.vacuous)
+    return _convert_flag(row.vacuous)
 
 
-def oracle_preserved(row: MethodResult) -> float | None:
+def score_oracle_preserved(row: MethodResult) -> float | None:
     """Of an update: whether it kills all that the old test killed in unchanged lines."""
-    return _flag(row.oracle_preserved)
+    return _convert_flag(row.oracle_preserved)
 
 
-def oracle_preservation(row: MethodResult) -> float | None:
+def score_oracle_preservation(row: MethodResult) -> float | None:
     """Of the mutants of unchanged lines that the old test killed, those that are killed still."""
-    found = _measured(row)
-    if not found or not found.oracle:
+    adequacy = _get_adequacy(row)
+    if not adequacy or not adequacy.oracle:
         return None
-    return _share(found.oracle.count - found.oracle.lost, found.oracle.count)
+    return _divide(adequacy.oracle.count - adequacy.oracle.lost, adequacy.oracle.count)
 
 
-def mutants(row: MethodResult) -> float | None:
+def count_mutants(row: MethodResult) -> float | None:
     """How many mutants the submitted test was run against."""
-    found = _measured(row)
-    return float(found.mutants.count) if found and found.mutants else None
+    adequacy = _get_adequacy(row)
+    return float(adequacy.mutants.count) if adequacy and adequacy.mutants else None
 
 
-def smells_pred(row: MethodResult) -> float | None:
+def count_smells_pred(row: MethodResult) -> float | None:
     """How many kinds of test smells the submitted test has (tsDetect, PyNose)."""
-    found = _measured(row)
-    return _count(found.smells_pred) if found else None
+    adequacy = _get_adequacy(row)
+    return _count_smells(adequacy.smells_pred) if adequacy else None
 
 
-def smells_gold(row: MethodResult) -> float | None:
-    found = _measured(row)
-    return _count(found.smells_gold) if found else None
+def count_smells_gold(row: MethodResult) -> float | None:
+    adequacy = _get_adequacy(row)
+    return _count_smells(adequacy.smells_gold) if adequacy else None
 
 
-def _count(smells: Sequence[str]) -> float | None:
+def _count_smells(smells: Sequence[str]) -> float | None:
     """None where nobody looks for them in the test's language."""
     return None if NOT_OFFERED in smells else float(len(smells))
 
 
-def where(condition: Score, score: Score) -> Score:
+def restrict_score(condition: Score, score: Score) -> Score:
     """The score of those methods alone that have the other one as well."""
     return lambda row: None if condition(row) is None else score(row)
 
 
-def _measured(row: MethodResult) -> Adequacy | None:
+def _get_adequacy(row: MethodResult) -> Adequacy | None:
     return row.adequacy if row.outcome.passes_on_new else None
 
 
-def _flag(value: bool | None) -> float | None:
+def _convert_flag(value: bool | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _branches(found: Coverage | None) -> float | None:
-    return _share(found.covered_branches, found.branches) if found else None
+def _score_branches(found: Coverage | None) -> float | None:
+    return _divide(found.covered_branches, found.branches) if found else None
 
 
-def _share(part: int, whole: int) -> float | None:
+def _divide(part: int, whole: int) -> float | None:
     return part / whole if whole else None

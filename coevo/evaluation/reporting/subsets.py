@@ -14,9 +14,9 @@ from datetime import datetime
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import Rates
-from coevo.evaluation.reporting.rates import graded
-from coevo.evaluation.reporting.rates import rates
+from coevo.evaluation.reporting.rates import OutcomeRates
+from coevo.evaluation.reporting.rates import estimate_rates
+from coevo.evaluation.reporting.rates import filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.model.words import Track
 
@@ -28,17 +28,17 @@ UNKNOWN = 'Unknown'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subset:
+class TrackSubset:
     """`tasks` and `methods` are those that count, without trouble of ours."""
 
     name: str
     tasks: int
     methods: int
-    macro: Rates
-    micro: Rates
+    macro: OutcomeRates
+    micro: OutcomeRates
 
 
-def half_year(date: datetime | None) -> str:
+def name_half_year(date: datetime | None) -> str:
     """`2016 H2`, in UTC, by the names that `figure_2` of a snapshot's statistics has."""
     if date is None:
         return UNKNOWN
@@ -46,31 +46,33 @@ def half_year(date: datetime | None) -> str:
     return OLDER if day.year < FIRST_YEAR else f'{day.year} H{1 if day.month <= 6 else 2}'
 
 
-def half_years(rows: Rows, track: Track) -> Sequence[Subset]:
+def make_half_year_subsets(rows: Rows, track: Track) -> Sequence[TrackSubset]:
     """In the order of time; Unknown is no time, and last."""
-    found = _subsets(rows, track, lambda row: half_year(row.new_date))
-    shown = [one for one in found if one.methods >= LEAST_METHODS]
+    subsets = _make_subsets(rows, track, lambda row: name_half_year(row.new_date))
+    shown = [subset for subset in subsets if subset.methods >= LEAST_METHODS]
     return sorted(shown, key=lambda one: (one.name == UNKNOWN, one.name != OLDER, one.name))
 
 
-def causes(rows: Rows, track: Track) -> Sequence[Subset]:
+def make_cause_subsets(rows: Rows, track: Track) -> Sequence[TrackSubset]:
     """By what broke the old test, or breaks the new one on old code; small ones included."""
-    return _subsets(rows, track, lambda row: row.cause or UNKNOWN.lower())
+    return _make_subsets(rows, track, lambda row: row.cause or UNKNOWN.lower())
 
 
-def _subsets(rows: Rows, track: Track, name: Callable[[MethodResult], str]) -> Sequence[Subset]:
+def _make_subsets(
+    rows: Rows, track: Track, name: Callable[[MethodResult], str]
+) -> Sequence[TrackSubset]:
     groups: dict[str, list[MethodResult]] = {}
-    for row in graded(rows):
+    for row in filter_graded(rows):
         groups.setdefault(str(name(row)), []).append(row)
-    return [_subset(name, groups, track) for name in sorted(groups)]
+    return [_make_subset(name, groups, track) for name in sorted(groups)]
 
 
-def _subset(name: str, groups: Mapping[str, Rows], track: Track) -> Subset:
+def _make_subset(name: str, groups: Mapping[str, Rows], track: Track) -> TrackSubset:
     of = groups[name]
-    return Subset(
+    return TrackSubset(
         name=name,
         tasks=len({row.task_id for row in of}),
         methods=len(of),
-        macro=rates(of, track, Average.MACRO),
-        micro=rates(of, track, Average.MICRO),
+        macro=estimate_rates(of, track, Average.MACRO),
+        micro=estimate_rates(of, track, Average.MICRO),
     )

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.reporting.bootstrap import Estimate
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate
+from coevo.evaluation.reporting.bootstrap import estimate_mean
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.records import SuiteTest
@@ -30,8 +30,8 @@ UNREADABLE = 'unreadable'
 class SmellMeans:
     """Tests of a suite that have a smell."""
 
-    over_all: Estimate
-    over_ran: Estimate
+    over_all: MeanEstimate
+    over_ran: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class ErrorCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteTexts:
+class SmellsAndErrors:
     """Smells and errors that occur.
 
     smells_unknown  suites that ran and of which a test was not looked at
@@ -57,48 +57,52 @@ class SuiteTexts:
     failures: Mapping[str, int]
 
 
-def suite_texts(rows: Sequence[SuiteResult]) -> SuiteTexts:
+def summarise_smells_and_errors(rows: Sequence[SuiteResult]) -> SmellsAndErrors:
     ran = [row for row in rows if row.outcome.ran]
     known = [row for row in ran if all(test.smells is not None for test in row.tests)]
     others = [row for row in rows if not row.outcome.ran]
     names = sorted({smell for row in known for test in row.tests for smell in test.smells or ()})
-    return SuiteTexts(
+    return SmellsAndErrors(
         smells={
             name: SmellMeans(
-                over_all=estimate((*_counts(known, name), *_counts(others, None))),
-                over_ran=estimate(_counts(known, name)),
+                over_all=estimate_mean(
+                    (*_count_smelly_tests(known, name), *_count_smelly_tests(others, None))
+                ),
+                over_ran=estimate_mean(_count_smelly_tests(known, name)),
             )
             for name in names
         },
         smells_unknown=len(ran) - len(known),
-        errors=dict(_errors(rows)),
-        failures=_sorted(_exception(test) for row in rows for test in row.tests if _fails(test)),
+        errors=dict(_count_errors(rows)),
+        failures=_count_sorted(
+            _parse_exception(test) for row in rows for test in row.tests if _fails(test)
+        ),
     )
 
 
-def _counts(rows: Iterable[SuiteResult], smell: str | None) -> Iterator[Sample]:
+def _count_smelly_tests(rows: Iterable[SuiteResult], smell: str | None) -> Iterator[Sample]:
     """Tests with a smell in each suite; none at all where no smell is named."""
     for row in rows:
         count = sum(smell in (test.smells or ()) for test in row.tests) if smell else 0
         yield Sample(repo=row.repo, value=float(count))
 
 
-def _errors(rows: Sequence[SuiteResult]) -> Iterator[tuple[ErrorClass, ErrorCounts]]:
-    found = {(row.key, *error) for row in rows for error in _of_suite(row)}
+def _count_errors(rows: Sequence[SuiteResult]) -> Iterator[tuple[ErrorClass, ErrorCounts]]:
+    errors = {(row.key, *error) for row in rows for error in _list_suite_errors(row)}
     for name in ErrorClass:
-        of = [(key, signature) for key, known, signature in found if known is name]
+        of = [(key, signature) for key, known, signature in errors if known is name]
         if of:
             yield (
                 name,
                 ErrorCounts(
                     suites=len({key for key, _ in of}),
                     errors=len(of),
-                    codes=_sorted(_code(signature) for _, signature in of),
+                    codes=_count_sorted(_parse_error_code(signature) for _, signature in of),
                 ),
             )
 
 
-def _of_suite(row: SuiteResult) -> Iterator[tuple[ErrorClass, str]]:
+def _list_suite_errors(row: SuiteResult) -> Iterator[tuple[ErrorClass, str]]:
     if row.outcome is SuiteOutcome.CMPL_FAIL and not row.tests:
         yield ErrorClass.SYNTAX, UNREADABLE
     for test in row.tests:
@@ -106,7 +110,7 @@ def _of_suite(row: SuiteResult) -> Iterator[tuple[ErrorClass, str]]:
             yield test.error_class, test.signature or ''
 
 
-def _code(signature: str) -> str:
+def _parse_error_code(signature: str) -> str:
     """What stands before the symbol, or the place."""
     return signature.partition(' ')[0].partition('@')[0].partition(':')[0]
 
@@ -115,9 +119,9 @@ def _fails(test: SuiteTest) -> bool:
     return test.outcome in (Outcome.FAIL, Outcome.ERROR)
 
 
-def _exception(test: SuiteTest) -> str:
+def _parse_exception(test: SuiteTest) -> str:
     return (test.signature or '?').partition('@')[0]
 
 
-def _sorted(names: Iterable[str]) -> Mapping[str, int]:
+def _count_sorted(names: Iterable[str]) -> Mapping[str, int]:
     return dict(sorted(Counter(names).items()))

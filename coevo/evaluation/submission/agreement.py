@@ -13,9 +13,9 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import NAME
-from coevo.evaluation.results import read_results
-from coevo.evaluation.submission.folder import Submission
-from coevo.evaluation.suites.results import read_suites
+from coevo.evaluation.results import load_results
+from coevo.evaluation.submission.folder import SubmissionFolder
+from coevo.evaluation.suites.results import load_suites
 
 # Of test methods that were judged otherwise, a person is told the first few.
 MOST_TOLD = 10
@@ -30,14 +30,14 @@ class Claim:
     rows: Mapping[Key, MethodResult]
 
 
-def claimed_by(submission: Submission, out: Path | None = None) -> Claim | None:
+def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim | None:
     """None where its results are still to be made, or are to be written anew to that folder."""
     if not (submission.results / NAME).is_file():
         return None
     if out is not None and out.resolve() == submission.results.resolve():
         return None
-    rows = read_results(submission.results)
-    report = make_report(rows, read_suites(submission.results))
+    rows = load_results(submission.results)
+    report = make_report(rows, load_suites(submission.results))
     return Claim(
         outcomes_sha256=report.outcomes_sha256,
         tasks_sha256=report.tasks_sha256,
@@ -45,7 +45,7 @@ def claimed_by(submission: Submission, out: Path | None = None) -> Claim | None:
     )
 
 
-def agreement(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
+def compare_with_claim(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
     """Sentences for a reviewer: the same, or which test methods came out otherwise."""
     if claim.outcomes_sha256 == report.outcomes_sha256:
         yield f'the outcomes are those of the submission: {report.outcomes_sha256}'
@@ -57,13 +57,13 @@ def agreement(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Ite
     if claim.tasks_sha256 != report.tasks_sha256:
         yield 'they are of other test methods; choose the tasks as the submission did'
         return
-    others = [row for row in rows if _told(row) != _told(claim.rows[row.key])]
+    others = [row for row in rows if _format_outcome(row) != _format_outcome(claim.rows[row.key])]
     for row in others[:MOST_TOLD]:
         there = claim.rows[row.key]
-        yield f'{row.task_id} {row.test_method}: {_told(row)} here, {_told(there)} there'
+        yield f'{row.task_id} {row.test_method}: {_format_outcome(row)} here, {_format_outcome(there)} there'
     if len(others) > MOST_TOLD:
         yield f'and {len(others) - MOST_TOLD} more'
 
 
-def _told(row: MethodResult) -> str:
+def _format_outcome(row: MethodResult) -> str:
     return f'{row.outcome}, strict' if row.success_strict else str(row.outcome)

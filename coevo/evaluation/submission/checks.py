@@ -11,20 +11,20 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.assignments import known_tasks
-from coevo.evaluation.predictions import read_predictions
+from coevo.evaluation.assignments import list_task_ids
+from coevo.evaluation.predictions import load_predictions
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.reporting import report
-from coevo.evaluation.reporting.regrading import regraded
-from coevo.evaluation.results import read_results
-from coevo.evaluation.submission.folder import Submission
+from coevo.evaluation.reporting.regrading import regrade_row
+from coevo.evaluation.results import load_results
+from coevo.evaluation.submission.folder import SubmissionFolder
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import read_suites
-from coevo.evaluation.verified import verified
+from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
-from coevo.snapshots.models import lookup
+from coevo.snapshots.models import find_model
 
 _Row = MethodResult | SuiteResult
 
@@ -40,56 +40,58 @@ class SubmissionFindings:
     notes: Sequence[str]
 
 
-def check(submission: Submission, place: str | None = None) -> SubmissionFindings:
+def check_submission(submission: SubmissionFolder, place: str | None = None) -> SubmissionFindings:
     """Whether a submission can be judged again, and says what its own results say.
 
     place  the snapshot; None checks ids of tasks against the results alone
     """
     wrong: list[str] = []
     try:
-        rows = read_results(submission.results)
-        suites = read_suites(submission.results)
+        rows = load_results(submission.results)
+        suites = load_suites(submission.results)
         judged: list[_Row] = [*rows, *suites]
-        known = _known(place) if place else frozenset(row.task_id for row in judged)
-        found = read_predictions(submission.predictions, known)
-        wrong += _snapshot(submission, judged, place)
-        wrong += _attempts(found)
-        wrong += _names(submission, found)
-        wrong += _logs(submission, found)
-        wrong += _answers(judged, found)
-        wrong += _cutoff(submission, rows)
-        wrong += _report(submission, rows, suites)
+        known = _load_task_ids(place) if place else frozenset(row.task_id for row in judged)
+        predictions = load_predictions(submission.predictions, known)
+        wrong += _check_snapshot(submission, judged, place)
+        wrong += _check_attempts(predictions)
+        wrong += _check_names(submission, predictions)
+        wrong += _check_logs(submission, predictions)
+        wrong += _check_predictions(judged, predictions)
+        wrong += _check_cutoff(submission, rows)
+        wrong += _check_report(submission, rows, suites)
     except Fatal as error:
         wrong.append(str(error))
         return SubmissionFindings(wrong=wrong, notes=())
-    return SubmissionFindings(wrong=wrong, notes=tuple(_notes(submission, rows, suites)))
+    return SubmissionFindings(wrong=wrong, notes=tuple(_list_notes(submission, rows, suites)))
 
 
-def _known(place: str) -> frozenset[str]:
-    with snapshot.reading((place,)):
-        return known_tasks(snapshot.attach((place,)))
+def _load_task_ids(place: str) -> frozenset[str]:
+    with snapshot.translate_read_errors((place,)):
+        return list_task_ids(snapshot.attach_snapshots((place,)))
 
 
-def _snapshot(submission: Submission, rows: Sequence[_Row], place: str | None) -> Iterator[str]:
-    said = submission.metadata.snapshot_sha256
-    if {row.snapshot_sha256 for row in rows} != {said}:
-        yield f'the results are of another snapshot than submission.json says ({said[:16]})'
-    if place is not None and verified(place) != said:
-        yield f'{place} is another snapshot than submission.json says ({said[:16]})'
+def _check_snapshot(
+    submission: SubmissionFolder, rows: Sequence[_Row], place: str | None
+) -> Iterator[str]:
+    declared_sha256 = submission.metadata.snapshot_sha256
+    if {row.snapshot_sha256 for row in rows} != {declared_sha256}:
+        yield f'the results are of another snapshot than submission.json says ({declared_sha256[:16]})'
+    if place is not None and require_verified(place) != declared_sha256:
+        yield f'{place} is another snapshot than submission.json says ({declared_sha256[:16]})'
 
 
-def _names(submission: Submission, found: Sequence[Prediction]) -> Iterator[str]:
+def _check_names(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
     metadata = submission.metadata
-    for one in found[: MOST_TOLD * 1000]:
-        if (one.harness, one.model) != (metadata.harness, metadata.model):
+    for prediction in found[: MOST_TOLD * 1000]:
+        if (prediction.harness, prediction.model) != (metadata.harness, metadata.model):
             yield (
-                f'the prediction for {one.task_id} is by {one.harness!r} with {one.model!r}, and '
+                f'the prediction for {prediction.task_id} is by {prediction.harness!r} with {prediction.model!r}, and '
                 f'submission.json says {metadata.harness!r} with {metadata.model!r}'
             )
             return
 
 
-def _attempts(found: Sequence[Prediction]) -> Iterator[str]:
+def _check_attempts(found: Sequence[Prediction]) -> Iterator[str]:
     most = max(found, key=lambda one: one.attempt)
     if most.attempt > 1:
         yield (
@@ -98,16 +100,16 @@ def _attempts(found: Sequence[Prediction]) -> Iterator[str]:
         )
 
 
-def _logs(submission: Submission, found: Sequence[Prediction]) -> Iterator[str]:
-    missing = submission.without_log(one.task_id for one in found)
+def _check_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
+    missing = submission.list_tasks_without_log(prediction.task_id for prediction in found)
     if missing:
         more = f' and {len(missing) - MOST_TOLD} more' if len(missing) > MOST_TOLD else ''
         yield f'logs/ has nothing of {", ".join(missing[:MOST_TOLD])}{more}'
 
 
-def _answers(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
+def _check_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
     """Whether the results are those of these predictions."""
-    answers: Mapping[str, Prediction] = {one.task_id: one for one in found}
+    answers: Mapping[str, Prediction] = {prediction.task_id: prediction for prediction in found}
     tasks = {row.task_id: row.prediction_sha256 for row in rows}
     for task_id in sorted(answers.keys() - tasks.keys()):
         yield f'the results lack task {task_id}, which the predictions answer'
@@ -119,9 +121,9 @@ def _answers(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]
             return
 
 
-def _cutoff(submission: Submission, rows: Sequence[MethodResult]) -> Iterator[str]:
+def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) -> Iterator[str]:
     metadata = submission.metadata
-    known = lookup(metadata.model)
+    known = find_model(metadata.model)
     if known and known.cutoff and metadata.cutoff not in (None, known.cutoff):
         yield (
             f'submission.json says that the training cutoff of {metadata.model} is '
@@ -136,24 +138,24 @@ def _cutoff(submission: Submission, rows: Sequence[MethodResult]) -> Iterator[st
         )
 
 
-def _report(
-    submission: Submission, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
+def _check_report(
+    submission: SubmissionFolder, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> Iterator[str]:
     """Whether the report follows from the rows, by the rules at hand."""
-    if any(regraded(row) != row for row in rows):
+    if any(regrade_row(row) != row for row in rows):
         yield 'the outcomes in results.parquet do not follow from what it says was seen'
     claimed = (submission.results / report.NAME).read_bytes()
-    if claimed != report.encode(report.make_report(rows, suites)):
+    if claimed != report.encode_report(report.make_report(rows, suites)):
         yield 'report.json does not follow from results.parquet; `coevo regrade` writes it anew'
 
 
-def _notes(
-    submission: Submission, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
+def _list_notes(
+    submission: SubmissionFolder, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> Iterator[str]:
-    made = report.make_report(rows, suites)
-    yield f'predictions_sha256 {made.predictions_sha256}'
-    yield f'outcomes_sha256 {made.outcomes_sha256}'
-    yield f'{made.exposure.clean} of {made.tasks} tasks are clean for the model'
+    new_report = report.make_report(rows, suites)
+    yield f'predictions_sha256 {new_report.predictions_sha256}'
+    yield f'outcomes_sha256 {new_report.outcomes_sha256}'
+    yield f'{new_report.exposure.clean} of {new_report.tasks} tasks are clean for the model'
     if not any(row.model_cutoff for row in rows):
         yield (
             f'no source states a training cutoff of {submission.metadata.model}: the leaderboard '

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coevo.evaluation.submission.metadata import NAME
 from coevo.evaluation.submission.metadata import SubmissionMetadata
-from coevo.evaluation.submission.metadata import read_metadata
+from coevo.evaluation.submission.metadata import load_metadata
 from coevo.model.errors import Fatal
 
 LOGS = 'logs'
@@ -18,7 +18,7 @@ PREDICTIONS = ('predictions.jsonl', 'predictions.parquet', 'predictions')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
+class SubmissionFolder:
     """A folder with its metadata, and where its predictions are."""
 
     folder: Path
@@ -29,40 +29,40 @@ class Submission:
     def results(self) -> Path:
         return self.folder / RESULTS
 
-    def without_log(self, tasks: Iterable[str]) -> tuple[str, ...]:
+    def list_tasks_without_log(self, tasks: Iterable[str]) -> tuple[str, ...]:
         """The tasks of which no file with something in it says what the agent did."""
-        found = self._logs()
+        logs_by_task = self._list_logs()
         logs = self.folder / LOGS
         return tuple(
             task_id
             for task_id in tasks
-            if not any(map(_has_content, (logs / task_id, *found.get(task_id, ()))))
+            if not any(map(_has_content, (logs / task_id, *logs_by_task.get(task_id, ()))))
         )
 
-    def _logs(self) -> dict[str, list[Path]]:
-        found: dict[str, list[Path]] = {}
+    def _list_logs(self) -> dict[str, list[Path]]:
+        logs_by_task: dict[str, list[Path]] = {}
         folder = self.folder / LOGS
         for path in folder.iterdir() if folder.is_dir() else ():
-            found.setdefault(path.name.partition('.')[0], []).append(path)
-        return found
+            logs_by_task.setdefault(path.name.partition('.')[0], []).append(path)
+        return logs_by_task
 
 
-def submission_of(place: Path | str) -> Submission | None:
+def find_submission(place: Path | str) -> SubmissionFolder | None:
     """What lies there, if it is a submission and no mere file or folder of predictions."""
     if not isinstance(place, Path) or not (place / NAME).is_file():
         return None
-    return read_submission(place)
+    return load_submission(place)
 
 
-def read_submission(folder: Path) -> Submission:
+def load_submission(folder: Path) -> SubmissionFolder:
     """Fatal for a folder that has no metadata, or not exactly one file or folder of predictions."""
-    metadata = read_metadata(folder)
-    found = [folder / name for name in PREDICTIONS if (folder / name).exists()]
-    if len(found) != 1:
+    metadata = load_metadata(folder)
+    candidates = [folder / name for name in PREDICTIONS if (folder / name).exists()]
+    if len(candidates) != 1:
         raise Fatal(
-            f'{folder} has {len(found)} of {", ".join(PREDICTIONS)}; a submission has one of these'
+            f'{folder} has {len(candidates)} of {", ".join(PREDICTIONS)}; a submission has one of these'
         )
-    return Submission(folder=folder, metadata=metadata, predictions=found[0])
+    return SubmissionFolder(folder=folder, metadata=metadata, predictions=candidates[0])
 
 
 def _has_content(place: Path) -> bool:

@@ -10,13 +10,13 @@ from typing import Any
 from typing import get_type_hints
 
 from coevo.model.errors import Fatal
-from coevo.model.hints import optional
-from coevo.snapshots.cutoffs import first_clean_moment
-from coevo.snapshots.models import Model
-from coevo.snapshots.models import lookup
+from coevo.model.hints import split_optional
+from coevo.snapshots.cutoffs import compute_first_clean_moment
+from coevo.snapshots.models import LanguageModel
+from coevo.snapshots.models import find_model
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import Unreadable
-from coevo.storage.bounded_reading import read_file
+from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import load_file
 
 NAME = 'submission.json'
 # Raised when a field is lost or changes its meaning.
@@ -54,29 +54,29 @@ class SubmissionMetadata:
     cutoff_source: str | None = None
 
     @property
-    def added(self) -> tuple[Model, ...]:
+    def extra_models(self) -> tuple[LanguageModel, ...]:
         """The model, where its cutoff is told here and by nobody else."""
-        known = lookup(self.model)
+        known = find_model(self.model)
         if self.cutoff is None or self.cutoff_source is None or (known and known.cutoff):
             return ()
-        return (Model(names=(self.model,), cutoff=self.cutoff, source=self.cutoff_source),)
+        return (LanguageModel(names=(self.model,), cutoff=self.cutoff, source=self.cutoff_source),)
 
 
-def read_metadata(folder: Path) -> SubmissionMetadata:
+def load_metadata(folder: Path) -> SubmissionMetadata:
     """Fatal, in one sentence, for a file that is not there or not of its schema."""
     path = folder / NAME
     try:
-        found = parse_json(read_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
+        content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; docs/submissions.md says what it holds') from None
-    except Unreadable:
+    except UnreadableContent:
         raise Fatal(f'{path} is no JSON; docs/submissions.md says what it holds') from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise Fatal(f'{path} is no JSON object; docs/submissions.md says what it holds')
-    return _metadata(found, path)
+    return _parse_metadata(content, path)
 
 
-def _metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
+def _parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
     fields = {item.name: item for item in dataclasses.fields(SubmissionMetadata)}
     for name in found.keys() - fields.keys():
         raise Fatal(f'{path} has {name!r}, which is no field of it; take it out')
@@ -85,18 +85,18 @@ def _metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
             raise Fatal(f'{path} lacks {name!r}; docs/submissions.md says what it is')
     hints = get_type_hints(SubmissionMetadata)
     for name, value in found.items():
-        wanted, nullable = optional(hints[name])
+        wanted, nullable = split_optional(hints[name])
         if type(value) is not wanted and not (nullable and value is None):
             raise Fatal(f'{path}: {name} is {value!r}, which is no {_KINDS[wanted]}')
     metadata = SubmissionMetadata(**found)
-    _check(metadata, path)
+    _check_metadata(metadata, path)
     return metadata
 
 
 _KINDS = {int: 'whole number', str: 'text', bool: 'true or false'}
 
 
-def _check(metadata: SubmissionMetadata, path: Path) -> None:
+def _check_metadata(metadata: SubmissionMetadata, path: Path) -> None:
     """What types do not say."""
     if metadata.submission_version != SUBMISSION_VERSION:
         raise Fatal(f'{path} is of version {metadata.submission_version}; 1 is known')
@@ -114,4 +114,4 @@ def _check(metadata: SubmissionMetadata, path: Path) -> None:
     if (metadata.cutoff is None) != (metadata.cutoff_source is None):
         raise Fatal(f'{path}: a cutoff needs its cutoff_source, and the other way round')
     if metadata.cutoff is not None:
-        first_clean_moment(metadata.cutoff)
+        compute_first_clean_moment(metadata.cutoff)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from coevo.display.credentials import hidden
-from coevo.display.terminal import visible
+from coevo.display.credentials import hide_credentials
+from coevo.display.terminal import escape_controls
 from coevo.options.parser import Parser
 
 
@@ -29,12 +29,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.submission.checks import check
-    from coevo.evaluation.submission.folder import read_submission
+    from coevo.evaluation.submission.checks import check_submission
+    from coevo.evaluation.submission.folder import load_submission
 
-    findings = check(read_submission(arguments.check), arguments.snapshot)
+    findings = check_submission(load_submission(arguments.check), arguments.snapshot)
     for sentence in (*findings.wrong, *findings.notes):
-        print(visible(sentence))
-    folder = hidden(str(arguments.check))
+        print(escape_controls(sentence))
+    folder = hide_credentials(str(arguments.check))
     print('not good: see above' if findings.wrong else f'{folder}: good')
     return 1 if findings.wrong else 0

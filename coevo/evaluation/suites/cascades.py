@@ -13,7 +13,7 @@ from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
 
-def cause(verdict: Verdict) -> str | None:
+def find_cause(verdict: Verdict) -> str | None:
     """None of what has none that others can share."""
     if verdict.outcome is Outcome.COMPILE_ERROR:
         return verdict.signature
@@ -24,9 +24,9 @@ def cause(verdict: Verdict) -> str | None:
     return f'{next(iter(verdict.exceptions), "?")}: {verdict.message}'
 
 
-def cascades(causes: Sequence[str | None]) -> tuple[int | None, ...]:
+def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]:
     """The number of each cause that several have, from 1 in their order; None of all others."""
-    counts = Counter(one for one in causes if one is not None)
-    shared = [one for one, count in counts.items() if count > 1]
-    numbers = {one: number for number, one in enumerate(shared, 1)}
-    return tuple(None if one is None else numbers.get(one) for one in causes)
+    counts = Counter(cause_key for cause_key in causes if cause_key is not None)
+    shared = [cause_key for cause_key, count in counts.items() if count > 1]
+    numbers = {cause_key: number for number, cause_key in enumerate(shared, 1)}
+    return tuple(None if cause_key is None else numbers.get(cause_key) for cause_key in causes)

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.judging.memory import asked_once
+from coevo.evaluation.judging.memory import recall_or_ask
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutants import compiled_with
-from coevo.measures.mutants import cpu_limit
-from coevo.measures.suites import drawn
+from coevo.measures.mutants import compile_with_mutant
+from coevo.measures.mutants import compute_cpu_limit
+from coevo.measures.suites import draw_mutants
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
@@ -30,7 +30,7 @@ Methods = Mapping[str, TestMethod]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noticed:
+class NoticedMutant:
     """A mutant, and the tests that notice it, by their names in the old file."""
 
     mutant: DrawnMutant
@@ -38,8 +38,8 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
-    noticed: tuple[Noticed, ...]
+class _NoticedMutants:
+    noticed: tuple[NoticedMutant, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,35 +55,45 @@ class StrengthRunner:
     gold: Methods
     cpu_seconds: float = 0.0
 
-    def weaker(self, patched: bytes, methods: Methods) -> dict[str, bool]:
+    def find_weaker_tests(self, patched: bytes, methods: Methods) -> dict[str, bool]:
         """Whether each of some submitted tests misses what it noticed; who noticed nothing, or does not
         pass beside the others, is left out. Transient."""
-        asked = [one for one in self._noticed() if methods.keys() & set(one.tests)]
-        runner = self._runner(patched)
-        kills = self._kills(runner, methods, [one.mutant for one in asked])
-        found: dict[str, bool] = {}
-        for one, noticing in zip(asked, kills.by_mutant, strict=True):
-            for name in kills.measured & set(one.tests):
-                found[name] = found.get(name, False) or name not in noticing
-        return found
-
-    def _noticed(self) -> tuple[Noticed, ...]:
-        asked = asked_once(self.ledger, self.context.assignment, (_WHAT,), _Entry, self._ask)
-        return asked.noticed
-
-    def _ask(self) -> _Entry:
-        start, gold = self._runner(self.context.start), self._runner(self.context.gold)
-        focus = self.context.assignment.task.focus or ()
-        mutants = drawn(start, focus)
-        before = self._kills(start, self.start, mutants)
-        after = self._kills(gold, self.gold, mutants)
-        both = (
-            Noticed(mutant=one, tests=tuple(sorted(was & is_)))
-            for one, was, is_ in zip(mutants, before.by_mutant, after.by_mutant, strict=True)
+        relevant_mutants = [
+            noticed_mutant
+            for noticed_mutant in self._recall_noticed()
+            if methods.keys() & set(noticed_mutant.tests)
+        ]
+        runner = self._make_runner(patched)
+        kills = self._run_mutants(
+            runner, methods, [noticed_mutant.mutant for noticed_mutant in relevant_mutants]
         )
-        return _Entry(noticed=tuple(one for one in both if one.tests))
+        is_weaker: dict[str, bool] = {}
+        for noticed_mutant, noticing in zip(relevant_mutants, kills.by_mutant, strict=True):
+            for name in kills.measured & set(noticed_mutant.tests):
+                is_weaker[name] = is_weaker.get(name, False) or name not in noticing
+        return is_weaker
 
-    def _runner(self, tests: bytes | None) -> EditedCellRunner:
+    def _recall_noticed(self) -> tuple[NoticedMutant, ...]:
+        entry = recall_or_ask(
+            self.ledger, self.context.assignment, (_WHAT,), _NoticedMutants, self._find_noticed
+        )
+        return entry.noticed
+
+    def _find_noticed(self) -> _NoticedMutants:
+        start, gold = self._make_runner(self.context.start), self._make_runner(self.context.gold)
+        focus = self.context.assignment.task.focus or ()
+        mutants = draw_mutants(start, focus)
+        before = self._run_mutants(start, self.start, mutants)
+        after = self._run_mutants(gold, self.gold, mutants)
+        both = (
+            NoticedMutant(mutant=mutant, tests=tuple(sorted(was & is_)))
+            for mutant, was, is_ in zip(mutants, before.by_mutant, after.by_mutant, strict=True)
+        )
+        return _NoticedMutants(
+            noticed=tuple(noticed_mutant for noticed_mutant in both if noticed_mutant.tests)
+        )
+
+    def _make_runner(self, tests: bytes | None) -> EditedCellRunner:
         return EditedCellRunner(
             built=self.context.built,
             repository=self.context.repository,
@@ -92,25 +102,25 @@ class StrengthRunner:
             tests=((self.context.assignment.task.test_file, tests),),
         )
 
-    def _kills(
+    def _run_mutants(
         self, runner: EditedCellRunner, methods: Methods, mutants: Sequence[DrawnMutant]
-    ) -> _Kills:
-        found = _kills(runner, self.context.module, methods, mutants)
+    ) -> _MutantKills:
+        kills = _measure_kills(runner, self.context.module, methods, mutants)
         self.cpu_seconds += runner.cpu_seconds
-        return found
+        return kills
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kills:
+class _MutantKills:
     """Tests that pass without a mutant, and of these, for each mutant, those that do not pass with it."""
 
     measured: frozenset[str]
     by_mutant: tuple[frozenset[str], ...]
 
 
-def _kills(
+def _measure_kills(
     runner: EditedCellRunner, module: str, methods: Methods, mutants: Iterable[DrawnMutant]
-) -> _Kills:
+) -> _MutantKills:
     plain = runner.compile(module)
     verdicts = runner.run_all(plain, tuple(methods.values()), None)
     passing = {
@@ -118,23 +128,26 @@ def _kills(
         for name, verdict in zip(methods, verdicts, strict=True)
         if verdict is not None and verdict.outcome is Outcome.PASS
     }
-    limit = cpu_limit(max(passing.values(), default=0.0))
+    limit = compute_cpu_limit(max(passing.values(), default=0.0))
     own = {name: methods[name] for name in passing}
-    return _Kills(
+    return _MutantKills(
         measured=frozenset(own),
-        by_mutant=tuple(frozenset(_noticing(runner, module, own, one, limit)) for one in mutants),
+        by_mutant=tuple(
+            frozenset(_find_noticing_tests(runner, module, own, mutant, limit))
+            for mutant in mutants
+        ),
     )
 
 
-def _noticing(
+def _find_noticing_tests(
     runner: EditedCellRunner, module: str, methods: Methods, one: DrawnMutant, limit: float
 ) -> Iterator[str]:
     """Who loses the process to a neighbour gets one of its own."""
     if not methods:
         return
-    compiled = compiled_with(runner, module, one, ())
+    compiled = compile_with_mutant(runner, module, one, ())
     verdicts = runner.run_all(compiled, tuple(methods.values()), limit)
     for (name, method), verdict in zip(methods.items(), verdicts, strict=True):
-        told = verdict or runner.run(compiled, method, limit)
-        if told.outcome is not Outcome.PASS:
+        final_verdict = verdict or runner.run_alone(compiled, method, limit)
+        if final_verdict.outcome is not Outcome.PASS:
             yield name

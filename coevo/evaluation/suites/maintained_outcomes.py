@@ -13,7 +13,7 @@ from coevo.model.maintenance import MaintainedMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MaintainedSeen:
+class MaintainedTestState:
     """What was seen of a test.
 
     at_start, in_gold  whether it passes there, here
@@ -29,22 +29,24 @@ class MaintainedSeen:
     weaker: bool | None = None
 
 
-def scored(duty: Duty, seen: MaintainedSeen) -> tuple[Duty, MaintainedOutcome]:
+def decide_maintained_outcome(
+    duty: Duty, seen: MaintainedTestState
+) -> tuple[Duty, MaintainedOutcome]:
     """What was asked of it, as runs bear out, and what became of it."""
     if duty is Duty.NONE:
         return duty, MaintainedOutcome.UNSCORED
     if duty is Duty.REMOVE:
-        return duty, _removed(seen)
+        return duty, _decide_removed(seen)
     if not seen.in_gold:
         return duty, MaintainedOutcome.UNKNOWN
     if duty is Duty.ADD:
         return duty, MaintainedOutcome.ADDED if seen.passes else MaintainedOutcome.NOT_ADDED
     if not seen.at_start:
-        return Duty.UPDATE, _updated(seen)
-    return duty, MaintainedOutcome.UNKNOWN if duty is Duty.UPDATE else _stayed(seen)
+        return Duty.UPDATE, _decide_updated(seen)
+    return duty, MaintainedOutcome.UNKNOWN if duty is Duty.UPDATE else _decide_stayed(seen)
 
 
-def _removed(seen: MaintainedSeen) -> MaintainedOutcome:
+def _decide_removed(seen: MaintainedTestState) -> MaintainedOutcome:
     if seen.at_start:
         return MaintainedOutcome.UNKNOWN
     if not seen.there:
@@ -52,13 +54,13 @@ def _removed(seen: MaintainedSeen) -> MaintainedOutcome:
     return MaintainedOutcome.REWRITTEN if seen.passes else MaintainedOutcome.MISSED
 
 
-def _updated(seen: MaintainedSeen) -> MaintainedOutcome:
+def _decide_updated(seen: MaintainedTestState) -> MaintainedOutcome:
     if not seen.there:
         return MaintainedOutcome.DELETED_WRONGLY
     return MaintainedOutcome.UPDATED if seen.passes else MaintainedOutcome.MISSED
 
 
-def _stayed(seen: MaintainedSeen) -> MaintainedOutcome:
+def _decide_stayed(seen: MaintainedTestState) -> MaintainedOutcome:
     if not seen.there:
         return MaintainedOutcome.DELETED_WRONGLY
     if not seen.passes:
@@ -68,7 +70,7 @@ def _stayed(seen: MaintainedSeen) -> MaintainedOutcome:
     return MaintainedOutcome.KEPT if seen.same_text else MaintainedOutcome.EDITED
 
 
-def submitted_as(
+def find_submitted_name(
     one: MaintainedMethod, start: Mapping[str, TestText], found: Mapping[str, TestText]
 ) -> str | None:
     """What a test is called in a submitted file: as in gold or as it was, or under a name of its own
@@ -81,10 +83,10 @@ def submitted_as(
     if old is None:
         return next((name for name in names if name not in start), None)
     mine = [name for name in names if name == old or name not in start]
-    return next(iter(mine or names), None) or _renamed(start.get(old), start, found)
+    return next(iter(mine or names), None) or _find_renamed(start.get(old), start, found)
 
 
-def _renamed(
+def _find_renamed(
     was: TestText | None, start: Collection[str], found: Mapping[str, TestText]
 ) -> str | None:
     fresh = (name for name, text in found.items() if name not in start and was is not None)

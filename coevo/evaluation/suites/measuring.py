@@ -13,28 +13,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.evaluation.judging.placebos import Sight
+from coevo.evaluation.judging.placebos import PlaceboReaction
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.coverage import seen_lines
-from coevo.evaluation.measuring.watched_lines import names_at
-from coevo.evaluation.measuring.watched_lines import with_ranges
-from coevo.evaluation.suites.methods import methods_by_name
-from coevo.evaluation.suites.outcomes import SuiteSeen
+from coevo.evaluation.measuring.coverage import mark_unseen_lines
+from coevo.evaluation.measuring.watched_lines import add_ranges
+from coevo.evaluation.measuring.watched_lines import list_names_at_revision
+from coevo.evaluation.suites.methods import index_methods_by_name
+from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteReach
 from coevo.evaluation.suites.records import SuiteTest
-from coevo.git.contents import content
+from coevo.git.contents import load_content
 from coevo.languages.capabilities import Capability
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.table import measures
-from coevo.languages.table import offers
-from coevo.languages.table import reading
+from coevo.languages.table import get_measures
+from coevo.languages.table import get_reading
+from coevo.languages.table import offers_capability
 from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
+from coevo.languages.traces import TraceBatch
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.placebos import placebo
-from coevo.measures.suites import Suite
+from coevo.measures.placebos import make_placebo
+from coevo.measures.suites import PassingSuite
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.families import Focus
@@ -47,37 +47,39 @@ _DRAWS = 3
 _DRAW = secrets.SystemRandom()
 
 
-def measured(
-    context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], seen: SuiteSeen
-) -> tuple[SuiteSeen, float]:
+def measure_suite(
+    context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], seen: SuiteRunResult
+) -> tuple[SuiteRunResult, float]:
     """The suite with what its passing tests are worth, and the CPU seconds of that; Transient."""
-    suite = _SuiteRunner(context=context, runner=_runner(context, patched), patched=patched)
-    kills = suite.kills(_passing(methods, seen))
-    if any(one.killed for one in kills):
-        tampered = suite.sighted(_passing(methods, seen), kills)
+    suite = _SuiteRunner(context=context, runner=_make_runner(context, patched), patched=patched)
+    kills = suite.run_gold_mutants(_select_passing(methods, seen))
+    if any(mutant.killed for mutant in kills):
+        tampered = suite.find_edit_sensitive_tests(_select_passing(methods, seen), kills)
         if tampered:
-            seen = replace(seen, tests=tuple(_marked(test, tampered) for test in seen.tests))
-            kills = suite.kills(_passing(methods, seen))
-    left = _passing(methods, seen)
+            seen = replace(seen, tests=tuple(_mark_tampered(test, tampered) for test in seen.tests))
+            kills = suite.run_gold_mutants(_select_passing(methods, seen))
+    left = _select_passing(methods, seen)
     adequacy, reach = SuiteAdequacy(tests=len(seen.tests), passing=len(left)), None
     if left:
-        found = suite.trace(left)
-        adequacy = suites.counted(suite.covered(adequacy, found.together), kills)
-        reach = suite.reach(found, kills)
+        traced = suite.trace_tests(left)
+        adequacy = suites.add_mutant_counts(suite.add_coverage(adequacy, traced.together), kills)
+        reach = suite.compute_reach(traced, kills)
     return replace(seen, adequacy=adequacy, reach=reach), suite.runner.cpu_seconds
 
 
-def _passing(methods: Mapping[str, TestMethod], seen: SuiteSeen) -> dict[str, TestMethod]:
+def _select_passing(
+    methods: Mapping[str, TestMethod], seen: SuiteRunResult
+) -> dict[str, TestMethod]:
     return {test.test_method: methods[test.test_method] for test in seen.tests if test.passes}
 
 
-def _marked(test: SuiteTest, tampered: frozenset[str]) -> SuiteTest:
+def _mark_tampered(test: SuiteTest, tampered: frozenset[str]) -> SuiteTest:
     if test.test_method not in tampered:
         return test
-    return replace(test, passes=False, tampered=Sight.SEES_EDITS)
+    return replace(test, passes=False, tampered=PlaceboReaction.SEES_EDITS)
 
 
-def _runner(context: TaskContext, patched: bytes) -> EditedCellRunner:
+def _make_runner(context: TaskContext, patched: bytes) -> EditedCellRunner:
     return EditedCellRunner(
         built=context.built,
         repository=context.repository,
@@ -101,48 +103,53 @@ class _SuiteRunner:
     def language(self) -> str:
         return self.context.assignment.task.language
 
-    def kills(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteMutant, ...]:
+    def run_gold_mutants(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteMutant, ...]:
         """What the tests do with each mutant that gold was run with."""
         standing = self.context.assignment.standing
-        released = suites.as_drawn(standing.mutants) if standing is not None else ()
+        released = suites.restore_drawn_mutants(standing.mutants) if standing is not None else ()
         if not methods or not released:
             return ()
-        return suites.run_suite(self.runner, self._suite(methods), released)
+        return suites.run_suite(self.runner, self._make_suite(methods), released)
 
-    def _suite(self, methods: Mapping[str, TestMethod]) -> Suite:
-        return Suite(module=self.context.module, methods=tuple(methods.values()))
+    def _make_suite(self, methods: Mapping[str, TestMethod]) -> PassingSuite:
+        return PassingSuite(module=self.context.module, methods=tuple(methods.values()))
 
     # -- coverage ----------------------------------------------------------------------------------
 
-    def trace(self, methods: Mapping[str, TestMethod]) -> Traced:
+    def trace_tests(self, methods: Mapping[str, TestMethod]) -> TraceBatch:
         """Nothing where nobody outside of the process can see what it executes."""
-        if not all(offers(self.language, one) for one in (Capability.TRACE, Capability.WATCH)):
-            return Traced(traces=(), cpu_seconds=0.0)
+        if not all(
+            offers_capability(self.language, capability)
+            for capability in (Capability.TRACE, Capability.WATCH)
+        ):
+            return TraceBatch(traces=(), cpu_seconds=0.0)
         compiled = self.runner.compile(self.context.module)
         conditions = replace(
             self.context.conditions,
             observed=True,
-            expects=reading(self.language).expected_throws(self.patched),
+            expects=get_reading(self.language).list_expected_throws(self.patched),
         )
         traced = self.context.built.trace(
             compiled,
             tuple(methods.values()),
-            sorted({one.file for one in self.focus}),
+            sorted({entry.file for entry in self.focus}),
             conditions,
-            watched=with_ranges({}, self.focus, self._names),
+            watched=add_ranges({}, self.focus, self._list_names),
             together=True,
         )
         self.runner.cpu_seconds += traced.cpu_seconds
         return replace(
             traced,
-            traces=tuple(one and self._as_seen(one) for one in traced.traces),
-            together=traced.together and self._as_seen(traced.together),
+            traces=tuple(
+                test_trace and self._mask_unseen(test_trace) for test_trace in traced.traces
+            ),
+            together=traced.together and self._mask_unseen(traced.together),
         )
 
-    def covered(self, adequacy: SuiteAdequacy, trace: Trace | None) -> SuiteAdequacy:
+    def add_coverage(self, adequacy: SuiteAdequacy, trace: Trace | None) -> SuiteAdequacy:
         if trace is None:
             return adequacy
-        return suites.covered(
+        return suites.add_coverage(
             adequacy,
             self.context.repository,
             self.runner.rev,
@@ -151,32 +158,41 @@ class _SuiteRunner:
             self.language,
         )
 
-    def reach(self, traced: Traced, kills: Sequence[SuiteMutant]) -> SuiteReach:
-        ran = [one for one in kills if one.killed is not None]
-        killed = tuple(one.mutant_id for one in ran if one.killed) if ran else None
-        whole, known = traced.together, [one for one in traced.traces if one is not None]
+    def compute_reach(self, traced: TraceBatch, kills: Sequence[SuiteMutant]) -> SuiteReach:
+        ran = [mutant for mutant in kills if mutant.killed is not None]
+        killed = tuple(mutant.mutant_id for mutant in ran if mutant.killed) if ran else None
+        whole, known = (
+            traced.together,
+            [test_trace for test_trace in traced.traces if test_trace is not None],
+        )
         if whole is None:
             return SuiteReach(killed=killed)
         return SuiteReach(
-            lines=suites.executed_lines(self.focus, whole),
+            lines=suites.list_executed_lines(self.focus, whole),
             killed=killed,
-            branches=suites.taken_branches(self.focus, whole),
-            unique_lines=suites.unique_lines(self.focus, known)
+            branches=suites.list_taken_branches(self.focus, whole),
+            unique_lines=suites.count_unique_lines(self.focus, known)
             if len(known) == len(traced.traces)
             else None,
         )
 
-    def _as_seen(self, trace: Trace) -> Trace:
+    def _mask_unseen(self, trace: Trace) -> Trace:
         """Lines and methods as nobody executed them where the observer saw nobody do so."""
         reached = {
-            one.file: frozenset().union(
-                *((trace.reached or {}).get(name, frozenset()) for name in self._names(one.file))
+            entry.file: frozenset().union(
+                *(
+                    (trace.reached or {}).get(name, frozenset())
+                    for name in self._list_names(entry.file)
+                )
             )
-            for one in self.focus
+            for entry in self.focus
         }
         return replace(
             trace,
-            lines={file: seen_lines(trace.lines.get(file, ()), reached[file]) for file in reached},
+            lines={
+                file: mark_unseen_lines(trace.lines.get(file, ()), reached[file])
+                for file in reached
+            },
             executed=tuple(
                 method
                 for method in trace.executed
@@ -185,12 +201,12 @@ class _SuiteRunner:
             ),
         )
 
-    def _names(self, path: str) -> tuple[str, ...]:
-        return names_at(self.context.repository, self.language, self.runner.rev, path)
+    def _list_names(self, path: str) -> tuple[str, ...]:
+        return list_names_at_revision(self.context.repository, self.language, self.runner.rev, path)
 
     # -- edits of no effect ------------------------------------------------------------------------
 
-    def sighted(
+    def find_edit_sensitive_tests(
         self, methods: Mapping[str, TestMethod], kills: Sequence[SuiteMutant]
     ) -> frozenset[str]:
         """Tests that fail, twice, with edits that do nothing where mutants were killed.
@@ -198,26 +214,26 @@ class _SuiteRunner:
         A kind with which gold fails, too, is not asked; who passes with the kind that is noticed most
         easily would pass with the others.
         """
-        if measures(self.language).placebos is None:
+        if get_measures(self.language).placebos is None:
             return frozenset()
-        edited = list(self._declarations(kills))
+        edited = list(self._list_killed_declarations(kills))
         for kind in PlaceboKind:
-            cell = self._cell(edited, kind, self.patched)
+            cell = self._compile_placebo_cell(edited, kind, self.patched)
             if cell is None:
                 continue
-            failing = self._failing(cell, self._failing(cell, methods))
+            failing = self._find_failing(cell, self._find_failing(cell, methods))
             if not failing:
                 return frozenset()
             if self._gold_passes(edited, kind):
                 return frozenset(failing)
         return frozenset()
 
-    def _declarations(self, kills: Sequence[SuiteMutant]) -> Iterator[Dependency]:
+    def _list_killed_declarations(self, kills: Sequence[SuiteMutant]) -> Iterator[Dependency]:
         """The methods and constructors of the focus in which a mutant was killed."""
-        for file in sorted({one.file for one in self.focus}):
-            lines = {one.line for one in kills if one.killed and one.file == file}
-            source = content(self.context.repository, self.runner.rev, file)
-            for type_ in reading(self.language).parse(source or b'', file).types:
+        for file in sorted({entry.file for entry in self.focus}):
+            lines = {mutant.line for mutant in kills if mutant.killed and mutant.file == file}
+            source = load_content(self.context.repository, self.runner.rev, file)
+            for type_ in get_reading(self.language).parse(source or b'', file).types:
                 for member in type_.members:
                     inside = lines & set(range(member.start_line, member.end_line + 1))
                     if inside and member.kind in ('method', 'constructor'):
@@ -231,13 +247,13 @@ class _SuiteRunner:
                             rank=1,
                         )
 
-    def _cell(
+    def _compile_placebo_cell(
         self, edited: Sequence[Dependency], kind: PlaceboKind, tests: bytes
-    ) -> Compiled | None:
+    ) -> CompiledTests | None:
         """A file of tests on code with a placebo; None where there is nothing to put one in."""
         files = ((self.context.assignment.task.test_file, tests),)
         for _ in range(_DRAWS):
-            code = placebo(self.context.repository, self.context.pair, edited, kind, _DRAW)
+            code = make_placebo(self.context.repository, self.context.pair, edited, kind, _DRAW)
             if not code:
                 return None
             cell = self.context.compile(self.runner.rev, files, code)
@@ -246,7 +262,9 @@ class _SuiteRunner:
                 return cell
         return None
 
-    def _failing(self, cell: Compiled, methods: Mapping[str, TestMethod]) -> dict[str, TestMethod]:
+    def _find_failing(
+        self, cell: CompiledTests, methods: Mapping[str, TestMethod]
+    ) -> dict[str, TestMethod]:
         verdicts = self.runner.run_all(cell, tuple(methods.values()), None)
         return {
             name: method
@@ -260,12 +278,12 @@ class _SuiteRunner:
         if gold is None:
             return False
         task = self.context.assignment.task
-        read = reading(self.language)
-        found = read.find_tests(read.parse(gold, task.test_file), lambda simple: ())
-        methods = methods_by_name(task.module, task.test_file, found)
+        read = get_reading(self.language)
+        test_members = read.find_tests(read.parse(gold, task.test_file), lambda simple: ())
+        methods = index_methods_by_name(task.module, task.test_file, test_members)
         plain = self.context.compile(self.runner.rev, ((task.test_file, gold),))
-        cell = self._cell(edited, kind, gold)
+        cell = self._compile_placebo_cell(edited, kind, gold)
         if cell is None:
             return False
-        broken = self._failing(plain, methods).keys()
-        return self._failing(cell, methods).keys() <= broken
+        broken = self._find_failing(plain, methods).keys()
+        return self._find_failing(cell, methods).keys() <= broken

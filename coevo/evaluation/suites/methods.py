@@ -10,7 +10,7 @@ from coevo.languages.declarations import Member
 from coevo.model.records import TestMethod
 
 
-def methods_by_name(
+def index_methods_by_name(
     module: str, test_file: str, found: Iterable[tuple[DeclaredType, Member]]
 ) -> dict[str, TestMethod]:
     """Those found in a file, as `Class#method`; overloads have their parameters, too."""
@@ -24,9 +24,9 @@ def methods_by_name(
         )
         for type_, member in found
     ]
-    names = [f'{one.test_class.rpartition(".")[2]}#{one.test_method}' for one in methods]
+    names = [f'{method.test_class.rpartition(".")[2]}#{method.test_method}' for method in methods]
     counts = Counter(names)
     return {
-        name if counts[name] == 1 else f'{name}({",".join(one.parameters)})': one
-        for name, one in zip(names, methods, strict=True)
+        name if counts[name] == 1 else f'{name}({",".join(method.parameters)})': method
+        for name, method in zip(names, methods, strict=True)
     }

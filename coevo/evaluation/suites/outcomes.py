@@ -23,7 +23,7 @@ _OF_TEST = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteSeen:
+class SuiteRunResult:
     """What was seen of a suite, as far as it came.
 
     trouble    of ours, that stayed
@@ -44,16 +44,16 @@ class SuiteSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedSuite:
+class GradedSuite:
     """What was seen of a suite, and what that cost."""
 
-    seen: SuiteSeen
+    seen: SuiteRunResult
     runtime: str | None = None
     cpu_seconds: float = 0.0
     seconds: float = 0.0
 
 
-def decide(seen: SuiteSeen) -> tuple[SuiteOutcome, Detail | None]:
+def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
     """Why is said where the outcome does not say it: of the first test that does not pass."""
     if seen.refusal is not None:
         empty = seen.refusal.detail is Detail.EMPTY
@@ -68,7 +68,7 @@ def decide(seen: SuiteSeen) -> tuple[SuiteOutcome, Detail | None]:
     broken = [test for test in counted if not test.passes]
     if not broken:
         return SuiteOutcome.SUCCESS, None
-    detail = _detail(broken[0])
+    detail = _explain_test(broken[0])
     if len(broken) < len(counted):
         return SuiteOutcome.PARTLY, detail
     if all(test.outcome is Outcome.COMPILE_ERROR for test in broken):
@@ -76,7 +76,7 @@ def decide(seen: SuiteSeen) -> tuple[SuiteOutcome, Detail | None]:
     return SuiteOutcome.EXEC_FAIL, detail
 
 
-def _detail(test: SuiteTest) -> Detail:
+def _explain_test(test: SuiteTest) -> Detail:
     if test.tampered is not None:
         return Detail.TAMPERED
     if test.unstable is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.evaluation.results import TableForm
-from coevo.evaluation.results import read_rows
+from coevo.evaluation.results import TableFormat
+from coevo.evaluation.results import load_rows
 from coevo.evaluation.results import write_rows
 from coevo.evaluation.suites.records import SuiteResult
 
@@ -15,7 +15,7 @@ SUITES_VERSION = 3
 
 NAME = 'suites.parquet'
 
-_FORM = TableForm(
+_FORM = TableFormat(
     record=SuiteResult, name=NAME, key=b'coevo.suites_version', version=SUITES_VERSION
 )
 
@@ -28,6 +28,6 @@ def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
         (folder / NAME).unlink(missing_ok=True)
 
 
-def read_suites(folder: Path) -> tuple[SuiteResult, ...]:
+def load_suites(folder: Path) -> tuple[SuiteResult, ...]:
     """The rows of a folder, none where no suite was judged; Fatal for those of another version."""
-    return read_rows(folder, _FORM) if (folder / NAME).is_file() else ()
+    return load_rows(folder, _FORM) if (folder / NAME).is_file() else ()

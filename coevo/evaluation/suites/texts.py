@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.evaluation.suites.methods import methods_by_name
+from coevo.evaluation.suites.methods import index_methods_by_name
 from coevo.git.repository import Repository
 from coevo.languages.declarations import SourceFile
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod
 
 
@@ -33,32 +33,34 @@ class FileText:
     has_error: bool
 
 
-def texts_of(
+def load_test_texts(
     repository: Repository, language: str, rev: str, module: str, path: str, source: bytes
 ) -> dict[str, TestText]:
     """By the names that results give them, in the order of the file.
 
     rev  of the tree that its types are resolved in
     """
-    return dict(file_text(repository, language, rev, module, path, source).tests)
+    return dict(read_file_text(repository, language, rev, module, path, source).tests)
 
 
-def file_text(
+def read_file_text(
     repository: Repository, language: str, rev: str, module: str, path: str, source: bytes
 ) -> FileText:
-    read = reading(language)
-    file, tree = read.parse(source, path), read.tree(repository, rev)
-    found = read.find_tests(file, lambda simple: [one.type for one in tree.resolve(path, simple)])
-    names = methods_by_name(module, path, found)
+    read = get_reading(language)
+    file, tree = read.parse(source, path), read.open_tree(repository, rev)
+    test_members = read.find_tests(
+        file, lambda simple: [resolved.type for resolved in tree.resolve_type(path, simple)]
+    )
+    names = index_methods_by_name(module, path, test_members)
     tests = {
         name: TestText(method=method, source=member.source, hash=member.hash, bare=member.bare_hash)
-        for (name, method), (_, member) in zip(names.items(), found, strict=True)
+        for (name, method), (_, member) in zip(names.items(), test_members, strict=True)
     }
-    own = {(member.owner, member.start_byte) for _, member in found}
-    return FileText(tests=tests, rest=_rest(file, own), has_error=file.has_error)
+    own = {(member.owner, member.start_byte) for _, member in test_members}
+    return FileText(tests=tests, rest=_list_other_text(file, own), has_error=file.has_error)
 
 
-def _rest(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
+def _list_other_text(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
     """What tests of the file may use: imports, headers of types, helpers and fixtures."""
     members = (
         member.hash
@@ -66,6 +68,6 @@ def _rest(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
         for member in type_.members
         if (member.owner, member.start_byte) not in tests
     )
-    imports = (f'{one.text} {one.name} {one.static}' for one in file.imports)
+    imports = (f'{imported.text} {imported.name} {imported.static}' for imported in file.imports)
     headers = (f'{type_.name} {type_.header_hash}' for type_ in file.types)
     return tuple(sorted((*members, *imports, *headers)))

@@ -16,7 +16,7 @@ from tree_sitter import Parser
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.reading.token_walk import OUTPUT
-from coevo.languages.golang.reading.token_walk import GoTokens
+from coevo.languages.golang.reading.token_walk import GoTokenIndex
 from coevo.languages.golang.reading.tokens import END
 from coevo.model.records import TestMethod
 
@@ -54,39 +54,39 @@ _KIND = re.compile(r'[\w.]+')
 _FUNCTIONS = frozenset({'func_literal', 'function_declaration', 'method_declaration'})
 
 
-def assertions_of(source: str) -> tuple[str, ...]:
+def list_assertions(source: str) -> tuple[str, ...]:
     """The assertions of a test function in order, as texts; source is the function alone.
 
     Comments, layout, messages and `t` are left out; what `t.Error` asserts is the condition around it.
     """
     text = source.encode()
     root = Parser(GO).parse(text).root_node
-    read = _Oracles(root, text)
-    found = [read.text_of(call) for call in read.calls()]
-    return (*found, *(f'Output({said})' for said in read.outputs()))
+    read = _OracleFinder(root, text)
+    assertions = [read.describe_call(call) for call in read.find_calls()]
+    return (*assertions, *(f'Output({output})' for output in read.list_expected_outputs()))
 
 
-def kind_of(text: str) -> str:
+def classify_assertion(text: str) -> str:
     """`Error`, `assert.Equal`, `Output`."""
-    found = _KIND.match(text)
-    return found[0] if found is not None else text
+    match = _KIND.match(text)
+    return match[0] if match is not None else text
 
 
-def oracle_lines(source: bytes) -> frozenset[int]:
+def find_oracle_lines(source: bytes) -> frozenset[int]:
     """With the lines of a condition go those between it and the call."""
-    read = _Oracles(Parser(GO).parse(source).root_node, source)
+    read = _OracleFinder(Parser(GO).parse(source).root_node, source)
     lines: set[int] = set()
-    for call in read.calls():
+    for call in read.find_calls():
         lines |= set(range(call.start_point.row + 1, call.end_point.row + 2))
-        condition = read.condition_of(call)
+        condition = read.find_condition(call)
         if condition is not None:
             body = condition.child_by_field_name('consequence')
             last = (body or condition).start_point.row + 1
             lines |= set(range(condition.start_point.row + 1, last + 1))
-    return frozenset(lines | read.output_lines())
+    return frozenset(lines | read.find_output_lines())
 
 
-def expects_its_end(source: bytes, method: TestMethod) -> bool:
+def expects_exception(source: bytes, method: TestMethod) -> bool:
     """Never: a test of Go cannot say that it has to panic."""
     members = (member for type_ in parse(source).types for member in type_.members)
     if any(member.name == method.test_method for member in members):
@@ -94,29 +94,29 @@ def expects_its_end(source: bytes, method: TestMethod) -> bool:
     raise LookupError(f'no {method.test_method} in {method.test_file}')
 
 
-class _Oracles:
+class _OracleFinder:
     """What may fail a test in a text."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._root = root
         self._source = source
-        self._tokens = GoTokens(root, source)
-        self._handed = _USUAL | frozenset(self._parameters())
+        self._tokens = GoTokenIndex(root, source)
+        self._handed = _USUAL | frozenset(self._list_test_parameters())
 
-    def calls(self) -> Iterator[Node]:
+    def find_calls(self) -> Iterator[Node]:
         """Outer ones before those in their arguments."""
-        return (node for node in _walk(self._root) if self._is_oracle(node))
+        return (node for node in _walk_nodes(self._root) if self._is_oracle(node))
 
-    def outputs(self) -> Iterator[str]:
+    def list_expected_outputs(self) -> Iterator[str]:
         """What examples have to print."""
         for node in self._root.children:
             if node.type == 'function_declaration':
-                found = self._tokens.within([(node.start_byte, node.end_byte)])
-                said = [text[3:] for text in found.texts if text.startswith('// ')]
-                if said and OUTPUT.match(said[0]):
-                    yield ' '.join(' '.join(said).split())
+                tokens = self._tokens.slice_spans([(node.start_byte, node.end_byte)])
+                comments = [text[3:] for text in tokens.texts if text.startswith('// ')]
+                if comments and OUTPUT.match(comments[0]):
+                    yield ' '.join(' '.join(comments).split())
 
-    def output_lines(self) -> frozenset[int]:
+    def find_output_lines(self) -> frozenset[int]:
         return frozenset(
             self._source.count(b'\n', 0, at) + 1 + line
             for at, token in self._tokens
@@ -124,14 +124,14 @@ class _Oracles:
             for line in range(token.text.count('\n') + 1)
         )
 
-    def text_of(self, call: Node) -> str:
-        receiver, name = self._called(call)
+    def describe_call(self, call: Node) -> str:
+        receiver, name = self._split_callee(call)
         if receiver in self._handed and name in _FAILING:
-            return f'{_FAILING[name]}({self._condition(call)})'
+            return f'{_FAILING[name]}({self._describe_condition(call)})'
         start = name if receiver.partition('.')[0] in self._handed else f'{receiver}.{name}'
-        return f'{start.lstrip(".")}({", ".join(self._arguments(call, name))})'
+        return f'{start.lstrip(".")}({", ".join(self._list_asserted_arguments(call, name))})'
 
-    def condition_of(self, call: Node) -> Node | None:
+    def find_condition(self, call: Node) -> Node | None:
         """The nearest `if` of the same function, of which the call is a direct consequence."""
         node = call.parent
         while node is not None and node.type not in _FUNCTIONS:
@@ -140,12 +140,12 @@ class _Oracles:
             node = node.parent
         return None
 
-    def _condition(self, call: Node) -> str:
-        condition = self.condition_of(call)
+    def _describe_condition(self, call: Node) -> str:
+        condition = self.find_condition(call)
         if condition is None:
             return ''
         parts = [condition.child_by_field_name(name) for name in ('initializer', 'condition')]
-        text = '; '.join(self._joined(part) for part in parts if part is not None)
+        text = '; '.join(self._join_tokens(part) for part in parts if part is not None)
         other = condition.child_by_field_name('alternative')
         within = other is not None and other.start_byte <= call.start_byte
         return f'else {text}' if within else text
@@ -153,51 +153,55 @@ class _Oracles:
     def _is_oracle(self, node: Node) -> bool:
         if node.type != 'call_expression':
             return False
-        receiver, name = self._called(node)
+        receiver, name = self._split_callee(node)
         if receiver in self._handed:
             return name in _FAILING
         if receiver in _PACKAGES or receiver.endswith(_MADE):
             return name[:1].isupper() and name != 'New'
-        handed = [self._text(argument) for argument in _listed(node)[:1]]
+        handed = [self._read_text(argument) for argument in _list_arguments(node)[:1]]
         return bool(handed) and handed[0] in self._handed and _HELPER.match(name) is not None
 
-    def _called(self, call: Node) -> tuple[str, str]:
+    def _split_callee(self, call: Node) -> tuple[str, str]:
         """What stands before the last dot of what is called, and what behind it."""
-        text = self._text(call.child_by_field_name('function'))
+        text = self._read_text(call.child_by_field_name('function'))
         receiver, _, name = text.rpartition('.')
         return receiver, name if name.isidentifier() else ''
 
-    def _arguments(self, call: Node, name: str) -> Iterator[str]:
+    def _list_asserted_arguments(self, call: Node, name: str) -> Iterator[str]:
         """Those that are no message, and not the `t`."""
-        listed = _listed(call)
-        if listed and self._text(listed[0]) in self._handed:
+        listed = _list_arguments(call)
+        if listed and self._read_text(listed[0]) in self._handed:
             listed = listed[1:]
         most = _ARITY.get(name, _ARITY.get(name.removesuffix('f'), len(listed)))
-        yield from map(self._joined, listed[:most])
+        yield from map(self._join_tokens, listed[:most])
 
-    def _parameters(self) -> Iterator[str]:
+    def _list_test_parameters(self) -> Iterator[str]:
         """The names of parameters whose type is one of testing's."""
-        for node in _walk(self._root):
+        for node in _walk_nodes(self._root):
             type_ = node.child_by_field_name('type')
-            if node.type == 'parameter_declaration' and _TESTING.fullmatch(self._text(type_)):
-                yield from map(self._text, node.children_by_field_name('name'))
+            if node.type == 'parameter_declaration' and _TESTING.fullmatch(self._read_text(type_)):
+                yield from map(self._read_text, node.children_by_field_name('name'))
 
-    def _joined(self, node: Node) -> str:
-        texts = self._tokens.within([(node.start_byte, node.end_byte)]).texts
+    def _join_tokens(self, node: Node) -> str:
+        texts = self._tokens.slice_spans([(node.start_byte, node.end_byte)]).texts
         return ' '.join(text for text in texts if text != END)
 
-    def _text(self, node: Node | None) -> str:
+    def _read_text(self, node: Node | None) -> str:
         if node is None:
             return ''
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
 
 
-def _listed(call: Node) -> list[Node]:
-    found = call.child_by_field_name('arguments')
-    return [c for c in found.named_children if c.type != 'comment'] if found is not None else []
+def _list_arguments(call: Node) -> list[Node]:
+    arguments = call.child_by_field_name('arguments')
+    return (
+        [c for c in arguments.named_children if c.type != 'comment']
+        if arguments is not None
+        else []
+    )
 
 
-def _walk(root: Node) -> Iterator[Node]:
+def _walk_nodes(root: Node) -> Iterator[Node]:
     stack = [root]
     while stack:
         node = stack.pop()

@@ -13,32 +13,32 @@ from dataclasses import replace
 
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import not_offered
+from coevo.languages.capabilities import make_refusal
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Checked
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.cells import Scope
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CheckedSource
+from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import SettingsScope
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
+from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.cells import GoCellKey
-from coevo.languages.golang.cells import Variant
-from coevo.languages.golang.channel import verdicts
+from coevo.languages.golang.channel import make_verdicts
 from coevo.languages.golang.compiler import LATE
-from coevo.languages.golang.ends import GoEnd
-from coevo.languages.golang.observation import doubt
+from coevo.languages.golang.ends import GoBuiltEnd
+from coevo.languages.golang.observation import explain_doubt
 from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_cells import key_of
+from coevo.languages.golang.pair_cells import make_cell_key
 from coevo.languages.golang.pair_runs import GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import Done
-from coevo.languages.golang.tracing import read_trace
-from coevo.languages.observation import doubted
+from coevo.languages.golang.runner import GoRunResult
+from coevo.languages.golang.tracing import parse_trace
+from coevo.languages.observation import mark_as_tampered
 from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
-from coevo.languages.traces import union
-from coevo.languages.verdicts import Batch
+from coevo.languages.traces import TraceBatch
+from coevo.languages.traces import unite_traces
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -55,11 +55,11 @@ class GoBuiltPair:
     """
 
     pair: Pair
-    ends: tuple[GoEnd, GoEnd]
+    ends: tuple[GoBuiltEnd, GoBuiltEnd]
     context: GoRunContext
     runs: GoPairRuns | None = None
 
-    mutate = staticmethod(not_offered(Capability.MUTATE))
+    mutate = staticmethod(make_refusal(Capability.MUTATE))
 
     @property
     def old(self) -> Build:
@@ -69,7 +69,7 @@ class GoBuiltPair:
     def new(self) -> Build:
         return self.ends[1].build
 
-    def otherwise(self) -> None:
+    def build_with_other_runtime(self) -> None:
         return None
 
     def compile(
@@ -78,177 +78,188 @@ class GoBuiltPair:
         code_rev: str,
         module: str,
         borrowed: BorrowedSettings | None = None,
-        edits: Edits | None = None,
+        edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
-    ) -> Compiled:
+    ) -> CompiledTests:
         key = GoCellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
-        cells, project = self._cells.all, self._cells.project(key)
-        fresh = not cells.knows(key, project)
-        found = cells.binary(key, project, Variant())
-        return Compiled(
+        cells, project = self._cells.all, self._cells.find_project(key)
+        fresh = not cells.has_binary(key, project)
+        binary = cells.compile_binary(key, project, BinaryVariant())
+        return CompiledTests(
             tests_rev=tests_rev,
             code_rev=code_rev,
             module=module,
-            unit_ok=found.whole,
-            cpu_seconds=found.cpu_seconds if fresh else 0.0,
+            unit_ok=binary.whole,
+            cpu_seconds=binary.cpu_seconds if fresh else 0.0,
             borrowed=borrowed,
             edits=edits,
-            code_failure=found.code or None,
-            broken=('*',) if found.all else tuple(sorted((*found.broken, *found.torn))),
+            code_failure=binary.code or None,
+            broken=('*',) if binary.all else tuple(sorted((*binary.broken, *binary.torn))),
         )
 
-    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+    def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         """A module has one set of libraries, of its code and its tests."""
-        if borrowed.scope is Scope.TEST_LIBRARIES:
+        if borrowed.scope is SettingsScope.TEST_LIBRARIES:
             return False
-        own, other = (self._cells.end(rev).project for rev in (code_rev, borrowed.rev))
+        own, other = (self._cells.find_end(rev).project for rev in (code_rev, borrowed.rev))
         return own is not None and other is not None and own.files != other.files
 
-    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
-        found = self._cells.binary(key_of(compiled))
-        if found.code:
-            return Verdict(outcome=Outcome.UNBUILDABLE, signature=found.code)
-        torn = found.torn.get(method.test_file)
+    def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        binary = self._cells.compile_binary(make_cell_key(compiled))
+        if binary.code:
+            return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
+        torn = binary.torn.get(method.test_file)
         name = f'{method.test_file}#{method.test_method}'
-        signature = found.all or torn or found.broken.get(name)
+        signature = binary.all or torn or binary.broken.get(name)
         if not signature:
             return None
         return Verdict(
             outcome=Outcome.COMPILE_ERROR, signature=signature, message=signature, syntax=bool(torn)
         )
 
-    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
         """A name that tests and code declare alike does not compile."""
         return frozenset()
 
-    def content(self, compiled: Compiled) -> str | None:
+    def digest_content(self, compiled: CompiledTests) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
         header = self.context.repository.header
-        key = key_of(compiled)
-        made = self._cells.all.compiler.made
+        key = make_cell_key(compiled)
+        prepared = self._cells.all.compiler.prepared
         parts = (
             str(header(compiled.code_rev).tree),
             str(header(compiled.tests_rev).tree),
             compiled.module,
-            self._cells.project(key).digest,
-            made.toolchain.version,
-            made.digest,
+            self._cells.find_project(key).digest,
+            prepared.toolchain.version,
+            prepared.digest,
             repr(compiled.edits),
             self.context.sandbox.name,
         )
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
-    ) -> Batch:
+        self,
+        compiled: CompiledTests,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions = PLAIN,
+    ) -> VerdictBatch:
         """In one process, which runs them in the order of their files; each in its own where they are asked
         for in reversed order, in which no test binary runs them."""
         if not methods:
-            return Batch(verdicts=(), cpu_seconds=0.0)
-        refused = self._refused(compiled, methods)
+            return VerdictBatch(verdicts=(), cpu_seconds=0.0)
+        refused = self._make_refusal_verdicts(compiled, methods)
         if refused is not None:
-            return Batch(verdicts=refused, cpu_seconds=0.0)
-        batches = [[one] for one in methods] if _is_reversed(methods) else [methods]
-        told: list[Verdict | None] = []
+            return VerdictBatch(verdicts=refused, cpu_seconds=0.0)
+        batches = [[single] for single in methods] if _is_reversed(methods) else [methods]
+        all_verdicts: list[Verdict | None] = []
         spent, output = 0.0, ''
         for batch in batches:
-            done = self._runs.run(compiled, batch, conditions)
+            done = self._runs.run_methods(compiled, batch, conditions)
             names = [method.test_method for method in batch]
-            found = verdicts(done.heard, names, done.status, done.noise)
-            self._runs.note(batch, found)
+            batch_verdicts = make_verdicts(done.heard, names, done.status, done.noise)
+            self._runs.note_durations(batch, batch_verdicts)
             if conditions.observed:
-                found = [
-                    doubted(verdict, doubt(done.heard.seen, name))
-                    for name, verdict in zip(names, found, strict=True)
+                batch_verdicts = [
+                    mark_as_tampered(verdict, explain_doubt(done.heard.seen, name))
+                    for name, verdict in zip(names, batch_verdicts, strict=True)
                 ]
-            told += found
+            all_verdicts += batch_verdicts
             spent += done.cpu_seconds
             output += done.noise
-        return Batch(verdicts=tuple(told), cpu_seconds=spent, output=output)
+        return VerdictBatch(verdicts=tuple(all_verdicts), cpu_seconds=spent, output=output)
 
     def trace(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
         files: Collection[str],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> Traced:
+    ) -> TraceBatch:
         """One process for each: the coverage of a process is of all that ran in it. Watched lines are seen in
         another one, which tells nothing by itself."""
         traces: list[Trace | None] = []
         spent = 0.0
         for method in methods:
-            if self._refused(compiled, [method]) is not None:
+            if self._make_refusal_verdicts(compiled, [method]) is not None:
                 traces.append(None)
                 continue
-            trace, used = self._trace(compiled, method, files, conditions)
+            trace, used = self._trace_method(compiled, method, files, conditions)
             spent += used
             if trace is not None and watched is not None:
-                trace, used = self._reaching(compiled, method, conditions, trace, watched)
+                trace, used = self._add_reached_lines(compiled, method, conditions, trace, watched)
                 spent += used
             traces.append(trace)
-        return Traced(
+        return TraceBatch(
             traces=tuple(traces),
             cpu_seconds=spent,
-            together=union(traces) if together else None,
+            together=unite_traces(traces) if together else None,
         )
 
-    def _trace(
+    def _trace_method(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         method: TestMethod,
         files: Collection[str],
-        conditions: Conditions,
+        conditions: RunConditions,
     ) -> tuple[Trace | None, float]:
-        variant = Variant(covered=f'{self._cells.module_path(key_of(compiled))}/...')
+        variant = BinaryVariant(
+            covered=f'{self._cells.find_module_path(make_cell_key(compiled))}/...'
+        )
         plain = replace(conditions, observed=False)
-        done = self._runs.run(compiled, [method], plain, variant, files=tuple(sorted(files)))
+        done = self._runs.run_methods(
+            compiled, [method], plain, variant, files=tuple(sorted(files))
+        )
         passed = _has_passed(done, method)
-        return read_trace(done.heard.executed, files) if passed else None, done.cpu_seconds
+        return parse_trace(done.heard.executed, files) if passed else None, done.cpu_seconds
 
-    def _reaching(
+    def _add_reached_lines(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         method: TestMethod,
-        conditions: Conditions,
+        conditions: RunConditions,
         trace: Trace,
         watched: Mapping[str, Collection[int]],
     ) -> tuple[Trace | None, float]:
         """With the lines that were seen reached; None of a pass that was not seen."""
-        variant = Variant(stepped=f'{self._cells.module_path(key_of(compiled))}/...')
+        variant = BinaryVariant(
+            stepped=f'{self._cells.find_module_path(make_cell_key(compiled))}/...'
+        )
         seeing = replace(conditions, observed=True)
-        done = self._runs.run(compiled, [method], seeing, variant, lines=watched)
+        done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
         seen = done.heard.seen
-        if seen is None or not _has_passed(done, method) or doubt(seen, method.test_method):
+        if seen is None or not _has_passed(done, method) or explain_doubt(seen, method.test_method):
             return None, done.cpu_seconds
         return replace(trace, reached=seen.reached), done.cpu_seconds
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[Checked, ...]:
+    ) -> tuple[CheckedSource, ...]:
         if not variants:
             return ()
         key = GoCellKey(tests_rev=code_rev, code_rev=code_rev, module=module)
-        project = self._cells.project(key)
+        project = self._cells.find_project(key)
         order = {
             'Root': project.root,
             'Folder': posixpath.dirname(path) or '.',
             'Path': path,
-            'Variants': [base64.b64encode(one).decode() for one in variants],
+            'Variants': [base64.b64encode(variant).decode() for variant in variants],
         }
-        answer = self._cells.all.compiler.ask('check', self._cells.all.tree(key, project), order)
+        answer = self._cells.all.compiler.ask(
+            'check', self._cells.all.pack_tree(key, project), order
+        )
         share = answer.cpu_seconds / len(variants)
-        late = {'Signature': answer.told.get(LATE), 'Digest': None, 'Outside': None}
+        late = {'Signature': answer.result.get(LATE), 'Digest': None, 'Outside': None}
         rows: Sequence[Mapping[str, str | None]]
-        rows = [late] * len(variants) if late['Signature'] else answer.told['Checked']
+        rows = [late] * len(variants) if late['Signature'] else answer.result['Checked']
         return tuple(
-            Checked(
+            CheckedSource(
                 signature=row['Signature'] or None,
                 digest=row['Digest'] or None,
                 outside=row['Outside'] or None,
@@ -257,13 +268,13 @@ class GoBuiltPair:
             for row in rows
         )
 
-    def environment(self, rev: str, module: str) -> Environment | None:
+    def describe_environment(self, rev: str, module: str) -> Environment | None:
         if self.runs is None:
             return None
-        end = self._cells.end(rev)
+        end = self._cells.find_end(rev)
         if end.project is None or module not in end.build.modules:
             return None
-        folder = end.project.module_of(module)
+        folder = end.project.find_module(module)
         return Environment(
             runtime=end.build.runtime,
             build_tool=end.build.builder,
@@ -281,22 +292,22 @@ class GoBuiltPair:
     def _cells(self) -> GoPairCells:
         return self._runs.cells
 
-    def _refused(
-        self, compiled: Compiled, methods: Sequence[TestMethod]
+    def _make_refusal_verdicts(
+        self, compiled: CompiledTests, methods: Sequence[TestMethod]
     ) -> tuple[Verdict, ...] | None:
         """What is said of all where there is nothing to run."""
-        found = self._cells.binary(key_of(compiled))
-        if found.code:
-            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=found.code)
+        binary = self._cells.compile_binary(make_cell_key(compiled))
+        if binary.code:
+            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
             return (refused,) * len(methods)
-        if found.place is None and found.all:
-            broken = Verdict(outcome=Outcome.COMPILE_ERROR, signature=found.all)
+        if binary.path is None and binary.all:
+            broken = Verdict(outcome=Outcome.COMPILE_ERROR, signature=binary.all)
             return (broken,) * len(methods)
-        return (_MISSING,) * len(methods) if found.place is None else None
+        return (_MISSING,) * len(methods) if binary.path is None else None
 
 
-def _has_passed(done: Done, method: TestMethod) -> bool:
-    (verdict,) = verdicts(done.heard, [method.test_method], done.status, done.noise)
+def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
+    (verdict,) = make_verdicts(done.heard, [method.test_method], done.status, done.noise)
     return verdict is not None and verdict.outcome is Outcome.PASS
 
 

@@ -11,19 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import MainSources
-from coevo.languages.golang.cell_files import cell_files
-from coevo.languages.golang.compiler import Answer
+from coevo.languages.golang.cell_files import collect_cell_files
+from coevo.languages.golang.compiler import CompilerReply
 from coevo.languages.golang.compiler import GoCompiler
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import Done
-from coevo.languages.golang.runner import TestRun
+from coevo.languages.golang.runner import GoRunResult
+from coevo.languages.golang.runner import GoTestRun
 from coevo.languages.golang.runner import run_tests
-from coevo.languages.golang.sessions import Sessions
-from coevo.languages.packed_files import pack
+from coevo.languages.golang.sessions import GoSessions
+from coevo.languages.packed_files import pack_files
 
 _MOST_BINARIES = 24
 _MOST_TREES = 12
@@ -37,11 +37,11 @@ class GoCellKey:
     code_rev: str
     module: str
     borrowed: BorrowedSettings | None = None
-    edits: Edits | None = None
+    edits: CellEdits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class BinaryVariant:
     """How a binary is made beside its sources: with a clock that can be set; packages that tell what of
     them is executed; packages of which each line has code of its own, wherever it is called from."""
 
@@ -54,7 +54,7 @@ class Variant:
 class GoBinary:
     """A test binary, or why there is none; see `inside/compile.go`."""
 
-    place: Path | None
+    path: Path | None
     name: str
     whole: bool
     none: bool
@@ -65,8 +65,8 @@ class GoBinary:
     cpu_seconds: float
 
     def remove(self) -> None:
-        if self.place is not None:
-            self.place.unlink(missing_ok=True)
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,29 +76,33 @@ class GoCells:
     context: GoRunContext
     compiler: GoCompiler
     folder: Path
-    sessions: Sessions
-    _binaries: OrderedDict[tuple[GoCellKey, str, Variant], GoBinary] = field(
+    sessions: GoSessions
+    _binaries: OrderedDict[tuple[GoCellKey, str, BinaryVariant], GoBinary] = field(
         default_factory=OrderedDict
     )
     _trees: OrderedDict[tuple[GoCellKey, str, MainSources | None], Path] = field(
         default_factory=OrderedDict
     )
 
-    def binary(self, key: GoCellKey, project: GoProject, variant: Variant) -> GoBinary:
+    def compile_binary(
+        self, key: GoCellKey, project: GoProject, variant: BinaryVariant
+    ) -> GoBinary:
         """Compiled now, or before: then it costs nothing. project: whose go.mod it has."""
         name = (key, project.digest, variant)
-        found = self._binaries.pop(name, None)
-        if found is None:
+        binary = self._binaries.pop(name, None)
+        if binary is None:
             while len(self._binaries) >= _MOST_BINARIES:
                 self._binaries.popitem(last=False)[1].remove()
-            found = self._compiled(key, project, variant)
-        self._binaries[name] = found
-        return found
+            binary = self._compile(key, project, variant)
+        self._binaries[name] = binary
+        return binary
 
-    def knows(self, key: GoCellKey, project: GoProject) -> bool:
-        return (key, project.digest, Variant()) in self._binaries
+    def has_binary(self, key: GoCellKey, project: GoProject) -> bool:
+        return (key, project.digest, BinaryVariant()) in self._binaries
 
-    def tree(self, key: GoCellKey, project: GoProject, sources: MainSources | None = None) -> Path:
+    def pack_tree(
+        self, key: GoCellKey, project: GoProject, sources: MainSources | None = None
+    ) -> Path:
         """The archive of its files."""
         whole = GoCellKey(
             tests_rev=key.tests_rev,
@@ -108,11 +112,11 @@ class GoCells:
             edits=key.edits,
         )
         name = (whole, project.digest, sources)
-        found = self._trees.pop(name, None)
-        if found is None:
+        archive = self._trees.pop(name, None)
+        if archive is None:
             while len(self._trees) >= _MOST_TREES:
                 self._trees.popitem(last=False)[1].unlink(missing_ok=True)
-            files = cell_files(
+            files = collect_cell_files(
                 self.context.repository,
                 key.tests_rev,
                 key.code_rev,
@@ -120,15 +124,15 @@ class GoCells:
                 key.edits,
                 sources,
             )
-            found = pack(files, self.folder / 'trees')
-        self._trees[name] = found
-        return found
+            archive = pack_files(files, self.folder / 'trees')
+        self._trees[name] = archive
+        return archive
 
-    def run(self, run: TestRun, *, shared: bool) -> Done:
+    def run_test_process(self, run: GoTestRun, *, shared: bool) -> GoRunResult:
         """shared  whether it may be in a sandbox in which other processes of its cell were before"""
         spent = 0.0
         if shared:
-            done, spent = self.sessions.run(run)
+            done, spent = self.sessions.run_in_session(run)
             if done is not None:
                 return done
         done = run_tests(self.context.sandbox, run)
@@ -141,7 +145,7 @@ class GoCells:
         self._trees.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _compiled(self, key: GoCellKey, project: GoProject, variant: Variant) -> GoBinary:
+    def _compile(self, key: GoCellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         flags = []
         if variant.covered:
             flags = ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']
@@ -152,24 +156,24 @@ class GoCells:
             'Folder': key.module,
             'Overlay': f'{OVERLAY}/{"clock" if variant.clock else "plain"}.json',
             'Flags': flags,
-            'Stubs': variant == Variant(),
+            'Stubs': variant == BinaryVariant(),
             'Edited': [path for path, _ in key.edits.code] if key.edits else [],
         }
         if not order['Stubs']:
-            order['Stubs'] = not self.binary(key, project, Variant()).whole
-        return _read(self.compiler.ask('compile', self.tree(key, project), order))
+            order['Stubs'] = not self.compile_binary(key, project, BinaryVariant()).whole
+        return _read_binary(self.compiler.ask('compile', self.pack_tree(key, project), order))
 
 
-def _read(answer: Answer) -> GoBinary:
-    told = answer.told
+def _read_binary(answer: CompilerReply) -> GoBinary:
+    result = answer.result
     return GoBinary(
-        place=answer.binary,
+        path=answer.binary,
         name=answer.name,
-        whole=told.get('Whole') is True,
-        none=told.get('None') is True,
-        broken=dict(told.get('Broken') or {}),
-        torn=dict(told.get('Torn') or {}),
-        all=str(told.get('All') or ''),
-        code=str(told.get('Code') or ''),
+        whole=result.get('Whole') is True,
+        none=result.get('None') is True,
+        broken=dict(result.get('Broken') or {}),
+        torn=dict(result.get('Torn') or {}),
+        all=str(result.get('All') or ''),
+        code=str(result.get('Code') or ''),
         cpu_seconds=answer.cpu_seconds,
     )

@@ -11,8 +11,8 @@ from typing import Any
 from typing import BinaryIO
 
 from coevo.languages.golang.observation import GoObservation
-from coevo.languages.golang.observation import observation
-from coevo.languages.golang.withheld import withheld
+from coevo.languages.golang.observation import parse_observation
+from coevo.languages.golang.withheld import find_withheld_resource
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
@@ -22,7 +22,7 @@ _MOST_EVENTS = 1 << 16
 
 
 @dataclass(slots=True, kw_only=True)
-class HeardTest:
+class GoTestReport:
     """What was said of one test; a panic is what the standard library saw it end by."""
 
     begun: bool = False
@@ -31,7 +31,7 @@ class HeardTest:
 
 
 @dataclass(slots=True, kw_only=True)
-class Heard:
+class GoProcessReport:
     """What was said of a process.
 
     tests     by name, in the order in which they were asked for
@@ -44,7 +44,7 @@ class Heard:
     over      whether it has told all; again: whether it is ready for a next run
     """
 
-    tests: dict[str, HeardTest]
+    tests: dict[str, GoTestReport]
     key: str
     seen: GoObservation | None = None
     started: bool = False
@@ -54,9 +54,9 @@ class Heard:
     over: bool = False
     again: bool = False
 
-    def hear(self, event: dict[str, Any]) -> None:
+    def handle_event(self, event: dict[str, Any]) -> None:
         name = event.get('test')
-        one = self.tests.get(name) if isinstance(name, str) else None
+        test = self.tests.get(name) if isinstance(name, str) else None
         match event.get('e'):
             case 'started':
                 self.started = True
@@ -65,24 +65,24 @@ class Heard:
             case 'over' if event.get('key') == self.key:
                 self.over, self.again = True, event.get('again') is True
             case 'observed' if event.get('key') == self.key:
-                self.seen = observation(event)
+                self.seen = parse_observation(event)
             case 'executed' if len(self.executed) < _MOST_EVENTS:
                 self.executed.append(event)
-            case 'begin' if one is not None:
-                one.begun = True
-            case 'end' if one is not None and one.begun and event.get('outcome') in _SAID:
-                one.verdict = _worse(one.verdict, _verdict(event))
-            case 'panic' if one is not None and one.panic is None:
-                one.panic = _panic(event)
+            case 'begin' if test is not None:
+                test.begun = True
+            case 'end' if test is not None and test.begun and event.get('outcome') in _SAID:
+                test.verdict = _choose_worse(test.verdict, _parse_verdict(event))
+            case 'panic' if test is not None and test.panic is None:
+                test.panic = _parse_panic(event)
 
     @property
     def running(self) -> str | None:
         """A test that has begun and not ended."""
-        found = (n for n, one in self.tests.items() if one.begun and one.verdict is None)
-        return next(found, None)
+        unfinished = (n for n, test in self.tests.items() if test.begun and test.verdict is None)
+        return next(unfinished, None)
 
 
-def events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
+def read_events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
     """Events under our nonce; anything else on the channel was not written by our program."""
     prefix = f'{nonce}\t'.encode()
     while line := stream.readline(_LINE_BYTES):
@@ -95,25 +95,29 @@ def events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def verdicts(heard: Heard, names: Sequence[str], status: str, noise: str) -> list[Verdict | None]:
+def make_verdicts(
+    heard: GoProcessReport, names: Sequence[str], status: str, noise: str
+) -> list[Verdict | None]:
     """One for each name; None for one that lost its process to a neighbour.
 
     A test has passed if it began, ended, and its process ended as one does in which no test failed, or
     as one in which only others did.
     """
-    ended = [one.verdict for one in heard.tests.values() if one.verdict is not None]
-    failed = any(one.outcome is Outcome.FAIL for one in ended)
+    ended = [entry.verdict for entry in heard.tests.values() if entry.verdict is not None]
+    failed = any(entry.outcome is Outcome.FAIL for entry in ended)
     as_told = status == ('exit:1' if failed else 'exit:0')
     alone = len(names) == 1
-    silent = not any(one.begun for one in heard.tests.values())
+    silent = not any(entry.begun for entry in heard.tests.values())
     return [
-        _of_one(heard, name, index, status, noise, as_told=as_told, alone=alone, silent=silent)
+        _make_verdict(
+            heard, name, index, status, noise, as_told=as_told, alone=alone, silent=silent
+        )
         for index, name in enumerate(names)
     ]
 
 
-def _of_one(
-    heard: Heard,
+def _make_verdict(
+    heard: GoProcessReport,
     name: str,
     index: int,
     status: str,
@@ -123,17 +127,17 @@ def _of_one(
     alone: bool,
     silent: bool,
 ) -> Verdict | None:
-    one = heard.tests[name]
+    test = heard.tests[name]
     over = status in ('cpu', 'wall', 'memory')
-    if one.verdict is not None:
-        if as_told or one.verdict.outcome is Outcome.FAIL:
-            return one.verdict
+    if test.verdict is not None:
+        if as_told or test.verdict.outcome is Outcome.FAIL:
+            return test.verdict
         return Verdict(outcome=Outcome.ERROR, signature=status) if alone else None
-    if name == heard.late or (one.begun and status in ('cpu', 'wall')):
+    if name == heard.late or (test.begun and status in ('cpu', 'wall')):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time')
-    if one.begun and one.panic is not None and not over:
-        return one.panic
-    if one.begun:
+    if test.begun and test.panic is not None and not over:
+        return test.panic
+    if test.begun:
         others = [o for n, o in heard.tests.items() if n != name and o.begun and o.verdict is None]
         # Of tests that ran beside each other nobody knows which one ended their process.
         return None if others else Verdict(outcome=Outcome.ERROR, signature=status)
@@ -153,40 +157,40 @@ def _of_one(
     return None
 
 
-def _worse(one: Verdict | None, other: Verdict) -> Verdict:
+def _choose_worse(one: Verdict | None, other: Verdict) -> Verdict:
     """Of two tests of one name, in a package and in its external tests."""
     return one if one is not None and one.outcome is Outcome.FAIL else other
 
 
-def _verdict(event: dict[str, Any]) -> Verdict:
-    outcome, message = Outcome(event['outcome']), _text(event, 'message')
-    broken = outcome.broken
+def _parse_verdict(event: dict[str, Any]) -> Verdict:
+    outcome, message = Outcome(event['outcome']), _get_text(event, 'message')
+    broken = outcome.is_broken
     return Verdict(
         outcome=outcome,
-        signature=f'Fail@{_text(event, "frame")[:300]}' if broken else None,
+        signature=f'Fail@{_get_text(event, "frame")[:300]}' if broken else None,
         exceptions=('testing.Fail',) if broken else (),
         message=message if broken else '',
-        cpu_seconds=_seconds(event),
-        environment=withheld(message) if broken else None,
+        cpu_seconds=_get_cpu_seconds(event),
+        environment=find_withheld_resource(message) if broken else None,
     )
 
 
-def _panic(event: dict[str, Any]) -> Verdict:
-    kind, message = _text(event, 'kind')[:200] or '?', _text(event, 'message')
+def _parse_panic(event: dict[str, Any]) -> Verdict:
+    kind, message = _get_text(event, 'kind')[:200] or '?', _get_text(event, 'message')
     return Verdict(
         outcome=Outcome.ERROR,
-        signature=f'{kind}@{_text(event, "frame")[:300] or "?"}',
+        signature=f'{kind}@{_get_text(event, "frame")[:300] or "?"}',
         exceptions=(kind,),
         message=message,
-        environment=withheld(message),
+        environment=find_withheld_resource(message),
     )
 
 
-def _text(event: dict[str, Any], name: str) -> str:
-    found = event.get(name)
-    return found if isinstance(found, str) else ''
+def _get_text(event: dict[str, Any], name: str) -> str:
+    value = event.get(name)
+    return value if isinstance(value, str) else ''
 
 
-def _seconds(event: dict[str, Any]) -> float:
-    found = event.get('cpu_ms')
-    return found / 1000 if type(found) is int and found >= 0 else 0.0
+def _get_cpu_seconds(event: dict[str, Any]) -> float:
+    value = event.get('cpu_ms')
+    return value / 1000 if type(value) is int and value >= 0 else 0.0

@@ -8,7 +8,7 @@ from datetime import datetime
 from math import ceil
 
 
-def shift(start: datetime | None) -> Mapping[str, str]:
+def make_clock_variables(start: datetime | None) -> Mapping[str, str]:
     """The variables of a process whose clock starts at a date; see `standard_library`."""
     if start is None:
         return {}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.languages.builds import Build
-from coevo.languages.golang.cell_files import refusal
+from coevo.languages.golang.cell_files import explain_refusal
 from coevo.languages.golang.cells import GoCellKey
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import LATE
@@ -24,54 +24,55 @@ BUILDER = 'go'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoEnd:
+class GoBuiltEnd:
     """A revision; project is None where there is nothing to be built with."""
 
     build: Build
     project: GoProject | None = None
 
 
-def chosen(context: GoRunContext, pair: Pair) -> GoToolchain | str:
+def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
     """The newest toolchain, if it knows the language of both ends; else which one is lacking."""
     wanted = max(
-        context.described(commit.rev, pair.repo, pair.new).level for commit in (pair.old, pair.new)
+        context.describe_revision(commit.rev, pair.repo, pair.new).level
+        for commit in (pair.old, pair.new)
     )
-    found = context.supply.for_level(wanted)
-    return found or '.'.join(map(str, wanted[:2]))
+    toolchain = context.supply.find_for_level(wanted)
+    return toolchain or '.'.join(map(str, wanted[:2]))
 
 
-def without(commit: Commit, lacking: str) -> GoEnd:
+def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
     build = Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
-    return GoEnd(build=build)
+    return GoBuiltEnd(build=build)
 
 
-def made_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoEnd:
+def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
     """Built now, or at no cost what another pair has built in the same way."""
-    toolchain = cells.compiler.made.toolchain
+    toolchain = cells.compiler.prepared.toolchain
     when = pair.new.committer_date
     key = (commit.rev, toolchain.version, when.date() if when else None)
     known = context.ends.get(key)
     if known is not None:
         build, project = known
-        return GoEnd(build=dataclasses.replace(build, cpu_seconds=0.0), project=project)
-    told = context.described(commit.rev, pair.repo, pair.new)
-    refused = told.refusal or refusal(context.repository, commit.rev)
+        return GoBuiltEnd(build=dataclasses.replace(build, cpu_seconds=0.0), project=project)
+    description = context.describe_revision(commit.rev, pair.repo, pair.new)
+    refused = description.refusal or explain_refusal(context.repository, commit.rev)
     if refused is not None:
-        return GoEnd(build=_build(commit.rev, toolchain, {}, failure=refused))
-    project = context.project(commit.rev, told, toolchain, pair.new)
-    packages = _packages(context, pair)
+        return GoBuiltEnd(build=_make_build(commit.rev, toolchain, {}, failure=refused))
+    project = context.resolve_project(commit.rev, description, toolchain, pair.new)
+    packages = _list_test_packages(context, pair)
     failures = frozenset(project.failures.items())
     name = (commit.rev, toolchain.version, project.digest, failures, packages)
     modules, spent = context.built.get(name), 0.0
     if modules is None:
-        modules, spent = _built(cells, commit.rev, project, packages)
+        modules, spent = _build_packages(cells, commit.rev, project, packages)
         context.built[name] = modules
-    build = _build(commit.rev, toolchain, modules, spent=spent)
+    build = _make_build(commit.rev, toolchain, modules, spent=spent)
     context.ends[key] = build, project
-    return GoEnd(build=build, project=project)
+    return GoBuiltEnd(build=build, project=project)
 
 
-def _packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
+def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
     """Folders with test files at either end."""
     return frozenset(
         posixpath.dirname(path) or '.'
@@ -81,44 +82,44 @@ def _packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
     )
 
 
-def _built(
+def _build_packages(
     cells: GoCells, rev: str, project: GoProject, packages: frozenset[str]
 ) -> tuple[dict[str, str | None], float]:
     """Of each package folder why its code does not build; CPU seconds."""
-    found: dict[str, str | None] = {}
+    failures: dict[str, str | None] = {}
     spent = 0.0
     here = cells.context.repository.tree(rev)
     folders = {posixpath.dirname(path) or '.' for path in here if path.endswith('.go')}
     by_module: dict[str, list[str]] = {}
     for package in sorted(packages):
-        by_module.setdefault(project.module_of(package), []).append(package)
+        by_module.setdefault(project.find_module(package), []).append(package)
     for module, members in by_module.items():
         if module in project.failures:
-            found |= dict.fromkeys(members, project.failures[module])
+            failures |= dict.fromkeys(members, project.failures[module])
             continue
-        there = [one for one in members if one in folders]
-        found |= dict.fromkeys(members)
+        there = [folder for folder in members if folder in folders]
+        failures |= dict.fromkeys(members)
         if not there:
             continue
         key = GoCellKey(tests_rev=rev, code_rev=rev, module=module)
         order = {
             'Root': project.root,
             'Folder': module,
-            'Packages': [_below(one, module) for one in there],
+            'Packages': [_make_relative_pattern(folder, module) for folder in there],
         }
-        answer = cells.compiler.ask('build', cells.tree(key, project), order)
+        answer = cells.compiler.ask('build', cells.pack_tree(key, project), order)
         spent += answer.cpu_seconds
-        told: Mapping[str, str] = answer.told.get('Packages') or {}
-        found |= {one: told.get(one) or answer.told.get(LATE) for one in there}
-    return found, spent
+        replies: Mapping[str, str] = answer.result.get('Packages') or {}
+        failures |= {folder: replies.get(folder) or answer.result.get(LATE) for folder in there}
+    return failures, spent
 
 
-def _below(package: str, module: str) -> str:
+def _make_relative_pattern(package: str, module: str) -> str:
     inner = posixpath.relpath(package, module)
     return '.' if inner == '.' else f'./{inner}'
 
 
-def _build(
+def _make_build(
     rev: str,
     toolchain: GoToolchain,
     modules: Mapping[str, str | None],

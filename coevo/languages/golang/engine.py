@@ -8,13 +8,13 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import GoCompiler
-from coevo.languages.golang.ends import chosen
-from coevo.languages.golang.ends import made_end
-from coevo.languages.golang.ends import without
+from coevo.languages.golang.ends import choose_toolchain
+from coevo.languages.golang.ends import make_end
+from coevo.languages.golang.ends import make_unbuilt_end
 from coevo.languages.golang.pair_cells import GoPairCells
 from coevo.languages.golang.pair_runs import GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.sessions import Sessions
+from coevo.languages.golang.sessions import GoSessions
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.errors import Fatal
@@ -30,18 +30,18 @@ class GoBuilder:
         self._cells: dict[GoToolchain, GoCells] = {}
 
     def build(self, pair: Pair) -> GoBuiltPair:
-        toolchain = chosen(self._context, pair)
+        toolchain = choose_toolchain(self._context, pair)
         if isinstance(toolchain, str):
-            ends = without(pair.old, toolchain), without(pair.new, toolchain)
+            ends = make_unbuilt_end(pair.old, toolchain), make_unbuilt_end(pair.new, toolchain)
             return GoBuiltPair(pair=pair, ends=ends, context=self._context)
-        cells = self._of(toolchain)
-        old, new = (made_end(self._context, cells, commit, pair) for commit in (pair.old, pair.new))
+        cells = self._get_cells(toolchain)
+        old, new = (make_end(self._context, cells, commit, pair) for commit in (pair.old, pair.new))
         runs = GoPairRuns(cells=GoPairCells(ends=(old, new), all=cells))
         return GoBuiltPair(pair=pair, ends=(old, new), context=self._context, runs=runs)
 
-    def _of(self, toolchain: GoToolchain) -> GoCells:
+    def _get_cells(self, toolchain: GoToolchain) -> GoCells:
         if toolchain not in self._cells:
-            made = self._context.prepared(toolchain)
+            prepared = self._context.get_prepared(toolchain)
             shared = self._context.root / f'go-{toolchain.version}'
             folder = (
                 self._context.root / f'cells-{id(self):x}-{toolchain.version}'
@@ -49,9 +49,9 @@ class GoBuilder:
             folder.mkdir(mode=0o711)
             self._cells[toolchain] = GoCells(
                 context=self._context,
-                compiler=GoCompiler(self._context.sandbox, made, shared),
+                compiler=GoCompiler(self._context.sandbox, prepared, shared),
                 folder=folder,
-                sessions=Sessions(self._context.sandbox),
+                sessions=GoSessions(self._context.sandbox),
             )
         return self._cells[toolchain]
 
@@ -78,11 +78,11 @@ class GoEngine:
             say=run.say,
         )
 
-    def builder(self) -> GoBuilder:
+    def make_builder(self) -> GoBuilder:
         return GoBuilder(self._context)
 
-    def forget(self, rev: str) -> None:
-        self._context.forget(rev)
+    def forget_revision(self, rev: str) -> None:
+        self._context.forget_revision(rev)
 
     def halt(self) -> None:
         self._context.sandbox.close()

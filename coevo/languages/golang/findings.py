@@ -8,8 +8,8 @@ from coevo.languages.findings import DoctorFinding
 from coevo.languages.golang.toolchains import find_toolchains
 
 
-def findings() -> Iterator[DoctorFinding]:
-    known = [one.version for one in find_toolchains()]
+def inspect_machine() -> Iterator[DoctorFinding]:
+    known = [toolchain.version for toolchain in find_toolchains()]
     yield DoctorFinding(
         name='Go',
         good=bool(known),

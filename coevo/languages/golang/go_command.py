@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.golang.toolchains import locate_module_cache
 from coevo.model.errors import Transient
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _SECONDS = 1800
 _TRIES, _PAUSE = 4, 2.0
@@ -58,19 +58,23 @@ class GoSettings:
     variables: Mapping[str, str]
 
 
-def read_settings(toolchain: GoToolchain) -> GoSettings:
+def load_settings(toolchain: GoToolchain) -> GoSettings:
     """Return what the machine is set up for, by its environment and its `go env -w`."""
     with tempfile.TemporaryDirectory(prefix='coevo-go-') as folder:
-        told = json.loads(ask(toolchain, ('env', '-json', *_ASKED), Path(folder)))
-    urls = (text.rstrip('/') for text in re.split('[,|]', told['GOPROXY']))
+        settings = json.loads(run_go(toolchain, ('env', '-json', *_ASKED), Path(folder)))
+    urls = (text.rstrip('/') for text in re.split('[,|]', settings['GOPROXY']))
     return GoSettings(
         proxies=tuple(url for url in urls if url.startswith(('http://', 'https://'))),
-        checksum_database=_database(told['GOSUMDB']),
-        variables={'GOSUMDB': told['GOSUMDB'], 'GONOSUMDB': told['GONOSUMDB'], 'GONOPROXY': 'none'},
+        checksum_database=_parse_database(settings['GOSUMDB']),
+        variables={
+            'GOSUMDB': settings['GOSUMDB'],
+            'GONOSUMDB': settings['GONOSUMDB'],
+            'GONOPROXY': 'none',
+        },
     )
 
 
-def _database(text: str) -> ChecksumDatabase | None:
+def _parse_database(text: str) -> ChecksumDatabase | None:
     match = _DATABASE.fullmatch(text.strip())
     if match is None or match['name'] == 'off':
         return None
@@ -79,7 +83,7 @@ def _database(text: str) -> ChecksumDatabase | None:
     return ChecksumDatabase(name=_MIRRORED.get(name, name), url=url.rstrip('/'))
 
 
-def ask(
+def run_go(
     toolchain: GoToolchain,
     words: Sequence[str],
     folder: Path,
@@ -95,7 +99,7 @@ def ask(
         done = subprocess.run(
             [toolchain.program, *words],
             cwd=folder,
-            env=_environment(toolchain, folder, more or {}),
+            env=_build_environment(toolchain, folder, more or {}),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding='utf-8',
@@ -110,15 +114,17 @@ def ask(
     raise Transient(f'go {words[0]} does not work here: {done.stderr.strip()[-1000:]}')
 
 
-def _environment(toolchain: GoToolchain, folder: Path, more: Mapping[str, str]) -> dict[str, str]:
-    module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)
-    kept = {name: value for name, value in os.environ.items() if name not in _OURS}
+def _build_environment(
+    toolchain: GoToolchain, folder: Path, more: Mapping[str, str]
+) -> dict[str, str]:
+    locate_module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)
+    inherited = {name: value for name, value in os.environ.items() if name not in _OURS}
     return {
-        **kept,
+        **inherited,
         'PWD': str(folder),
         'GOROOT': str(toolchain.home),
-        'GOMODCACHE': str(module_cache()),
-        'GOCACHE': str(cache_folder() / 'go' / 'listing'),
+        'GOMODCACHE': str(locate_module_cache()),
+        'GOCACHE': str(find_cache_folder() / 'go' / 'listing'),
         'GOFLAGS': '-mod=mod',
         'GOWORK': 'off',
         'GOTOOLCHAIN': 'local',

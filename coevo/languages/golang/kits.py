@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.languages.golang.launch import variables
+from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.module_store import download_modules
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import alike
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.golang.toolchains import locate_module_cache
+from coevo.languages.golang.toolchains import select_alike
 from coevo.languages.kits import Kit
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
@@ -27,26 +27,26 @@ class GoKits:
         """`folder`: an empty one that the sandbox's user can enter."""
         self._say = say
 
-    def kit(self, task: TaskRow, place: Path) -> Kit:
-        toolchain = _toolchain(task.environment.runtime if task.environment else '', self._say)
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        toolchain = _find_toolchain(task.environment.runtime if task.environment else '', self._say)
         libraries = task.environment.libraries if task.environment else ()
         if libraries:
             download_modules(toolchain, libraries)
-        mounts = [Mount(source=module_cache(), target=MODULES)]
+        mounts = [Mount(source=locate_module_cache(), target=MODULES)]
         if not toolchain.inside.startswith('/usr/'):
             mounts.append(Mount(source=toolchain.home, target=toolchain.inside))
         return Kit(
             mounts=tuple(mounts),
-            environment={**variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
+            environment={**make_variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
         )
 
 
-def _toolchain(version: str, say: Say) -> GoToolchain:
+def _find_toolchain(version: str, say: Say) -> GoToolchain:
     """The one that a task was made with, or one of its release, brought; else any."""
     supply = GoSupply(brings=True, say=say)
     if version:
-        supply.has(version)
-    known = alike(version, supply.known) or find_toolchains()
+        supply.can_provide(version)
+    known = select_alike(version, supply.known) or find_toolchains()
     if not known:
         raise Fatal('there is no Go here; install one (apt install golang-go)')
     return max(known, key=lambda one: one.numbers)

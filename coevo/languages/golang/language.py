@@ -9,34 +9,34 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import not_offered
+from coevo.languages.capabilities import make_refusal
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang import assertions
 from coevo.languages.golang import reading
 from coevo.languages.golang import surgery
-from coevo.languages.golang.commands import beginning
-from coevo.languages.golang.commands import commands
+from coevo.languages.golang.commands import add_commands
+from coevo.languages.golang.commands import build_command_start
 from coevo.languages.golang.engine import GoEngine
-from coevo.languages.golang.findings import findings
+from coevo.languages.golang.findings import inspect_machine
 from coevo.languages.golang.kits import GoKits
-from coevo.languages.golang.names import run_pattern
+from coevo.languages.golang.names import make_run_pattern
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.surgery import placebos
 from coevo.languages.golang.surgery import undo
 from coevo.languages.golang.toolchains import LIMIT
-from coevo.languages.golang.toolchains import alike
 from coevo.languages.golang.toolchains import find_toolchains
+from coevo.languages.golang.toolchains import select_alike
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
-from coevo.languages.reading import Reading
+from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder
-from coevo.languages.surgery import Surgery
+from coevo.languages.surgery import FileSurgery
 from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -47,8 +47,8 @@ BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vend
 NEEDS = 'a go.mod, or a Go package, at its root'
 
 WORKAROUNDS = frozenset[str]()
-READING: Reading = reading
-SURGERY: Surgery = surgery
+READING: LanguageReading = reading
+SURGERY: FileSurgery = surgery
 MEASURES = Measures(
     assertions=assertions,
     mutation=UniversalMutator(suffix='.go', grammar=GO),
@@ -56,7 +56,7 @@ MEASURES = Measures(
     undoing=undo,
 )
 OFFERS = frozenset(Capability) - {Capability.MUTATE}
-mutation_tool = not_offered(Capability.MUTATE)
+get_mutation_tool = make_refusal(Capability.MUTATE)
 
 __all__ = [
     'WORKAROUNDS',
@@ -69,22 +69,22 @@ __all__ = [
     'READING',
     'RUNTIME',
     'SURGERY',
-    'commands',
-    'detect',
-    'engine',
-    'findings',
-    'kits',
-    'mutation_tool',
-    'outdated',
-    'prompt_words',
-    'refactoring_finder',
-    'runtimes',
-    'tool_versions',
-    'workaround',
+    'add_commands',
+    'can_build_revision',
+    'make_engine',
+    'inspect_machine',
+    'make_kits',
+    'get_mutation_tool',
+    'explain_outdated',
+    'make_prompt_words',
+    'make_refactoring_finder',
+    'make_runtimes',
+    'list_tool_versions',
+    'suggest_workaround',
 ]
 
 
-def detect(repository: Repository, rev: str) -> bool:
+def can_build_revision(repository: Repository, rev: str) -> bool:
     """Whether a revision has a go.mod, or what was used before, or a package, at its root."""
     tree = repository.tree(rev)
     if any(name in tree for name in BUILD_FILES):
@@ -92,49 +92,49 @@ def detect(repository: Repository, rev: str) -> bool:
     return any(path.endswith('.go') and '/' not in path for path in tree)
 
 
-def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> GoSupply:
+def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> GoSupply:
     """like  a version such as 1.26.8: that very one, else those of its release, else all"""
     known = find_toolchains()
     may_bring = brings and not os.environ.get(LIMIT)
-    return GoSupply(known=alike(like, known) or known, brings=may_bring, say=say)
+    return GoSupply(known=select_alike(like, known) or known, brings=may_bring, say=say)
 
 
-def refactoring_finder() -> NoRefactoringFinder:
+def make_refactoring_finder() -> NoRefactoringFinder:
     return NoRefactoringFinder()
 
 
-def outdated(repository: Repository, rev: str, level: int | None) -> None:
+def explain_outdated(repository: Repository, rev: str, level: int | None) -> None:
     """None is: new toolchains compile all that was ever written."""
 
 
-def workaround(verdict: Verdict) -> None:
+def suggest_workaround(verdict: Verdict) -> None:
     """None is known."""
 
 
-def tool_versions() -> tuple[str, ...]:
+def list_tool_versions() -> tuple[str, ...]:
     """What measures is of the toolchain, which a build names itself."""
     return ()
 
 
-def prompt_words(
+def make_prompt_words(
     module: str,
     test_file: str,
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
-    chosen = f" -run '{run_pattern(methods)}'" if methods else ''
+    chosen = f" -run '{make_run_pattern(methods)}'" if methods else ''
     return PromptWords(
         framework="Go's testing package",
         new_test='`go test` calls TestX; it runs ExampleX if that ends with a comment `// Output:`.',
         new_file='its package clause and the imports that its tests need',
-        running=(f'{beginning(module, environment)} -vet=off{chosen} .',),
+        running=(f'{build_command_start(module, environment)} -vet=off{chosen} .',),
         side_effects='tests that write into the tree, or a go.mod that is completed',
     )
 
 
-def kits(sandbox: Sandbox, folder: Path, say: Say) -> GoKits:
+def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> GoKits:
     return GoKits(sandbox, folder, say)
 
 
-def engine(run: RunSettings, stack: ExitStack) -> GoEngine:
+def make_engine(run: RunSettings, stack: ExitStack) -> GoEngine:
     return GoEngine(run, stack)

@@ -11,9 +11,9 @@ from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.places import PROGRAM
 from coevo.languages.golang.places import TREE_FILE
-from coevo.languages.golang.standard_library import Prepared
+from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.golang.toolchains import locate_module_cache
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
@@ -34,31 +34,31 @@ _COMPILING = {'GOMAXPROCS': '2', 'GOGC': 'off', 'GOMEMLIMIT': '1GiB'}
 PROCESSORS, OTHER_PROCESSORS = 4, 1
 
 
-def compiler_job(made: Prepared, caches: Sequence[Path]) -> Job:
+def make_compiler_job(made: PreparedToolchain, caches: Sequence[Path]) -> Job:
     """Reads trees, runs nothing of them, and answers by archives on standard output."""
-    mounts = [*_common(made), Mount(source=made.overlay, target=OVERLAY)]
+    mounts = [*_list_common_mounts(made), Mount(source=made.overlay, target=OVERLAY)]
     for source, target in zip(caches, CACHES, strict=False):
         mounts.append(Mount(source=source, target=target))
     return Job(
         argv=(PROGRAM, 'compile'),
-        limits=_limits(_SERVING_SECONDS, _SERVING_SECONDS, COMPILING_DISK_BYTES),
+        limits=_make_limits(_SERVING_SECONDS, _SERVING_SECONDS, COMPILING_DISK_BYTES),
         mounts=tuple(mounts),
-        environment={**variables(made.toolchain), **_COMPILING},
+        environment={**make_variables(made.toolchain), **_COMPILING},
     )
 
 
-def listing_job(made: Prepared) -> Job:
+def make_listing_job(made: PreparedToolchain) -> Job:
     """Lists what a tree imports and runs nothing of it. It waits for its order, which says where its proxy is."""
     return Job(
         argv=(PROGRAM, 'list'),
-        limits=_limits(LISTING_SECONDS, LISTING_SECONDS * 5, COMPILING_DISK_BYTES),
-        mounts=tuple(_common(made)),
-        environment={**variables(made.toolchain), **_COMPILING},
+        limits=_make_limits(LISTING_SECONDS, LISTING_SECONDS * 5, COMPILING_DISK_BYTES),
+        mounts=tuple(_list_common_mounts(made)),
+        environment={**make_variables(made.toolchain), **_COMPILING},
     )
 
 
-def test_job(
-    made: Prepared,
+def make_test_job(
+    made: PreparedToolchain,
     mode: str,
     tree: Path,
     binary: tuple[Path, str],
@@ -70,33 +70,33 @@ def test_job(
     mode    of our program
     binary  where it lies, and at which place of the sandbox it is seen
     """
-    place, target = binary
+    binary_path, target = binary
     mounts = (
         Mount(source=tree, target=TREE_FILE),
-        Mount(source=place, target=target),
-        *_common(made),
+        Mount(source=binary_path, target=target),
+        *_list_common_mounts(made),
     )
     return Job(
         argv=(PROGRAM, mode),
-        limits=_limits(cpu_seconds, wall_seconds, DISK_BYTES),
+        limits=_make_limits(cpu_seconds, wall_seconds, DISK_BYTES),
         mounts=mounts,
         environment={
-            **variables(made.toolchain),
+            **make_variables(made.toolchain),
             'GOCACHE': '/tmp/go-cache',
             'GOMAXPROCS': str(PROCESSORS),
         },
     )
 
 
-def _common(made: Prepared) -> Iterator[Mount]:
+def _list_common_mounts(made: PreparedToolchain) -> Iterator[Mount]:
     yield Mount(source=made.program, target=PROGRAM)
-    module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)
-    yield Mount(source=module_cache(), target=MODULES)
+    locate_module_cache().mkdir(mode=0o755, parents=True, exist_ok=True)
+    yield Mount(source=locate_module_cache(), target=MODULES)
     if not made.toolchain.inside.startswith('/usr/'):
         yield Mount(source=made.toolchain.home, target=made.toolchain.inside)
 
 
-def variables(toolchain: GoToolchain) -> dict[str, str]:
+def make_variables(toolchain: GoToolchain) -> dict[str, str]:
     """Nothing is asked of a network, no C is compiled, no other toolchain is chosen."""
     return {
         'PATH': f'{toolchain.inside}/bin:/usr/bin:/bin',
@@ -114,7 +114,7 @@ def variables(toolchain: GoToolchain) -> dict[str, str]:
     }
 
 
-def _limits(cpu_seconds: float, wall_seconds: float, disk_bytes: int) -> Limits:
+def _make_limits(cpu_seconds: float, wall_seconds: float, disk_bytes: int) -> Limits:
     return Limits(
         cpu_seconds=cpu_seconds,
         wall_seconds=wall_seconds,

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from coevo.languages.golang.go_command import GoSettings
-from coevo.languages.golang.launch import listing_job
+from coevo.languages.golang.launch import make_listing_job
 from coevo.languages.golang.module_proxy import DatedVersions
 from coevo.languages.golang.module_proxy import ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.places import OWN_MODULES
 from coevo.languages.golang.places import SOURCES
-from coevo.languages.golang.standard_library import Prepared
-from coevo.languages.test_processes import tell
+from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.test_processes import send_order_parts
 from coevo.model.errors import Transient
-from coevo.sandboxes.read_only_proxy import ServedJob
-from coevo.sandboxes.read_only_proxy import serving
+from coevo.sandboxes.read_only_proxy import RunningProxy
+from coevo.sandboxes.read_only_proxy import serve_job
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -60,7 +60,7 @@ class ModuleLister:
         self._store = ModuleStore(settings.proxies)
 
     def list_modules(
-        self, made: Prepared, tree: Path, folders: Sequence[str], when: datetime | None
+        self, made: PreparedToolchain, tree: Path, folders: Sequence[str], when: datetime | None
     ) -> dict[str, ListedModule]:
         """Return what the packages of each module and their tests import, downloaded for the compiler.
 
@@ -76,22 +76,22 @@ class ModuleLister:
             settings=self._settings,
         )
         with (
-            self._sandbox.start(listing_job(made)) as process,
-            serving(process, proxy.answer) as served,
+            self._sandbox.start(make_listing_job(made)) as process,
+            serve_job(process, proxy.answer_request) as served,
         ):
-            _send(process, tree, folders, served, self._settings)
-            rows = _receive(process)
-            served.check()
+            _send_order(process, tree, folders, served, self._settings)
+            rows = _receive_rows(process)
+            served.raise_trouble()
             if rows is None:
-                return dict.fromkeys(folders, ListedModule(failure=_why(process)))
-            listed = dict(_read(rows, folders, served.url))
+                return dict.fromkeys(folders, ListedModule(failure=_explain_silence(process)))
+            listed = dict(_parse_modules(rows, folders, served.url))
         for module in listed.values():
-            for path, version, digest in hashes(module.go_sum):
-                self._store.lay_out(path, version, digest.__eq__)
+            for path, version, digest in parse_hashes(module.go_sum):
+                self._store.unpack_module(path, version, digest.__eq__)
         return listed
 
 
-def hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
+def parse_hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
     """Yield path, version and hash of each module in a go.sum; hashes of go.mod files alone are passed over."""
     for line in go_sum.decode(errors='replace').splitlines():
         words = line.split()
@@ -99,8 +99,8 @@ def hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
             yield words[0], words[1], words[2]
 
 
-def _send(
-    process: Process, tree: Path, folders: Sequence[str], served: ServedJob, settings: GoSettings
+def _send_order(
+    process: Process, tree: Path, folders: Sequence[str], served: RunningProxy, settings: GoSettings
 ) -> None:
     archive = tree.read_bytes()
     order = {
@@ -116,10 +116,10 @@ def _send(
             'GOVCS': '*:off',
         },
     }
-    tell(process, json.dumps(order).encode() + b'\n', archive)
+    send_order_parts(process, json.dumps(order).encode() + b'\n', archive)
 
 
-def _receive(process: Process) -> Sequence[Mapping[str, Any]] | None:
+def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
     """Return what our program says; None where it does not."""
     length = process.stdout.readline(_LENGTH_BYTES)
     if not length.strip().isdigit() or int(length) > _MOST_BYTES:
@@ -131,20 +131,25 @@ def _receive(process: Process) -> Sequence[Mapping[str, Any]] | None:
     return rows
 
 
-def _why(process: Process) -> str:
+def _explain_silence(process: Process) -> str:
     """Return why a listing did not come to its end. Raises: Transient where no text of the tree is to blame."""
     process.kill()
     if process.exceeded in _EXCEEDED:
-        return _failure(_EXCEEDED[process.exceeded])
-    raise Transient(f'go list did not answer: {process.exceeded or process.noise()[-300:].strip()}')
+        return _format_failure(_EXCEEDED[process.exceeded])
+    raise Transient(
+        f'go list did not answer: {process.exceeded or process.get_noise()[-300:].strip()}'
+    )
 
 
-def _read(
+def _parse_modules(
     rows: Sequence[Mapping[str, Any]], folders: Sequence[str], url: str
 ) -> Iterator[tuple[str, ListedModule]]:
     for folder, row in zip(folders, rows, strict=True):
         if row['Status']:
-            yield folder, ListedModule(failure=_failure(_first_words(row['Complaint'], url)))
+            yield (
+                folder,
+                ListedModule(failure=_format_failure(_find_first_words(row['Complaint'], url))),
+            )
             continue
         listed = sorted(set(row['Output'].splitlines()))
         pairs = (line.partition(' ') for line in listed if line)
@@ -158,12 +163,12 @@ def _read(
         )
 
 
-def _first_words(complaint: str, url: str) -> str:
+def _find_first_words(complaint: str, url: str) -> str:
     """Return the first line that says what is wrong, without places that are others the next time."""
     lines = [line for line in complaint.splitlines() if not line.startswith(_DOWNLOADING)]
     text = ' '.join(lines[:1]).replace(url, '').replace(f'{_ROOT}/', '').replace(_ROOT, '.')
     return text.removeprefix('go: ')
 
 
-def _failure(text: str) -> str:
+def _format_failure(text: str) -> str:
     return f'modules:{text[:200]}'

@@ -25,20 +25,20 @@ from typing import IO
 from urllib.parse import quote
 
 from coevo.languages.golang.go_command import ChecksumDatabase
-from coevo.languages.golang.go_command import read_settings
+from coevo.languages.golang.go_command import load_settings
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.golang.toolchains import locate_module_cache
 from coevo.model.environments import LibraryEntry
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Transient
-from coevo.storage.beneath import Beneath
 from coevo.storage.beneath import PathFault
+from coevo.storage.beneath import SafePath
 from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import beneath
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.beneath import join_beneath
+from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import load_member
 from coevo.storage.bounded_reading import open_zip
-from coevo.storage.bounded_reading import read_member
-from coevo.storage.fetching import Fetched
+from coevo.storage.fetching import FetchAnswer
 from coevo.storage.fetching import Fetcher
 
 # As the go command limits them (https://go.dev/ref/mod#zip-path-size-constraints).
@@ -78,7 +78,7 @@ class ModuleFile:
         return f'{self.module}/@v/{self.version}.{self.kind}'
 
 
-def parse_file(path: str) -> ModuleFile | None:
+def parse_proxy_path(path: str) -> ModuleFile | None:
     """Return the file that a path of the proxy's protocol means; None for anything else."""
     match = _FILE.fullmatch(path)
     if match is None:
@@ -86,7 +86,7 @@ def parse_file(path: str) -> ModuleFile | None:
     return ModuleFile(module=match['module'], version=match['version'], kind=match['kind'])
 
 
-def escape(text: str) -> str:
+def escape_capitals(text: str) -> str:
     """Return a module's path or version as the protocol writes it (golang.org/x/mod/module, EscapePath)."""
     return re.sub('[A-Z]', lambda letter: f'!{letter[0].lower()}', text)
 
@@ -98,35 +98,35 @@ class ModuleStore:
         """Take the URLs of proxies, without a slash at their end, in the order in which they are asked."""
         self._proxies = tuple(proxies)
         self._fetcher = fetcher or Fetcher()
-        self._root = module_cache()
+        self._root = locate_module_cache()
         self._texts: dict[str, bytes] = {}
         self._passing: dict[str, bool] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
-    def file(self, wanted: ModuleFile) -> Path | None:
+    def fetch_file(self, wanted: ModuleFile) -> Path | None:
         """Return a file, downloaded now or before; None where no proxy has it.
 
         Raises: Transient where a proxy cannot be asked, UnsafePath for a name that no file system keeps.
         """
-        place = self._download(wanted)
-        with self._lock(wanted.path):
-            if place.is_file():
-                return place.path
+        target = self._locate_download(wanted)
+        with self._get_lock(wanted.path):
+            if target.is_file():
+                return target.path
             most = _MOST_ZIP_BYTES if wanted.kind == 'zip' else _MOST_TEXT_BYTES
             seconds = _ZIP_SECONDS if wanted.kind == 'zip' else _TEXT_SECONDS
-            with self._incoming() as folder:
+            with self._make_incoming_folder() as folder:
                 new = folder / 'file'
                 with new.open('w+b') as file:
-                    if self._ask(wanted.path, most, seconds, file) is None:
+                    if self._ask_proxies(wanted.path, most, seconds, file) is None:
                         return None
                     file.flush()
                     os.fchmod(file.fileno(), 0o644)
                     os.fsync(file.fileno())
-                place.take(new)
-        return place.path
+                target.move_here(new)
+        return target.path
 
-    def text(self, path: str, *, is_kept: bool = False) -> bytes | None:
+    def fetch_text(self, path: str, *, is_kept: bool = False) -> bytes | None:
         """Return what the first proxy that has it says of a path; None where none has it.
 
         is_kept  whether it never changes, so that a run asks for it once
@@ -136,7 +136,7 @@ class ModuleStore:
         with self._guard:
             if path in self._texts:
                 return self._texts[path]
-        answer = self._ask(path, _MOST_TEXT_BYTES, _TEXT_SECONDS)
+        answer = self._ask_proxies(path, _MOST_TEXT_BYTES, _TEXT_SECONDS)
         if answer is None:
             return None
         if is_kept:
@@ -146,14 +146,14 @@ class ModuleStore:
                 self._texts[path] = answer.content
         return answer.content
 
-    def checksums(self, database: ChecksumDatabase, path: str) -> bytes | None:
+    def fetch_checksums(self, database: ChecksumDatabase, path: str) -> bytes | None:
         """Return what a checksum database says of a path: through the first proxy that passes it on, else its own.
 
         Raises: Transient where it cannot be asked.
         """
         is_kept = path.startswith('tile/')
-        if any(self._passes_on(proxy, database) for proxy in self._proxies):
-            return self.text(f'sumdb/{database.name}/{path}', is_kept=is_kept)
+        if any(self._passes_on_checksums(proxy, database) for proxy in self._proxies):
+            return self.fetch_text(f'sumdb/{database.name}/{path}', is_kept=is_kept)
         answer = self._fetcher.fetch(
             f'{database.url}/{quote(path, safe=_SAFE)}',
             most_bytes=_MOST_TEXT_BYTES,
@@ -161,7 +161,7 @@ class ModuleStore:
         )
         return answer.content if answer.is_found else None
 
-    def lay_out(self, module: str, version: str, is_expected: Callable[[str], bool]) -> None:
+    def unpack_module(self, module: str, version: str, is_expected: Callable[[str], bool]) -> None:
         """Make a downloaded module ready for the compiler, once.
 
         module, version  as go.mod writes them
@@ -169,37 +169,41 @@ class ModuleStore:
 
         Raises: Transient for a full disk and the like.
         """
-        wanted = ModuleFile(module=escape(module), version=escape(version), kind='zip')
+        wanted = ModuleFile(
+            module=escape_capitals(module), version=escape_capitals(version), kind='zip'
+        )
         try:
-            target = beneath(self._root, f'{wanted.module}@{wanted.version}')
-            zipped, hashed = self._download(wanted), self._hash_file(wanted)
+            target = join_beneath(self._root, f'{wanted.module}@{wanted.version}')
+            zipped, hashed = self._locate_download(wanted), self._locate_hash_file(wanted)
         except UnsafePath:
             return
-        with self._lock(wanted.path):
+        with self._get_lock(wanted.path):
             if (target.is_folder() and hashed.is_file()) or not zipped.is_file():
                 return
-            with self._incoming() as folder:
+            with self._make_incoming_folder() as folder:
                 new = folder / 'module'
                 new.mkdir(mode=0o755)
                 try:
-                    found = _expand(zipped.path, f'{module}@{version}/', new)
-                except (Unreadable, UnsafePath):
+                    digest = _expand_zip(zipped.path, f'{module}@{version}/', new)
+                except (UnreadableContent, UnsafePath):
                     return
-                if not is_expected(found):
+                if not is_expected(digest):
                     return
                 if not target.is_folder():
                     with suppress(FileExistsError, OSError):  # another process was faster
-                        target.take(new)
+                        target.move_here(new)
                 if target.is_folder():
-                    hashed.write(found.encode())
+                    hashed.replace_file(digest.encode())
 
-    def _download(self, wanted: ModuleFile) -> Beneath:
-        return beneath(self._root, 'cache/download', wanted.path)
+    def _locate_download(self, wanted: ModuleFile) -> SafePath:
+        return join_beneath(self._root, 'cache/download', wanted.path)
 
-    def _hash_file(self, wanted: ModuleFile) -> Beneath:
-        return beneath(self._root, 'cache/download', f'{wanted.module}/@v/{wanted.version}.ziphash')
+    def _locate_hash_file(self, wanted: ModuleFile) -> SafePath:
+        return join_beneath(
+            self._root, 'cache/download', f'{wanted.module}/@v/{wanted.version}.ziphash'
+        )
 
-    def _passes_on(self, proxy: str, database: ChecksumDatabase) -> bool:
+    def _passes_on_checksums(self, proxy: str, database: ChecksumDatabase) -> bool:
         """Whether a proxy speaks for a checksum database (https://go.dev/ref/mod#checksum-database)."""
         key = f'{proxy}/sumdb/{database.name}/supported'
         with self._guard:
@@ -211,9 +215,9 @@ class ModuleStore:
                 self._passing[key] = known
         return known
 
-    def _ask(
+    def _ask_proxies(
         self, path: str, most: int, seconds: float, into: IO[bytes] | None = None
-    ) -> Fetched | None:
+    ) -> FetchAnswer | None:
         """Return the answer of the first proxy that has a path. Raises: Transient where one cannot be asked."""
         trouble: Transient | None = None
         for proxy in self._proxies:
@@ -234,19 +238,19 @@ class ModuleStore:
         return None
 
     @contextmanager
-    def _incoming(self) -> Iterator[Path]:
+    def _make_incoming_folder(self) -> Iterator[Path]:
         """Give a folder of our own on the cache's file system."""
         home = self._root / _INCOMING
         home.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home) as folder:
             yield Path(folder)
 
-    def _lock(self, path: str) -> threading.Lock:
+    def _get_lock(self, path: str) -> threading.Lock:
         with self._guard:
             return self._locks.setdefault(path, threading.Lock())
 
 
-def _expand(archive: Path, prefix: str, folder: Path) -> str:
+def _expand_zip(archive: Path, prefix: str, folder: Path) -> str:
     """Write the files of a module's zip into a folder of ours; return their hash, `h1:…`.
 
     The hash is that of golang.org/x/mod/sumdb/dirhash, Hash1.
@@ -258,15 +262,15 @@ def _expand(archive: Path, prefix: str, folder: Path) -> str:
     with open_zip(archive) as opened:
         names = opened.namelist()
         if len(names) > _MOST_FILES:
-            raise Unreadable('has too many files')
+            raise UnreadableContent('has too many files')
         for name in names:
             if name.endswith('/'):
                 continue
             if not name.startswith(prefix) or '\n' in name:
-                raise Unreadable(f'has a file {name[:80]!r} that is none of its module')
-            content = read_member(opened, name, most=left)
+                raise UnreadableContent(f'has a file {name[:80]!r} that is none of its module')
+            content = load_member(opened, name, most=left)
             left -= len(content)
-            beneath(folder, name.removeprefix(prefix)).create(content)
+            join_beneath(folder, name.removeprefix(prefix)).create_file(content)
             digests.append((name, hashlib.sha256(content).hexdigest()))
     listed = ''.join(f'{digest}  {name}\n' for name, digest in sorted(digests))
     return f'h1:{base64.b64encode(hashlib.sha256(listed.encode()).digest()).decode()}'
@@ -277,21 +281,24 @@ def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) 
 
     Raises: Damaged for a name that no module has, Transient where a proxy cannot be asked.
     """
-    store = ModuleStore(read_settings(toolchain).proxies)
+    store = ModuleStore(load_settings(toolchain).proxies)
     for library in libraries:
         module, _, version = library.coordinates.rpartition('@')
-        files = [parse_file(f'{escape(module)}/@v/{escape(version)}.{kind}') for kind in _KINDS]
+        files = [
+            parse_proxy_path(f'{escape_capitals(module)}/@v/{escape_capitals(version)}.{kind}')
+            for kind in _KINDS
+        ]
         try:
             for file in files:
                 if file is None:
                     raise UnsafePath(PathFault.UNWRITABLE, library.coordinates)
-                store.file(file)
+                store.fetch_file(file)
         except UnsafePath:
-            raise Damaged(
+            raise DamagedSnapshot(
                 f'the task needs a module {library.coordinates[:80]!r}, which no Go module can be '
                 'called: get the snapshot again'
             ) from None
-        store.lay_out(module, version, partial(_has_digest, library.sha256))
+        store.unpack_module(module, version, partial(_has_digest, library.sha256))
 
 
 def _has_digest(wanted: str, found: str) -> bool:

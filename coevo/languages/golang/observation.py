@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.observation import Sight
-from coevo.languages.observation import disagreement
+from coevo.languages.observation import ObservedCalls
+from coevo.languages.observation import explain_disagreement
 from coevo.languages.verdicts import UNOBSERVED
 
-_UNSEEN = Sight(entered=0, left=0, failed=False)
+_UNSEEN = ObservedCalls(entered=0, left=0, failed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,25 +23,27 @@ class GoObservation:
     reached  of the lines that were asked for, by path
     """
 
-    tests: Mapping[str, Sight]
+    tests: Mapping[str, ObservedCalls]
     altered: bool
     reached: Mapping[str, frozenset[int]]
 
 
-def observation(event: Mapping[str, Any]) -> GoObservation:
+def parse_observation(event: Mapping[str, Any]) -> GoObservation:
     """From our program's event."""
     return GoObservation(
         tests={
-            name: Sight(entered=one['Entered'], left=one['Left'], failed=one['Failed'])
-            for name, one in event['tests'].items()
+            name: ObservedCalls(
+                entered=counts['Entered'], left=counts['Left'], failed=counts['Failed']
+            )
+            for name, counts in event['tests'].items()
         },
         altered=event['altered'],
         reached={path: frozenset(lines) for path, lines in event['reached'].items()},
     )
 
 
-def doubt(seen: GoObservation | None, test: str) -> str | None:
+def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
     """Why a pass of it is not to be believed."""
     if seen is None:
         return UNOBSERVED
-    return disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)
+    return explain_disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)

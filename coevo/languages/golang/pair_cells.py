@@ -6,13 +6,13 @@ import posixpath
 from dataclasses import dataclass
 from dataclasses import replace
 
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Scope
+from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import SettingsScope
+from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.cells import GoBinary
 from coevo.languages.golang.cells import GoCellKey
 from coevo.languages.golang.cells import GoCells
-from coevo.languages.golang.cells import Variant
-from coevo.languages.golang.ends import GoEnd
+from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.projects import GoProject
 
 
@@ -20,35 +20,35 @@ from coevo.languages.golang.projects import GoProject
 class GoPairCells:
     """all: those of the thread, of other pairs too"""
 
-    ends: tuple[GoEnd, GoEnd]
+    ends: tuple[GoBuiltEnd, GoBuiltEnd]
     all: GoCells
 
-    def end(self, rev: str) -> GoEnd:
+    def find_end(self, rev: str) -> GoBuiltEnd:
         return next(end for end in self.ends if end.build.rev == rev)
 
-    def project(self, key: GoCellKey) -> GoProject:
+    def find_project(self, key: GoCellKey) -> GoProject:
         """That of the code, with the go.mod of another revision where it is borrowed."""
-        own = self.end(key.code_rev).project
+        own = self.find_end(key.code_rev).project
         assert own is not None, 'a revision is built before it is used'
-        if key.borrowed is None or key.borrowed.scope is Scope.TEST_LIBRARIES:
+        if key.borrowed is None or key.borrowed.scope is SettingsScope.TEST_LIBRARIES:
             return own
-        other = self.end(key.borrowed.rev).project
+        other = self.find_end(key.borrowed.rev).project
         return own if other is None else replace(own, files=other.files)
 
-    def module_path(self, key: GoCellKey) -> str:
-        project = self.project(key)
-        return project.paths[project.module_of(key.module)]
+    def find_module_path(self, key: GoCellKey) -> str:
+        project = self.find_project(key)
+        return project.paths[project.find_module(key.module)]
 
-    def import_path(self, key: GoCellKey) -> str:
+    def find_import_path(self, key: GoCellKey) -> str:
         """Of the package in a cell's folder."""
-        below = posixpath.relpath(key.module, self.project(key).module_of(key.module))
-        return posixpath.normpath(f'{self.module_path(key)}/{below}')
+        below = posixpath.relpath(key.module, self.find_project(key).find_module(key.module))
+        return posixpath.normpath(f'{self.find_module_path(key)}/{below}')
 
-    def binary(self, key: GoCellKey, variant: Variant | None = None) -> GoBinary:
-        return self.all.binary(key, self.project(key), variant or Variant())
+    def compile_binary(self, key: GoCellKey, variant: BinaryVariant | None = None) -> GoBinary:
+        return self.all.compile_binary(key, self.find_project(key), variant or BinaryVariant())
 
 
-def key_of(compiled: Compiled) -> GoCellKey:
+def make_cell_key(compiled: CompiledTests) -> GoCellKey:
     return GoCellKey(
         tests_rev=compiled.tests_rev,
         code_rev=compiled.code_rev,

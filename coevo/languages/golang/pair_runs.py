@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.languages.cells import Compiled
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
+from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.cells import GoCellKey
-from coevo.languages.golang.cells import Variant
-from coevo.languages.golang.clock import shift
+from coevo.languages.golang.clock import make_clock_variables
 from coevo.languages.golang.launch import OTHER_PROCESSORS
 from coevo.languages.golang.launch import PROCESSORS
 from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_cells import key_of
-from coevo.languages.golang.reading.trees import tree
-from coevo.languages.golang.runner import Done
-from coevo.languages.golang.runner import Ground
-from coevo.languages.golang.runner import TestRun
+from coevo.languages.golang.pair_cells import make_cell_key
+from coevo.languages.golang.reading.trees import open_tree
+from coevo.languages.golang.runner import GoCellLayout
+from coevo.languages.golang.runner import GoRunResult
+from coevo.languages.golang.runner import GoTestRun
 from coevo.languages.test_processes import LEAST_CPU_LIMIT
 from coevo.languages.test_processes import SLOWER_THAN_PASSING
 from coevo.languages.verdicts import Verdict
@@ -40,52 +40,54 @@ class GoPairRuns:
     slowest: dict[TestMethod, float] = field(default_factory=dict)
     alone: dict[tuple[GoCellKey, TestMethod], int] = field(default_factory=dict)
 
-    def run(
+    def run_methods(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
-        conditions: Conditions,
-        variant: Variant | None = None,
+        conditions: RunConditions,
+        variant: BinaryVariant | None = None,
         *,
         files: tuple[str, ...] | None = None,
         lines: Mapping[str, Collection[int]] | None = None,
-    ) -> Done:
-        key = key_of(compiled)
-        project = self.cells.project(key)
-        clock = shift(conditions.clock)
-        found = self.cells.binary(key, replace(variant or Variant(), clock=bool(clock)))
-        assert found.place is not None, 'what does not compile is not run'
-        run = TestRun(
-            ground=Ground(
-                made=self.cells.all.compiler.made,
-                tree=self.cells.all.tree(key, project, conditions.sources),
-                binary=(found.place, found.name),
+    ) -> GoRunResult:
+        key = make_cell_key(compiled)
+        project = self.cells.find_project(key)
+        clock = make_clock_variables(conditions.clock)
+        binary = self.cells.compile_binary(
+            key, replace(variant or BinaryVariant(), clock=bool(clock))
+        )
+        assert binary.path is not None, 'what does not compile is not run'
+        run = GoTestRun(
+            ground=GoCellLayout(
+                prepared=self.cells.all.compiler.prepared,
+                tree=self.cells.all.pack_tree(key, project, conditions.sources),
+                binary=(binary.path, binary.name),
                 root=project.root,
                 folder=compiled.module,
             ),
             limits={
-                method.test_method: conditions.cpu_limit or self._limit(method)
+                method.test_method: conditions.cpu_limit or self._choose_cpu_limit(method)
                 for method in methods
             },
             cpu_seconds=conditions.process_cpu_limit,
-            variables={**clock, 'GOMAXPROCS': str(self._processors(key, methods))},
+            variables={**clock, 'GOMAXPROCS': str(self._choose_processors(key, methods))},
             files=files,
-            sources=self._compiled_sources(key, files or ()) if conditions.sources else {},
-            watched=self.cells.import_path(key) if conditions.observed else None,
+            sources=self._load_compiled_sources(key, files or ()) if conditions.sources else {},
+            watched=self.cells.find_import_path(key) if conditions.observed else None,
             lines=lines or {},
         )
         may_share = key.edits is None and conditions.sources is None
         shared = (may_share or self.cells.all.context.own_edits) and not conditions.observed
-        return self.cells.all.run(run, shared=shared)
+        return self.cells.all.run_test_process(run, shared=shared)
 
-    def _compiled_sources(self, key: GoCellKey, files: Iterable[str]) -> dict[str, bytes]:
-        here = tree(self.cells.all.context.repository, key.code_rev)
+    def _load_compiled_sources(self, key: GoCellKey, files: Iterable[str]) -> dict[str, bytes]:
+        here = open_tree(self.cells.all.context.repository, key.code_rev)
         edited = dict(key.edits.code) if key.edits else {}
-        found = {path: here.content(path) for path in files if path in here.entries}
-        found |= {path: text for path in files if (text := edited.get(path)) is not None}
-        return dict(sorted(found.items()))
+        sources = {path: here.read_content(path) for path in files if path in here.entries}
+        sources |= {path: text for path in files if (text := edited.get(path)) is not None}
+        return dict(sorted(sources.items()))
 
-    def _processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
+    def _choose_processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
         """Every other time that a test is run alone its runtime is told of another number of them.
 
         Not where anything is edited: what is handed in could tell by it in which run it is.
@@ -96,10 +98,10 @@ class GoPairRuns:
         self.alone[key, methods[0]] = count + 1
         return OTHER_PROCESSORS if count % 2 else PROCESSORS
 
-    def _limit(self, method: TestMethod) -> float:
+    def _choose_cpu_limit(self, method: TestMethod) -> float:
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
 
-    def note(self, methods: Sequence[TestMethod], told: Sequence[Verdict | None]) -> None:
+    def note_durations(self, methods: Sequence[TestMethod], told: Sequence[Verdict | None]) -> None:
         """How long those took that have passed."""
         for method, verdict in zip(methods, told, strict=True):
             if verdict is not None and verdict.outcome is Outcome.PASS:

@@ -19,7 +19,7 @@ from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.golang.module_listing import ListedModule
 from coevo.languages.golang.module_listing import ModuleLister
-from coevo.languages.golang.module_listing import hashes
+from coevo.languages.golang.module_listing import parse_hashes
 from coevo.languages.golang.places import SOURCES
 from coevo.languages.golang.reading.layout import GO_MOD
 from coevo.languages.golang.reading.layout import GO_WORK
@@ -27,18 +27,18 @@ from coevo.languages.golang.reading.layout import VENDOR
 from coevo.languages.golang.reading.layout import is_compiled
 from coevo.languages.golang.reading.layout import is_test_path
 from coevo.languages.golang.reading.module_paths import ImportingFile
-from coevo.languages.golang.reading.module_paths import go_mod_of
-from coevo.languages.golang.reading.module_paths import module_path
-from coevo.languages.golang.reading.module_paths import module_path_fault
-from coevo.languages.golang.reading.module_paths import own_path
-from coevo.languages.golang.reading.module_paths import owner_of
+from coevo.languages.golang.reading.module_paths import find_module_path_fault
+from coevo.languages.golang.reading.module_paths import find_owning_module
+from coevo.languages.golang.reading.module_paths import guess_own_path
+from coevo.languages.golang.reading.module_paths import locate_go_mod
+from coevo.languages.golang.reading.module_paths import parse_module_path
 from coevo.languages.golang.reading.trees import GoTree
-from coevo.languages.golang.reading.trees import tree
-from coevo.languages.golang.reading.workspaces import joined
-from coevo.languages.golang.standard_library import Prepared
-from coevo.languages.golang.toolchains import level_of
-from coevo.languages.golang.toolchains import numbers
-from coevo.languages.packed_files import pack
+from coevo.languages.golang.reading.trees import open_tree
+from coevo.languages.golang.reading.workspaces import add_replacements
+from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.golang.toolchains import find_level
+from coevo.languages.golang.toolchains import parse_numbers
+from coevo.languages.packed_files import pack_files
 from coevo.model.environments import LibraryEntry
 
 GO_SUM = 'go.sum'
@@ -66,16 +66,18 @@ class GoProject:
     @property
     def paths(self) -> dict[str, str]:
         """The path of each module."""
-        return {one: module_path(self.files[go_mod_of(one)]) for one in self.folders}
+        return {
+            folder: parse_module_path(self.files[locate_go_mod(folder)]) for folder in self.folders
+        }
 
     @property
     def root(self) -> str:
         """Where its tree lies in the sandbox."""
         return f'{SOURCES}/{self.path}'
 
-    def module_of(self, package: str) -> str:
+    def find_module(self, package: str) -> str:
         """The folder of the module that a package folder belongs to."""
-        return owner_of(package, self.folders)
+        return find_owning_module(package, self.folders)
 
     @property
     def digest(self) -> str:
@@ -84,7 +86,7 @@ class GoProject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Described:
+class ModuleDescription:
     """What a revision itself says, before the go command is asked.
 
     path     of the module at its root, or by which it imports itself
@@ -108,52 +110,56 @@ class Described:
         return self.refused.get('.')
 
 
-def describe(repository: Repository, rev: str, name: str, when: datetime | None) -> Described:
+def describe_modules(
+    repository: Repository, rev: str, name: str, when: datetime | None
+) -> ModuleDescription:
     """Return what a revision says of its modules.
 
     name  that of the repository, such as owner/name
     when  a tree without a go.mod has the language level of that day
     """
-    seen = tree(repository, rev)
-    texts = dict(_stated(seen))
+    seen = open_tree(repository, rev)
+    texts = dict(_load_module_files(seen))
     roots = sorted(posixpath.dirname(path) or '.' for path in texts if path.endswith(GO_MOD))
     if '.' not in roots:
-        path = _own_path(seen) or f'github.com/{name}'
-        level = level_of(when.date() if when else None)
+        path = _guess_own_path(seen) or f'github.com/{name}'
+        level = find_level(when.date() if when else None)
         texts[GO_MOD] = f'module {path}\n\ngo {level}\n'.encode()
         roots = ['.', *roots]
     if GO_WORK in seen.entries:
-        texts = joined(texts, seen.content(GO_WORK))
-    path = module_path(texts[GO_MOD]) or f'github.com/{name}'
-    folders = tuple(one for one in roots if one == '.' or _has_tests(seen, one, roots))
+        texts = add_replacements(texts, seen.read_content(GO_WORK))
+    path = parse_module_path(texts[GO_MOD]) or f'github.com/{name}'
+    folders = tuple(folder for folder in roots if folder == '.' or _has_tests(seen, folder, roots))
     folders = folders[:_MOST_MODULES]
-    levels = [_level(texts[go_mod_of(one)]) for one in folders]
-    needs = repr((path, folders, sorted(texts.items()), sorted(_imports(seen))))
-    return Described(
+    levels = [_parse_level(texts[locate_go_mod(folder)]) for folder in folders]
+    needs = repr((path, folders, sorted(texts.items()), sorted(_list_imports(seen))))
+    return ModuleDescription(
         path=path,
         folders=folders,
         texts=texts,
         level=max(levels),
         needs=hashlib.sha256(needs.encode(errors='surrogateescape')).hexdigest(),
-        refused=dict(_refused(path, folders, texts)),
+        refused=dict(_list_refused_folders(path, folders, texts)),
     )
 
 
-def _refused(
+def _list_refused_folders(
     path: str, folders: Sequence[str], texts: Mapping[str, bytes]
 ) -> Iterator[tuple[str, str]]:
     for folder in folders:
-        fault = module_path_fault(path if folder == '.' else module_path(texts[go_mod_of(folder)]))
+        fault = find_module_path_fault(
+            path if folder == '.' else parse_module_path(texts[locate_go_mod(folder)])
+        )
         if fault is not None:
             yield folder, f'module_path:{fault}'
 
 
-def resolve(
+def resolve_modules(
     repository: Repository,
     rev: str,
-    described: Described,
+    described: ModuleDescription,
     lister: ModuleLister,
-    made: Prepared,
+    made: PreparedToolchain,
     folder: Path,
     when: datetime | None,
 ) -> GoProject:
@@ -163,9 +169,13 @@ def resolve(
 
     Raises: Transient for trouble of the network or of the sandbox.
     """
-    tree_file = pack(_read_files(repository, rev, described.texts), folder)
+    tree_file = pack_files(_load_compiled_files(repository, rev, described.texts), folder)
     try:
-        folders = [one for one in described.folders if one not in described.refused]
+        folders = [
+            module_folder
+            for module_folder in described.folders
+            if module_folder not in described.refused
+        ]
         listed = lister.list_modules(made, tree_file, folders, when)
     finally:
         tree_file.unlink()
@@ -176,10 +186,10 @@ def resolve(
         if answer.failure is not None:
             failures[module] = answer.failure
             continue
-        files[go_mod_of(module)] = answer.go_mod
+        files[locate_go_mod(module)] = answer.go_mod
         if answer.go_sum:
-            files[_join(module, GO_SUM)] = answer.go_sum
-        libraries[module] = tuple(_libraries(answer))
+            files[_join_path(module, GO_SUM)] = answer.go_sum
+        libraries[module] = tuple(_list_libraries(answer))
     return GoProject(
         path=described.path,
         folders=described.folders,
@@ -189,9 +199,9 @@ def resolve(
     )
 
 
-def _libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
+def _list_libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
     """Yield modules with the hash of their files that go.sum has (`h1:`)."""
-    known = {(path, version): digest for path, version, digest in hashes(listed.go_sum)}
+    known = {(path, version): digest for path, version, digest in parse_hashes(listed.go_sum)}
     for path, version in listed.modules:
         digest = known.get((path, version), '')
         yield LibraryEntry(
@@ -199,69 +209,71 @@ def _libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
         )
 
 
-def _stated(seen: GoTree) -> Iterator[tuple[str, bytes]]:
+def _load_module_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
     for path, entry in seen.entries.items():
         folders, name = posixpath.split(path)
         parts = folders.split('/')
-        aside = VENDOR in parts or is_test_path(path) or not is_compiled(_join(folders, 'a.go'))
+        aside = (
+            VENDOR in parts or is_test_path(path) or not is_compiled(_join_path(folders, 'a.go'))
+        )
         if name in (GO_MOD, GO_SUM) and not aside and entry.mode != LINK:
-            yield path, seen.content(path)
+            yield path, seen.read_content(path)
 
 
 def _has_tests(seen: GoTree, folder: str, roots: list[str]) -> bool:
     """Whether a module has test files that are no nested module's."""
-    nested = tuple(f'{one}/' for one in roots if one.startswith(f'{folder}/'))
+    nested = tuple(f'{root}/' for root in roots if root.startswith(f'{folder}/'))
     return any(
         path.startswith(f'{folder}/') and path.endswith('_test.go') and not path.startswith(nested)
         for path in seen.entries
     )
 
 
-def _level(go_mod: bytes) -> tuple[int, ...]:
+def _parse_level(go_mod: bytes) -> tuple[int, ...]:
     for line in go_mod.decode(errors='replace').splitlines():
         words = line.split()
         if words[:1] == ['go'] and len(words) > 1:
-            return numbers(words[1])
+            return parse_numbers(words[1])
     return ()
 
 
-def _imports(seen: GoTree) -> set[tuple[str, str]]:
+def _list_imports(seen: GoTree) -> set[tuple[str, str]]:
     return {
-        (posixpath.dirname(path), one.text)
+        (posixpath.dirname(path), import_.text)
         for path in seen.entries
         if is_compiled(path) and VENDOR not in path.split('/')
-        for one in seen.parsed(path).imports
+        for import_ in seen.parse_alone(path).imports
     }
 
 
-def _own_path(seen: GoTree) -> str:
+def _guess_own_path(seen: GoTree) -> str:
     paths = [p for p in seen.entries if is_compiled(p) and VENDOR not in p.split('/')]
     folders = frozenset(posixpath.dirname(path) or '.' for path in paths)
-    return own_path((_importing(seen, path) for path in paths), folders)
+    return guess_own_path((_describe_imports(seen, path) for path in paths), folders)
 
 
-def _importing(seen: GoTree, path: str) -> ImportingFile:
-    parsed = seen.parsed(path)
+def _describe_imports(seen: GoTree, path: str) -> ImportingFile:
+    parsed = seen.parse_alone(path)
     clause = parsed.types[0].simple if parsed.types else ''
     return ImportingFile(
         folder=posixpath.dirname(path) or '.',
         package=clause.removesuffix(_EXTERNAL),
         is_external=path.endswith('_test.go') and clause.endswith(_EXTERNAL),
-        imports=tuple(one.text for one in parsed.imports),
+        imports=tuple(import_.text for import_ in parsed.imports),
     )
 
 
-def _read_files(
+def _load_compiled_files(
     repository: Repository, rev: str, texts: Mapping[str, bytes]
 ) -> dict[str, tuple[str, bytes]]:
     """Return what the go command reads to tell what is imported: nothing that could be run is among it."""
-    found = {
+    files = {
         path: (entry.mode, repository.blob(entry.oid))
         for path, entry in repository.tree(rev).items()
         if path.endswith('.go') and entry.mode != LINK and VENDOR not in path.split('/')
     }
-    return found | {path: ('100644', content) for path, content in texts.items()}
+    return files | {path: ('100644', content) for path, content in texts.items()}
 
 
-def _join(folder: str, name: str) -> str:
+def _join_path(folder: str, name: str) -> str:
     return posixpath.normpath(posixpath.join(folder, name))

@@ -10,20 +10,20 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.golang.go_command import read_settings
+from coevo.languages.golang.go_command import load_settings
 from coevo.languages.golang.module_listing import ModuleLister
-from coevo.languages.golang.projects import Described
 from coevo.languages.golang.projects import GoProject
-from coevo.languages.golang.projects import describe
-from coevo.languages.golang.projects import resolve
-from coevo.languages.golang.standard_library import Prepared
-from coevo.languages.golang.standard_library import prepared
+from coevo.languages.golang.projects import ModuleDescription
+from coevo.languages.golang.projects import describe_modules
+from coevo.languages.golang.projects import resolve_modules
+from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.golang.standard_library import prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.listener import Say
 from coevo.model.records import Commit
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 
 EndKey = tuple[str, str, date | None]
 """Revision, toolchain, day."""
@@ -49,59 +49,61 @@ class GoRunContext:
         self.own_edits = own_edits
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
-        self.root = stack.enter_context(workspace())
+        self.root = stack.enter_context(open_workspace())
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
         self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
         self._projects: dict[tuple[str, str, date | None], GoProject] = {}
-        self._described: dict[tuple[str, date | None], Described] = {}
-        self._prepared: dict[GoToolchain, Prepared] = {}
+        self._described: dict[tuple[str, date | None], ModuleDescription] = {}
+        self._prepared: dict[GoToolchain, PreparedToolchain] = {}
         self._lister: ModuleLister | None = None
         self.lock = threading.Lock()
 
-    def forget(self, rev: str) -> None:
+    def forget_revision(self, rev: str) -> None:
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
         for name in [name for name in self.built if name[0] == rev]:
             self.built.pop(name, None)
 
-    def prepared(self, toolchain: GoToolchain) -> Prepared:
+    def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
         with self.lock:
             return self._prepare(toolchain)
 
-    def _prepare(self, toolchain: GoToolchain) -> Prepared:
+    def _prepare(self, toolchain: GoToolchain) -> PreparedToolchain:
         if toolchain not in self._prepared:
-            self._prepared[toolchain] = prepared(toolchain)
+            self._prepared[toolchain] = prepare_toolchain(toolchain)
         return self._prepared[toolchain]
 
-    def _module_lister(self, toolchain: GoToolchain) -> ModuleLister:
+    def _get_module_lister(self, toolchain: GoToolchain) -> ModuleLister:
         """Return the lister of this run: what the machine asks is read once, by any toolchain."""
         if self._lister is None:
-            self._lister = ModuleLister(self.sandbox, read_settings(toolchain))
+            self._lister = ModuleLister(self.sandbox, load_settings(toolchain))
         return self._lister
 
-    def cache(self, toolchain: GoToolchain) -> Path:
+    def make_cache_folder(self, toolchain: GoToolchain) -> Path:
         """Packages that this run has compiled; only the Go toolchain has written to it."""
-        place = self.root / f'cache-{toolchain.version}'  # own name: a release of Go
-        place.mkdir(mode=0o755, exist_ok=True)
-        return place
+        folder = self.root / f'cache-{toolchain.version}'  # own name: a release of Go
+        folder.mkdir(mode=0o755, exist_ok=True)
+        return folder
 
-    def described(self, rev: str, name: str, when: Commit) -> Described:
+    def describe_revision(self, rev: str, name: str, when: Commit) -> ModuleDescription:
         key = rev, when.committer_date.date() if when.committer_date else None
         if key not in self._described:
-            self._described[key] = describe(self.repository, rev, name, when.committer_date)
+            self._described[key] = describe_modules(self.repository, rev, name, when.committer_date)
         return self._described[key]
 
-    def project(self, rev: str, told: Described, toolchain: GoToolchain, when: Commit) -> GoProject:
+    def resolve_project(
+        self, rev: str, told: ModuleDescription, toolchain: GoToolchain, when: Commit
+    ) -> GoProject:
         """Asked for once for all revisions that need the same on a day."""
         day = when.committer_date.date() if when.committer_date else None
         key = (told.needs, toolchain.version, day)
         with self.lock:
             if key not in self._projects:
-                self._projects[key] = resolve(
+                self._projects[key] = resolve_modules(
                     self.repository,
                     rev,
                     told,
-                    self._module_lister(toolchain),
+                    self._get_module_lister(toolchain),
                     self._prepare(toolchain),
                     self.root / 'listing',
                     when.committer_date,

@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from coevo.languages.golang.channel import Heard
-from coevo.languages.golang.channel import HeardTest
-from coevo.languages.golang.channel import events
-from coevo.languages.golang.launch import test_job
+from coevo.languages.golang.channel import GoProcessReport
+from coevo.languages.golang.channel import GoTestReport
+from coevo.languages.golang.channel import read_events
+from coevo.languages.golang.launch import make_test_job
 from coevo.languages.golang.places import BINARY
 from coevo.languages.golang.places import TREE_FILE
-from coevo.languages.golang.standard_library import Prepared
+from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.test_processes import MOST_KILLS
 from coevo.languages.test_processes import WALL_PER_CPU
-from coevo.languages.test_processes import Bounds
-from coevo.languages.test_processes import ending
-from coevo.languages.test_processes import send
-from coevo.languages.test_processes import watching
+from coevo.languages.test_processes import CpuBounds
+from coevo.languages.test_processes import describe_ending
+from coevo.languages.test_processes import send_only_order
+from coevo.languages.test_processes import watch_limits
 from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
@@ -37,28 +37,30 @@ LOADING_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class GoCellLayout:
     """What test processes of a cell have in common: its tree, the binary, the folder in which they run.
 
     binary  where it lies, and the name that it has
     root    where the tree is laid out
     """
 
-    made: Prepared
+    prepared: PreparedToolchain
     tree: Path
     binary: tuple[Path, str]
     root: str
     folder: str
 
-    def job(self, mode: str, cpu_seconds: float) -> Job:
+    def make_job(self, mode: str, cpu_seconds: float) -> Job:
         """mode  of our program: `run` or `session`"""
-        place, name = self.binary
+        binary_path, name = self.binary
         wall = cpu_seconds * WALL_PER_CPU
-        return test_job(self.made, mode, self.tree, (place, f'{BINARY}/{name}'), cpu_seconds, wall)
+        return make_test_job(
+            self.prepared, mode, self.tree, (binary_path, f'{BINARY}/{name}'), cpu_seconds, wall
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestRun:
+class GoTestRun:
     """One process that runs some tests.
 
     limits       CPU seconds for each test, by name
@@ -70,7 +72,7 @@ class TestRun:
     lines        that it watches, too, by path in the repository
     """
 
-    ground: Ground
+    ground: GoCellLayout
     limits: Mapping[str, float]
     cpu_seconds: float | None
     variables: Mapping[str, str]
@@ -80,7 +82,7 @@ class TestRun:
     lines: Mapping[str, Collection[int]] = field(default_factory=dict)
 
     @property
-    def most(self) -> float:
+    def most_cpu_seconds(self) -> float:
         return self.cpu_seconds or sum(self.limits.values()) + LOADING_SECONDS
 
     @property
@@ -90,40 +92,45 @@ class TestRun:
             'Root': self.ground.root,
             'Folder': self.ground.folder,
             'Binary': f'{BINARY}/{self.ground.binary[1]}',
-            'Arguments': _arguments(list(self.limits)),
+            'Arguments': _make_arguments(list(self.limits)),
             'Variables': dict(self.variables),
             'Profile': self.files is not None,
             'Files': list(self.files or ()),
             'Sources': {path: b64encode(text).decode() for path, text in self.sources.items()},
-            'Watch': self.watched and self._watch(self.watched),
+            'Watch': self.watched and self._make_watch_order(self.watched),
         }
 
-    def _watch(self, package: str) -> dict[str, object]:
+    def _make_watch_order(self, package: str) -> dict[str, object]:
         lines = {path: sorted(numbers) for path, numbers in sorted(self.lines.items())}
         return {'Package': package, 'Tests': list(self.limits), 'Lines': lines}
 
     @property
-    def bounds(self) -> Bounds[str]:
-        return Bounds(tests=self.limits, loading=LOADING_SECONDS, whole=self.most, loading_is='cpu')
+    def bounds(self) -> CpuBounds[str]:
+        return CpuBounds(
+            tests=self.limits,
+            loading=LOADING_SECONDS,
+            whole=self.most_cpu_seconds,
+            loading_is='cpu',
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class GoRunResult:
     """What was heard of a process, how it ended, what it cost and wrote."""
 
-    heard: Heard
+    heard: GoProcessReport
     status: str
     cpu_seconds: float
     noise: str
 
 
-def is_killed(heard: Heard, status: str) -> bool:
+def is_killed(heard: GoProcessReport, status: str) -> bool:
     """Whether somebody killed it before all was said."""
-    complete = all(one.verdict is not None for one in heard.tests.values())
+    complete = all(test.verdict is not None for test in heard.tests.values())
     return status in KILLED and heard.late is None and not complete
 
 
-def run_tests(sandbox: Sandbox, run: TestRun) -> Done:
+def run_tests(sandbox: Sandbox, run: GoTestRun) -> GoRunResult:
     """One run; another one if the process was killed, for which nobody's tests need be the reason."""
     used = 0.0
     for _ in range(MOST_KILLS):
@@ -131,28 +138,28 @@ def run_tests(sandbox: Sandbox, run: TestRun) -> Done:
         used += done.cpu_seconds
         if not is_killed(done.heard, done.status):
             break
-    return Done(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
+    return GoRunResult(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
 
 
-def _arguments(names: Sequence[str]) -> list[str]:
+def _make_arguments(names: Sequence[str]) -> list[str]:
     """What a test binary is started with; it has no time limit of its own."""
     chosen = '|'.join(map(re.escape, dict.fromkeys(names)))
     return [f'-test.run=^({chosen})$', '-test.paniconexit0', '-test.timeout=0', '-test.count=1']
 
 
-def _run_once(sandbox: Sandbox, run: TestRun) -> Done:
+def _run_once(sandbox: Sandbox, run: GoTestRun) -> GoRunResult:
     nonce, key = (secrets.token_hex(16) for _ in range(2))
-    heard = Heard(tests={name: HeardTest() for name in run.limits}, key=key)
-    process = sandbox.start(run.ground.job('run', run.most))
+    heard = GoProcessReport(tests={name: GoTestReport() for name in run.limits}, key=key)
+    process = sandbox.start(run.ground.make_job('run', run.most_cpu_seconds))
     try:
-        send(process, {**run.order, 'Nonce': nonce, 'Key': key})
-        with watching(process, heard, run.bounds):
-            for event in events(process.stdout, nonce):
-                heard.hear(event)
-        status = ending(process)
-        used, noise = process.cpu_seconds(), process.noise()
+        send_only_order(process, {**run.order, 'Nonce': nonce, 'Key': key})
+        with watch_limits(process, heard, run.bounds):
+            for event in read_events(process.stdout, nonce):
+                heard.handle_event(event)
+        status = describe_ending(process)
+        used, noise = process.get_cpu_seconds(), process.get_noise()
     finally:
         process.close()
     if not process.exceeded and heard.status is not None:
         status = heard.status
-    return Done(heard=heard, status=status, cpu_seconds=used, noise=noise)
+    return GoRunResult(heard=heard, status=status, cpu_seconds=used, noise=noise)

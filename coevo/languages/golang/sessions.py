@@ -10,19 +10,19 @@ import json
 import secrets
 from functools import partial
 
-from coevo.languages.golang.channel import Heard
-from coevo.languages.golang.channel import HeardTest
-from coevo.languages.golang.channel import events
-from coevo.languages.golang.runner import Done
-from coevo.languages.golang.runner import Ground
-from coevo.languages.golang.runner import TestRun
+from coevo.languages.golang.channel import GoProcessReport
+from coevo.languages.golang.channel import GoTestReport
+from coevo.languages.golang.channel import read_events
+from coevo.languages.golang.runner import GoCellLayout
+from coevo.languages.golang.runner import GoRunResult
+from coevo.languages.golang.runner import GoTestRun
 from coevo.languages.golang.runner import is_killed
 from coevo.languages.open_sessions import OpenSessions
-from coevo.languages.test_processes import dismiss
-from coevo.languages.test_processes import ending
-from coevo.languages.test_processes import listen
-from coevo.languages.test_processes import noise_between
-from coevo.languages.test_processes import tell
+from coevo.languages.test_processes import describe_ending
+from coevo.languages.test_processes import dismiss_process
+from coevo.languages.test_processes import listen_until_over
+from coevo.languages.test_processes import read_noise_between
+from coevo.languages.test_processes import send_order_parts
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
@@ -32,54 +32,54 @@ _MOST_OPEN = 8
 _SECONDS = 30 * 86400.0
 
 
-class Sessions:
+class GoSessions:
     """Of one thread, for one repository."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._open = OpenSessions[Ground, TestRun, Done](_MOST_OPEN)
+        self._open = OpenSessions[GoCellLayout, GoTestRun, GoRunResult](_MOST_OPEN)
 
-    def run(self, run: TestRun) -> tuple[Done | None, float]:
+    def run_in_session(self, run: GoTestRun) -> tuple[GoRunResult | None, float]:
         """None where it has to be asked of a sandbox of its own; the CPU seconds that were spent."""
         if self._sandbox.name != BUBBLEWRAP:
             return None, 0.0
-        return self._open.run(run.ground, run, partial(self._started, run.ground))
+        return self._open.run_in_session(run.ground, run, partial(self._start_session, run.ground))
 
     def close(self) -> None:
         self._open.close()
 
-    def _started(self, ground: Ground) -> _Session:
-        return _Session(self._sandbox.start(ground.job('session', _SECONDS)))
+    def _start_session(self, ground: GoCellLayout) -> _GoSession:
+        return _GoSession(self._sandbox.start(ground.make_job('session', _SECONDS)))
 
 
-class _Session:
-    """Fulfils `coevo.languages.open_sessions.Session`."""
+class _GoSession:
+    """Fulfils `coevo.languages.open_sessions.ReusableSession`."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._used = 0.0
         self.started = self.goes_on = False
 
-    def run(self, run: TestRun) -> tuple[Done | None, float]:
+    def run(self, run: GoTestRun) -> tuple[GoRunResult | None, float]:
         """None if it did not go to its end; the CPU seconds since the last one."""
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
-        heard = Heard(tests={name: HeardTest() for name in run.limits}, key=key)
-        self._process.go_on()
+        heard = GoProcessReport(tests={name: GoTestReport() for name in run.limits}, key=key)
+        self._process.resume_watch()
         order = {**run.order, 'Nonce': nonce, 'Key': key, 'Mark': mark}
-        tell(self._process, json.dumps(order).encode() + b'\n')
-        told = events(self._process.stdout, nonce)
-        over = listen(self._process, told, heard, run.bounds, self._used)
+        send_order_parts(self._process, json.dumps(order).encode() + b'\n')
+        stream = read_events(self._process.stdout, nonce)
+        over = listen_until_over(self._process, stream, heard, run.bounds, self._used)
         self.started, self.goes_on = heard.started, heard.again
-        status = heard.status if over and heard.status else ending(self._process)
-        spent = self._process.cpu_seconds() - self._used
+        status = heard.status if over and heard.status else describe_ending(self._process)
+        spent = self._process.get_cpu_seconds() - self._used
         self._used += spent
         if heard.late is None and (not over or is_killed(heard, status)):
             return None, spent
-        noise = noise_between(self._process, mark)
-        return Done(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
+        noise = read_noise_between(self._process, mark)
+        return GoRunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
 
-    def rest(self) -> None:
-        self._process.rest()
+    def pause(self) -> None:
+        self._process.pause_watch()
 
     def close(self) -> None:
-        dismiss(self._process)
+        dismiss_process(self._process)

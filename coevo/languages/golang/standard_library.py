@@ -22,8 +22,8 @@ from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.building import building
-from coevo.storage.folders import cache_folder
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
 
 _SOURCES = Path(inside.__file__).parent
 _OWN = 'testing/coevo.go'
@@ -102,12 +102,12 @@ func atoi64(text string) (int64, bool) {
 """
 
 
-class OtherText(Transient):
+class UnknownLibraryText(Transient):
     """The standard library of a toolchain is not as it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedToolchain:
     """A toolchain with what was made for it.
 
     program         our program, compiled by it
@@ -123,39 +123,39 @@ class Prepared:
     overlay_digest: str
 
 
-def prepared(toolchain: GoToolchain) -> Prepared:
+def prepare_toolchain(toolchain: GoToolchain) -> PreparedToolchain:
     """What is not there yet is made; OtherText."""
-    digest = _digest(*sorted(_SOURCES.rglob('*.go')))
+    digest = _compute_digest(*sorted(_SOURCES.rglob('*.go')))
     folder = (
-        cache_folder() / 'go' / f'own-{toolchain.version}-{digest}'
+        find_cache_folder() / 'go' / f'own-{toolchain.version}-{digest}'
     )  # own name: a release of Go and a digest
     if not folder.is_dir():
-        with building(folder) as new:
+        with build_folder_once(folder) as new:
             if new is not None:
                 _write_overlay(toolchain, new / 'overlay')
                 _compile_program(toolchain, new / 'program')
-    return Prepared(
+    return PreparedToolchain(
         toolchain=toolchain,
         program=folder / 'program',
         overlay=folder / 'overlay',
         digest=digest,
-        overlay_digest=_digest(_SOURCES / _OWN),
+        overlay_digest=_compute_digest(_SOURCES / _OWN),
     )
 
 
-def _digest(*files: Path) -> str:
+def _compute_digest(*files: Path) -> str:
     """Of files, and of what is put into the standard library."""
-    found = hashlib.sha256(repr((_ADDED, _CLOCK, _SHIFT)).encode())
+    digest = hashlib.sha256(repr((_ADDED, _CLOCK, _SHIFT)).encode())
     for path in files:
-        found.update(path.read_bytes() + b'\0')
-    return found.hexdigest()[:16]
+        digest.update(path.read_bytes() + b'\0')
+    return digest.hexdigest()[:16]
 
 
 def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
-    plain = _patched(toolchain, folder, _ADDED)
+    plain = _patch_files(toolchain, folder, _ADDED)
     plain[f'{toolchain.inside}/src/testing/coevo.go'] = f'{OVERLAY}/testing/coevo.go'
     shutil.copyfile(_SOURCES / _OWN, folder / _OWN)
-    clock = plain | _patched(toolchain, folder, _CLOCK)
+    clock = plain | _patch_files(toolchain, folder, _CLOCK)
     clock[f'{toolchain.inside}/src/time/coevo.go'] = f'{OVERLAY}/time/coevo.go'
     (folder / 'time/coevo.go').write_text(_SHIFT)
     for name, replaced in (('plain', plain), ('clock', clock)):
@@ -163,27 +163,27 @@ def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
         (folder / f'{name}.json').write_text(text)  # own name: one of the overlays
 
 
-def _patched(
+def _patch_files(
     toolchain: GoToolchain, folder: Path, table: Mapping[str, tuple[tuple[str, str], ...]]
 ) -> dict[str, str]:
     """Files with what is added; by place in the sandbox, where the new text is."""
-    found = {}
+    overlaid = {}
     for name, additions in table.items():
         text = (toolchain.home / 'src' / name).read_text()
         for pattern, added in additions:
             places = list(re.finditer(pattern, text))
             if len(places) != 1:
-                raise OtherText(
+                raise UnknownLibraryText(
                     f'the {name} of Go {toolchain.version} is not as coevo knows it; use another'
                     ' release of Go, and file an issue'
                 )
             end = places[0].end()
             text = text[:end] + added + text[end:]
-        place = folder / name  # own name: a file of coevo's own
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-        found[f'{toolchain.inside}/src/{name}'] = f'{OVERLAY}/{name}'
-    return found
+        target = folder / name  # own name: a file of coevo's own
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        overlaid[f'{toolchain.inside}/src/{name}'] = f'{OVERLAY}/{name}'
+    return overlaid
 
 
 def _compile_program(toolchain: GoToolchain, place: Path) -> None:
@@ -195,7 +195,7 @@ def _compile_program(toolchain: GoToolchain, place: Path) -> None:
             'PATH': os.defpath,
             'HOME': str(place.parent),
             'GOROOT': str(toolchain.home),
-            'GOCACHE': str(cache_folder() / 'go' / 'listing'),
+            'GOCACHE': str(find_cache_folder() / 'go' / 'listing'),
             'GOFLAGS': '-mod=mod',
             'GOENV': 'off',
             'GOWORK': 'off',

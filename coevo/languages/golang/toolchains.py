@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from coevo.languages.golang.places import TOOLCHAIN
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 # Only those of the list may be used, where it is set: GOROOTs or releases, such as `1.26:/opt/go`.
 LIMIT = 'COEVO_GOS'
@@ -60,12 +60,12 @@ class GoToolchain:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        return numbers(self.version)
+        return parse_numbers(self.version)
 
     @property
-    def is_brought(self) -> bool:
+    def is_downloaded(self) -> bool:
         """Whether it is none of the machine's own."""
-        return self.home.is_relative_to(module_cache())
+        return self.home.is_relative_to(locate_module_cache())
 
     @property
     def program(self) -> Path:
@@ -82,29 +82,33 @@ class GoToolchain:
         return f'{self.release:<6}{self.version:<12}{self.home}'
 
 
-def numbers(version: str) -> tuple[int, ...]:
+def parse_numbers(version: str) -> tuple[int, ...]:
     """Return (1, 26, 8) of 1.26.8; what is no number counts as none, and of a long one its last nine digits."""
     return tuple(int(part[-9:]) for part in re.findall(r'\d+', version)[:3])
 
 
-def module_cache() -> Path:
+def locate_module_cache() -> Path:
     """Where downloaded modules lie, with the toolchains among them; open to all users."""
-    return cache_folder() / 'go' / 'modules'
+    return find_cache_folder() / 'go' / 'modules'
 
 
 def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoToolchain, ...]:
     """Each once: what PATH leads to, what stands where people put it, what coevo brought."""
-    found: dict[Path, GoToolchain] = {}
-    for home in _homes(environment):
-        known = read_toolchain(home.resolve())
+    toolchains: dict[Path, GoToolchain] = {}
+    for home in _list_homes(environment):
+        known = load_toolchain(home.resolve())
         if known is not None and known.numbers >= OLDEST:
-            found.setdefault(known.home, known)
+            toolchains.setdefault(known.home, known)
     wanted = [text for text in environment.get(LIMIT, '').split(os.pathsep) if text]
-    return tuple(one for one in found.values() if not wanted or _is_among(one, wanted))
+    return tuple(
+        toolchain
+        for toolchain in toolchains.values()
+        if not wanted or _is_allowed(toolchain, wanted)
+    )
 
 
 @cache
-def read_toolchain(home: Path) -> GoToolchain | None:
+def load_toolchain(home: Path) -> GoToolchain | None:
     """The toolchain of a folder; None where there is none with a compiler."""
     file = home / 'VERSION'
     if not (home / 'bin' / 'go').is_file() or not file.is_file():
@@ -113,34 +117,36 @@ def read_toolchain(home: Path) -> GoToolchain | None:
     return GoToolchain(home=home, version=match[1]) if match else None
 
 
-def alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchain, ...]:
+def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchain, ...]:
     """Those of a version, else those of its release; all of no version."""
     every = tuple(known)
     if not version:
         return every
-    near = tuple(one for one in every if one.numbers[:2] == numbers(version)[:2])
-    return tuple(one for one in near if one.version == version) or near
+    near = tuple(
+        toolchain for toolchain in every if toolchain.numbers[:2] == parse_numbers(version)[:2]
+    )
+    return tuple(toolchain for toolchain in near if toolchain.version == version) or near
 
 
-def level_of(day: date | None) -> str:
+def find_level(day: date | None) -> str:
     """The newest level of a day, for a tree that says none."""
     then = [minor for minor, released in RELEASED.items() if day is not None and released <= day]
     return f'1.{max(then, default=_FIRST)}'
 
 
-def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
     if environment.get('GOROOT'):
         yield Path(environment['GOROOT'])
     program = shutil.which('go', path=environment.get('PATH', os.defpath))
     if program is not None:
         yield Path(program).resolve().parent.parent
     for folder in _FOLDERS:
-        place = Path(folder.replace('~', environment.get('HOME', '/nonexistent')))
-        yield from sorted(place.glob('go*'))
-    yield from sorted((module_cache() / 'golang.org').glob('toolchain@*'))
+        parent = Path(folder.replace('~', environment.get('HOME', '/nonexistent')))
+        yield from sorted(parent.glob('go*'))
+    yield from sorted((locate_module_cache() / 'golang.org').glob('toolchain@*'))
 
 
-def _is_among(one: GoToolchain, wanted: list[str]) -> bool:
+def _is_allowed(one: GoToolchain, wanted: list[str]) -> bool:
     return any(
         text in (one.release, one.version) or Path(text).resolve() == one.home for text in wanted
     )

@@ -20,7 +20,7 @@ from coevo.languages.traces import Trace
 _RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
 
 
-def read_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
+def parse_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
     """files  those whose lines are wanted"""
     executed: set[ExecutedMethod] = set()
     lines: dict[str, tuple[CoveredLine, ...]] = dict.fromkeys(sorted(files), ())
@@ -28,28 +28,28 @@ def read_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
         file = event.get('file')
         if not isinstance(file, str):
             continue
-        executed.update(_functions(file, str(event.get('package')), event.get('functions')))
+        executed.update(_parse_functions(file, str(event.get('package')), event.get('functions')))
         if file in lines:
-            lines[file] = tuple(_lines(event.get('lines')))
-    return Trace(executed=tuple(sorted(executed, key=_order)), lines=lines)
+            lines[file] = tuple(_parse_lines(event.get('lines')))
+    return Trace(executed=tuple(sorted(executed, key=_make_sort_key)), lines=lines)
 
 
-def _order(one: ExecutedMethod) -> tuple[str, int, str]:
+def _make_sort_key(one: ExecutedMethod) -> tuple[str, int, str]:
     return one.file or '', one.first_line, one.method
 
 
-def _owner(package: str, method: str) -> str:
-    found = _RECEIVER.match(method)
-    return f'{package}${found[1]}' if found else package
+def _name_owner(package: str, method: str) -> str:
+    receiver = _RECEIVER.match(method)
+    return f'{package}${receiver[1]}' if receiver else package
 
 
-def _functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
+def _parse_functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
     """What is not of the shape that our program writes is left out."""
     for row in rows if isinstance(rows, list) else ():
         match row:
             case [str() as name, int() as first, int() as last]:
                 yield ExecutedMethod(
-                    type=_owner(package, name),
+                    type=_name_owner(package, name),
                     method=name,
                     # A package may have several `init`, and two packages one name.
                     descriptor=f'{file}:{first}',
@@ -59,7 +59,7 @@ def _functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod
                 )
 
 
-def _lines(rows: object) -> Iterator[CoveredLine]:
+def _parse_lines(rows: object) -> Iterator[CoveredLine]:
     for row in rows if isinstance(rows, list) else ():
         match row:
             case [int() as line, int() as known, int() as hit] if 0 <= hit <= known:

@@ -19,7 +19,7 @@ _WORDS = (
 )
 
 
-def withheld(message: str) -> str | None:
+def find_withheld_resource(message: str) -> str | None:
     """What the machine withheld, by the output of a test that failed, or what a panic said."""
     for what, words in _WORDS:
         if re.search(words, message):

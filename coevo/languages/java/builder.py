@@ -9,7 +9,7 @@ from coevo.languages.builds import Build
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
-from coevo.languages.java.revisions.failures import is_hopeless
+from coevo.languages.java.revisions.failures import fails_on_any_jdk
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair
 
@@ -26,13 +26,13 @@ class JavaBuilder:
         self._workers: dict[Jdk | None, JdkWorker] = {}
 
     def build(self, pair: Pair) -> JavaBuiltPair:
-        return self._build(pair, frozenset())
+        return self._build_by_best_jdk(pair, frozenset())
 
     def close(self) -> None:
         for worker in self._workers.values():
             worker.close()
 
-    def _build(self, pair: Pair, mute: AbstractSet[Jdk | None]) -> JavaBuiltPair:
+    def _build_by_best_jdk(self, pair: Pair, mute: AbstractSet[Jdk | None]) -> JavaBuiltPair:
         """Both ends, by the first JDK that builds both and is not mute; else by the first that builds
         most.
 
@@ -40,61 +40,63 @@ class JavaBuilder:
         """
         revs = {pair.old.rev, pair.new.rev}
         for worker in self._workers.values():
-            worker.cells.keep_only(revs)
+            worker.cells.remove_other_revisions(revs)
         best: tuple[Build, Build] | None = None
         chosen: Jdk | None = None
         spent, tried = 0.0, []
-        candidates = self._builds_by_jdk.candidates(pair)
-        for jdk in self._builds_by_jdk.had(candidates):
-            worker = self._worker(jdk)
+        candidates = self._builds_by_jdk.list_candidates(pair)
+        for jdk in self._builds_by_jdk.iterate_available(candidates):
+            worker = self._get_worker(jdk)
             ends = worker.build(pair.old.rev), worker.build(pair.new.rev)
             spent += sum(end.cpu_seconds for end in ends)
             tried.append(ends[0].runtime)
-            enough = all(map(_is_all_there_is, ends))
+            enough = all(map(_is_completely_built, ends))
             heard = jdk not in mute
-            if best is None or _extent(ends) > _extent(best) or (enough and heard):
+            if best is None or _measure_extent(ends) > _measure_extent(best) or (enough and heard):
                 best, chosen = ends, jdk
-            if (enough and heard) or any(is_hopeless(end.failure) for end in ends):
+            if (enough and heard) or any(fails_on_any_jdk(end.failure) for end in ends):
                 break
         assert best is not None, 'there is always a candidate'
         lacking = (
-            self._builds_by_jdk.lacking(candidates) if any(end.failure for end in best) else None
+            self._builds_by_jdk.find_lacking_release(candidates)
+            if any(end.failure for end in best)
+            else None
         )
-        old, new = _told(best, spent, tuple(tried), lacking)
+        old, new = _note_tried_runtimes(best, spent, tuple(tried), lacking)
         return JavaBuiltPair(
             pair=pair,
             old=old,
             new=new,
-            worker=self._worker(chosen),
-            others=lambda: self._build_otherwise(pair, chosen, mute),
+            worker=self._get_worker(chosen),
+            others=lambda: self._build_with_next_jdk(pair, chosen, mute),
         )
 
-    def _build_otherwise(
+    def _build_with_next_jdk(
         self, pair: Pair, chosen: Jdk | None, mute: AbstractSet[Jdk | None]
     ) -> JavaBuiltPair | None:
         """By the next JDK that builds both; by the first one again where tests are mute on them all."""
-        found = self._build(pair, mute | {chosen})
-        return None if found.worker is self._worker(chosen) else found
+        built_pair = self._build_by_best_jdk(pair, mute | {chosen})
+        return None if built_pair.worker is self._get_worker(chosen) else built_pair
 
-    def _worker(self, jdk: Jdk | None) -> JdkWorker:
+    def _get_worker(self, jdk: Jdk | None) -> JdkWorker:
         if jdk not in self._workers:
-            self._workers[jdk] = JdkWorker(self._builds_by_jdk.builds(jdk))
+            self._workers[jdk] = JdkWorker(self._builds_by_jdk.get_builds(jdk))
         return self._workers[jdk]
 
 
-def _is_all_there_is(end: Build) -> bool:
+def _is_completely_built(end: Build) -> bool:
     """Whether all of a revision is built that any JDK builds."""
     reasons = [why for why in end.modules.values() if why is not None]
-    return end.failure is None and all(map(is_hopeless, reasons))
+    return end.failure is None and all(map(fails_on_any_jdk, reasons))
 
 
-def _extent(ends: tuple[Build, Build]) -> tuple[int, int]:
+def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
     """Usable ends, then modules built."""
     modules = [why for end in ends for why in end.modules.values()]
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)
 
 
-def _told(
+def _note_tried_runtimes(
     ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
 ) -> tuple[Build, Build]:
     """Both say what was tried; the first pays for all of it."""

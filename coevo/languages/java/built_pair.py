@@ -12,27 +12,27 @@ from dataclasses import replace
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Checked
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CheckedSource
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
-from coevo.languages.java.building.compilation import is_of_the_parser
-from coevo.languages.java.cell_processes import launch_plan
+from coevo.languages.conditions import RunConditions
+from coevo.languages.java.building.compilation import is_syntax_error
+from coevo.languages.java.cell_processes import make_launch_plan
+from coevo.languages.java.cell_processes import make_run_target
 from coevo.languages.java.cell_processes import run_cell
-from coevo.languages.java.cell_processes import run_target
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.cells.compiled_cells import JavaCellKey
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.pit.run import pit_job
+from coevo.languages.java.pit.run import make_pit_job
 from coevo.languages.java.pit.run import run_pit
 from coevo.languages.java.tools import pit
-from coevo.languages.java.tracing.code_files import code_files
+from coevo.languages.java.tracing.code_files import find_code_files
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
-from coevo.languages.verdicts import Batch
+from coevo.languages.traces import TraceBatch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.quality import PitTrouble
 from coevo.model.records import Pair
@@ -56,7 +56,7 @@ class JavaBuiltPair:
     others: Callable[[], JavaBuiltPair | None] = lambda: None
     passing: dict[TestMethod, float] = field(default_factory=dict)
 
-    def otherwise(self) -> JavaBuiltPair | None:
+    def build_with_other_runtime(self) -> JavaBuiltPair | None:
         return self.others()
 
     def compile(
@@ -65,129 +65,135 @@ class JavaBuiltPair:
         code_rev: str,
         module: str,
         borrowed: BorrowedSettings | None = None,
-        edits: Edits | None = None,
+        edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
-    ) -> Compiled:
+    ) -> CompiledTests:
         key = JavaCellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
-        return self._cells.get(key).compiled
+        return self._cells.get_cell(key).compiled
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[Checked, ...]:
+    ) -> tuple[CheckedSource, ...]:
         return self._cells.check_sources(code_rev, module, path, variants)
 
-    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        return self._cells.module(code_rev, module, borrowed) != self._cells.module(
+    def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        return self._cells.find_module(code_rev, module, borrowed) != self._cells.find_module(
             code_rev, module, None
         )
 
-    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
-        cell = self._cells.of(compiled)
-        signature = cell.report.why_broken(method)
+    def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        cell = self._cells.get_cell_for(compiled)
+        signature = cell.report.find_first_error(method)
         if signature is None:
             return None
         if cell.compiled.code_failure is not None:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=signature)
         return Verdict(
-            outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_of_the_parser(signature)
+            outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_syntax_error(signature)
         )
 
-    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
         """By what was compiled, not by what sources look like: names can be written in escapes."""
-        module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
-        output = self.worker.builds.output(compiled.code_rev)
-        folders = [] if module is None else list(output.class_folders(module))
+        module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
+        output = self.worker.builds.get_output(compiled.code_rev)
+        folders = [] if module is None else list(output.list_class_folders(module))
         return frozenset(
             name
-            for name in self._cells.of(compiled).report.classes
+            for name in self._cells.get_cell_for(compiled).report.classes
             if any((folder / f'{name.replace(".", "/")}.class').is_file() for folder in folders)
         )
 
-    def content(self, compiled: Compiled) -> str | None:
+    def digest_content(self, compiled: CompiledTests) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
-        module = self._cells.module(compiled.code_rev, compiled.module, compiled.borrowed)
+        module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         if module is None:
             return None
-        junit = self.worker.builds.junits.of(module, self.worker.session)
-        return self.worker.builds.contents.key(compiled, module, junit)
+        junit = self.worker.builds.junits.get_junit(module, self.worker.session)
+        return self.worker.builds.contents.make_key(compiled, module, junit)
 
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
-    ) -> Batch:
+        self,
+        compiled: CompiledTests,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions = PLAIN,
+    ) -> VerdictBatch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
-        cell = self._cells.of(compiled)
+        cell = self._cells.get_cell_for(compiled)
         if cell.compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
-            return Batch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
-        targets = [run_target(cell, method, conditions, self.passing) for method in methods]
-        chosen = [place for place, target in enumerate(targets) if target.classes]
+            return VerdictBatch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
+        targets = [make_run_target(cell, method, conditions, self.passing) for method in methods]
+        chosen = [index for index, target in enumerate(targets) if target.classes]
         verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
         if not chosen:
-            return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
-        batch = run_cell(self.worker, cell, tuple(targets[place] for place in chosen), conditions)
-        for place, verdict in zip(chosen, batch.verdicts, strict=True):
-            verdicts[place] = verdict
+            return VerdictBatch(verdicts=tuple(verdicts), cpu_seconds=0.0)
+        batch = run_cell(self.worker, cell, tuple(targets[index] for index in chosen), conditions)
+        for index, verdict in zip(chosen, batch.verdicts, strict=True):
+            verdicts[index] = verdict
             if verdict is not None and verdict.outcome is Outcome.PASS and compiled.edits is None:
-                slowest = self.passing.get(methods[place], 0.0)
-                self.passing[methods[place]] = max(slowest, verdict.cpu_seconds)
+                slowest = self.passing.get(methods[index], 0.0)
+                self.passing[methods[index]] = max(slowest, verdict.cpu_seconds)
         return replace(batch, verdicts=tuple(verdicts))
 
     def trace(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
         files: Collection[str],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> Traced:
+    ) -> TraceBatch:
         """None, too, for a method of which no concrete class was compiled."""
-        cell = self._cells.of(compiled)
+        cell = self._cells.get_cell_for(compiled)
         targets = [
-            run_target(cell, method, conditions, self.passing, traced=True) for method in methods
+            make_run_target(cell, method, conditions, self.passing, traced=True)
+            for method in methods
         ]
-        chosen = [place for place, target in enumerate(targets) if target.classes]
+        chosen = [index for index, target in enumerate(targets) if target.classes]
         traces: list[Trace | None] = [None] * len(methods)
         if not chosen or compiled.code_failure is not None:
-            return Traced(traces=tuple(traces), cpu_seconds=0.0)
-        plan = launch_plan(self.worker, cell, tuple(targets[place] for place in chosen), conditions)
+            return TraceBatch(traces=tuple(traces), cpu_seconds=0.0)
+        plan = make_launch_plan(
+            self.worker, cell, tuple(targets[index] for index in chosen), conditions
+        )
         if plan is None:
-            return Traced(traces=tuple(traces), cpu_seconds=0.0)
-        plan, making = self.worker.builds.with_archive(plan)
-        modules = self.worker.builds.output(compiled.code_rev).modules
-        code = code_files(plan, modules, self.worker.builds.files(compiled.code_rev))
+            return TraceBatch(traces=tuple(traces), cpu_seconds=0.0)
+        plan, making = self.worker.builds.attach_archive(plan)
+        modules = self.worker.builds.get_output(compiled.code_rev).modules
+        code = find_code_files(plan, modules, self.worker.builds.list_files(compiled.code_rev))
         plan = replace(plan, observed=watched is not None)
         traced = self.worker.tracer.trace(
             plan, code, files, shared=shared, watched=watched, together=together
         )
-        for place, trace in zip(chosen, traced.traces, strict=True):
-            traces[place] = trace
+        for index, trace in zip(chosen, traced.traces, strict=True):
+            traces[index] = trace
         return replace(traced, traces=tuple(traces), cpu_seconds=traced.cpu_seconds + making)
 
     def mutate(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         method: TestMethod,
         lines: Mapping[str, Collection[int]],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants:
-        cell = self._cells.of(compiled)
-        target = run_target(cell, method, conditions, self.passing, traced=True)
-        plan = launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
-        if plan is None or not target.classes or self.compile_verdict(compiled, method):
+        cell = self._cells.get_cell_for(compiled)
+        target = make_run_target(cell, method, conditions, self.passing, traced=True)
+        plan = make_launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
+        if plan is None or not target.classes or self.find_compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
         launcher = self.worker.builds.launcher
-        tool = pit.fetch_for(launcher.toolchain.feature)
-        job = pit_job(launcher, launcher.arranged(plan), tool, lines)
+        tool = pit.fetch_pit(launcher.toolchain.feature)
+        job = make_pit_job(launcher, launcher.arrange_class_path(plan), tool, lines)
         return run_pit(self.worker.builds.sandbox, job)
 
-    def environment(self, rev: str, module: str) -> Environment | None:
-        return self.worker.builds.contents.environment(rev, module)
+    def describe_environment(self, rev: str, module: str) -> Environment | None:
+        return self.worker.builds.contents.describe_environment(rev, module)
 
     @property
     def _cells(self) -> JavaCells:
-        return self.worker.cells_of({self.old.rev, self.new.rev})
+        return self.worker.get_cells_for({self.old.rev, self.new.rev})

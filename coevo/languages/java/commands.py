@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.gradle.commands import gradle_selection
-from coevo.languages.java.gradle.commands import gradle_words
-from coevo.languages.java.gradle.commands import is_of_gradle
-from coevo.languages.java.reading.pom_plugins import has_dependencies
-from coevo.languages.reading import Tree
-from coevo.languages.runners import runners
+from coevo.languages.java.gradle.commands import is_built_by_gradle
+from coevo.languages.java.gradle.commands import make_gradle_command
+from coevo.languages.java.gradle.commands import make_test_selection
+from coevo.languages.java.reading.pom_plugins import has_plugin_dependencies
+from coevo.languages.reading import RevisionTree
+from coevo.languages.runners import find_runners
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
@@ -30,52 +30,58 @@ CHECKS = ('checkstyle', 'enforcer', 'license', 'rat')
 _SKIPS = tuple(f'-D{name}.skip' for name in CHECKS)
 
 
-def commands(
+def add_commands(
     environment: Environment,
     module: str,
     test_file: str,
     methods: Sequence[TestMethod],
-    tree: Tree,
+    tree: RevisionTree,
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
-    asked = [one for method in methods for one in runners(tree, method, _is_run)]
-    if is_of_gradle(environment):
-        return _by_gradle(environment, module, test_file, asked)
-    maven = ('mvn', '-B', *_of_module(module), *_SKIPS, 'test-compile')
-    selected = ','.join(_by_class(asked)) or PurePosixPath(test_file).stem
-    by_failsafe = any(_is_crowded(tree, folder) for folder in _folders(module))
-    make = _failsafe if by_failsafe else _surefire
+    runnable_methods = [
+        runnable_method
+        for method in methods
+        for runnable_method in find_runners(tree, method, _is_concrete)
+    ]
+    if is_built_by_gradle(environment):
+        return _add_gradle_commands(environment, module, test_file, runnable_methods)
+    maven = ('mvn', '-B', *_list_module_options(module), *_SKIPS, 'test-compile')
+    selected = ','.join(_group_by_class(runnable_methods)) or PurePosixPath(test_file).stem
+    by_failsafe = any(
+        _has_surefire_dependencies(tree, folder) for folder in _list_module_and_parents(module)
+    )
+    make = _make_failsafe_command if by_failsafe else _make_surefire_command
     return dataclasses.replace(
         environment, compile_command=shlex.join(maven), test_command=make(maven, module, selected)
     )
 
 
-def _by_gradle(
+def _add_gradle_commands(
     environment: Environment, module: str, test_file: str, asked: Sequence[TestMethod]
 ) -> Environment:
     """A selection that finds nothing is a failure of Gradle's own."""
-    selected = gradle_selection(asked) or ('--tests', f'*{PurePosixPath(test_file).stem}')
+    selected = make_test_selection(asked) or ('--tests', f'*{PurePosixPath(test_file).stem}')
     return dataclasses.replace(
         environment,
-        compile_command=shlex.join(gradle_words(module, 'testClasses')),
-        test_command=shlex.join((*gradle_words(module, 'test'), *selected)),
+        compile_command=shlex.join(make_gradle_command(module, 'testClasses')),
+        test_command=shlex.join((*make_gradle_command(module, 'test'), *selected)),
     )
 
 
-def _surefire(maven: Sequence[str], module: str, selected: str) -> str:
+def _make_surefire_command(maven: Sequence[str], module: str, selected: str) -> str:
     words = (*maven, SUREFIRE, f'-Dtest={selected}')
     if module == '.':
         return shlex.join((*words, '-DfailIfNoTests=true'))
-    return _reported(words, '-Dsurefire.failIfNoSpecifiedTests=false', module, 'surefire')
+    return _require_reports(words, '-Dsurefire.failIfNoSpecifiedTests=false', module, 'surefire')
 
 
-def _failsafe(maven: Sequence[str], module: str, selected: str) -> str:
+def _make_failsafe_command(maven: Sequence[str], module: str, selected: str) -> str:
     goals = (f'{FAILSAFE}:integration-test', f'{FAILSAFE}:verify')
     words = (*maven, *goals, f'-Dit.test={selected}')
-    return _reported(words, '-Dfailsafe.failIfNoSpecifiedTests=false', module, 'failsafe')
+    return _require_reports(words, '-Dfailsafe.failIfNoSpecifiedTests=false', module, 'failsafe')
 
 
-def _reported(words: Sequence[str], lenient: str, module: str, plugin: str) -> str:
+def _require_reports(words: Sequence[str], lenient: str, module: str, plugin: str) -> str:
     """That nothing of what was asked for is there is a failure.
 
     Maven tells that of all modules alike, and those that are only needed have no such test. So the reports
@@ -86,32 +92,34 @@ def _reported(words: Sequence[str], lenient: str, module: str, plugin: str) -> s
     return f"rm -rf {reports} && {line} && grep -qs '<testcase' {reports}/*.xml"
 
 
-def _of_module(module: str) -> tuple[str, ...]:
+def _list_module_options(module: str) -> tuple[str, ...]:
     """With the modules that it needs, which no repository may have."""
     return () if module == '.' else ('-pl', module, '-am')
 
 
-def _folders(module: str) -> tuple[PurePosixPath, ...]:
+def _list_module_and_parents(module: str) -> tuple[PurePosixPath, ...]:
     """Its own, and those above, where its parents mostly are."""
     own = PurePosixPath(module)
     return (own, *own.parents)
 
 
-def _is_crowded(tree: Tree, folder: PurePosixPath) -> bool:
+def _has_surefire_dependencies(tree: RevisionTree, folder: PurePosixPath) -> bool:
     pom = str(folder / 'pom.xml')
-    return pom in tree.entries and has_dependencies(tree.content(pom), 'maven-surefire-plugin')
+    return pom in tree.entries and has_plugin_dependencies(
+        tree.read_content(pom), 'maven-surefire-plugin'
+    )
 
 
-def _is_run(_path: str, type_: DeclaredType) -> bool:
+def _is_concrete(_path: str, type_: DeclaredType) -> bool:
     return not type_.abstract
 
 
-def _by_class(methods: Sequence[TestMethod]) -> list[str]:
+def _group_by_class(methods: Sequence[TestMethod]) -> list[str]:
     """`CLASS#a+b`; a parameterized method of JUnit 4 is one for each of its parameters, `a[0]`."""
     names: dict[str, dict[str, None]] = {}
     for method in methods:
         names.setdefault(method.test_class, {})[method.test_method] = None
     return [
-        f'{owner}#{"+".join(f"{name}+{name}[*" for name in found)}'
-        for owner, found in names.items()
+        f'{owner}#{"+".join(f"{name}+{name}[*" for name in method_names)}'
+        for owner, method_names in names.items()
     ]

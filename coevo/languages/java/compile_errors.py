@@ -1,4 +1,4 @@
-"""The classes of javac's errors. Fulfils `coevo.languages.error_classes.ErrorClasses`.
+"""The classes of javac's errors. Fulfils `coevo.languages.error_classes.ErrorClassifier`.
 
 A signature is the key of a message of javac's compiler.properties, less `compiler.err.`, and the symbol it is
 about. A key that says nothing of a constructor is told by the symbol.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from coevo.languages.error_classes import ErrorClass
-from coevo.languages.java.building.compilation import is_of_the_parser
+from coevo.languages.java.building.compilation import is_syntax_error
 
 _CLASSES: Mapping[ErrorClass, str] = {
     ErrorClass.FINAL: r'cant\.assign\S*|cant\.ref\.non\.effectively\.final\.var'
@@ -41,11 +41,11 @@ _OF_CONSTRUCTORS = re.compile(r'constructor |no suitable constructor ')
 _TOLD_BY_SYMBOL = re.compile(r'cant\.(apply\.symbols?|resolve\S*)')
 
 
-def error_class(signature: str) -> ErrorClass:
+def classify_error(signature: str) -> ErrorClass:
     code, _, symbol = signature.partition(' ')
-    if is_of_the_parser(signature):
+    if is_syntax_error(signature):
         return ErrorClass.SYNTAX
     if _TOLD_BY_SYMBOL.fullmatch(code) and _OF_CONSTRUCTORS.match(symbol):
         return ErrorClass.INSTANTIATION
-    found = (name for name, pattern in _PATTERNS if pattern.fullmatch(code))
-    return next(found, ErrorClass.OTHER)
+    matching_classes = (name for name, pattern in _PATTERNS if pattern.fullmatch(code))
+    return next(matching_classes, ErrorClass.OTHER)

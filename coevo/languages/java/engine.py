@@ -20,11 +20,11 @@ class JavaEngine:
         self._run = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
         self._builds_by_jdk = BuildsByJdk(self._run, jdks)
 
-    def builder(self) -> JavaBuilder:
+    def make_builder(self) -> JavaBuilder:
         return JavaBuilder(self._builds_by_jdk)
 
-    def forget(self, rev: str) -> None:
-        self._builds_by_jdk.forget(rev)
+    def forget_revision(self, rev: str) -> None:
+        self._builds_by_jdk.forget_revision(rev)
 
     def halt(self) -> None:
         self._run.sandbox.close()

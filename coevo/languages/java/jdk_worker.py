@@ -17,17 +17,17 @@ class JdkWorker:
 
     def __init__(self, builds: SharedBuilds) -> None:
         self.builds = builds
-        self.session = builds.session()
+        self.session = builds.make_session()
         self.cells = JavaCells(builds, self.session)
         self.tracer = Tracer(builds)
-        self.trees = PackedTrees(builds.folder('trees', secrets.token_hex(8)))
+        self.trees = PackedTrees(builds.make_folder('trees', secrets.token_hex(8)))
 
     def build(self, rev: str) -> Build:
         return self.builds.build(rev, self.session)
 
-    def cells_of(self, ends: Collection[str]) -> JavaCells:
+    def get_cells_for(self, ends: Collection[str]) -> JavaCells:
         """The cells, for a pair with these ends; those of any other revision are removed."""
-        self.cells.keep_only(ends)
+        self.cells.remove_other_revisions(ends)
         return self.cells
 
     def close(self) -> None:

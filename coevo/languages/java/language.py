@@ -10,29 +10,29 @@ from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.engine import RunSettings
 from coevo.languages.java import reading
 from coevo.languages.java import surgery
-from coevo.languages.java.commands import commands
+from coevo.languages.java.commands import add_commands
 from coevo.languages.java.engine import JavaEngine
-from coevo.languages.java.gradle.scripts import is_gradle
+from coevo.languages.java.gradle.scripts import has_gradle_script
 from coevo.languages.java.kits.maven_kits import MavenKits
-from coevo.languages.java.kits.prompt_words import prompt_words
-from coevo.languages.java.maven.pom_demand import demand_of
+from coevo.languages.java.kits.prompt_words import make_prompt_words
+from coevo.languages.java.maven.pom_demand import find_pom_demand
 from coevo.languages.java.measures import MEASURES
 from coevo.languages.java.places import POM
 from coevo.languages.java.processes import workarounds
-from coevo.languages.java.processes.workarounds import workaround
+from coevo.languages.java.processes.workarounds import suggest_workaround
 from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools import pit
-from coevo.languages.java.tools.findings import findings
+from coevo.languages.java.tools.findings import inspect_machine
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import find_alike_jdks
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.tool_versions import tool_versions
+from coevo.languages.java.tools.tool_versions import list_tool_versions
 from coevo.languages.mutation_tools import MutationTool
-from coevo.languages.reading import Reading
-from coevo.languages.surgery import Surgery
+from coevo.languages.reading import LanguageReading
+from coevo.languages.surgery import FileSurgery
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
@@ -42,8 +42,8 @@ NEEDS = f'a {POM} at its root'
 RUNTIME = 'JDK'
 WORKAROUNDS = workarounds.WORKAROUNDS.keys()
 _LEAST_LEVEL = 8  # A.1
-READING: Reading = reading
-SURGERY: Surgery = surgery
+READING: LanguageReading = reading
+SURGERY: FileSurgery = surgery
 OFFERS = EVERYTHING
 
 __all__ = [
@@ -57,51 +57,51 @@ __all__ = [
     'READING',
     'RUNTIME',
     'SURGERY',
-    'commands',
-    'detect',
-    'engine',
-    'findings',
-    'kits',
-    'mutation_tool',
-    'outdated',
-    'prompt_words',
-    'refactoring_finder',
-    'runtimes',
-    'tool_versions',
-    'workaround',
+    'add_commands',
+    'can_build_revision',
+    'make_engine',
+    'inspect_machine',
+    'make_kits',
+    'get_mutation_tool',
+    'explain_outdated',
+    'make_prompt_words',
+    'make_refactoring_finder',
+    'make_runtimes',
+    'list_tool_versions',
+    'suggest_workaround',
 ]
 
 
-def detect(repository: Repository, rev: str) -> bool:
+def can_build_revision(repository: Repository, rev: str) -> bool:
     """Whether a revision has a POM at its root, or is one of Gradle's where a Gradle is at hand."""
     if POM in repository.tree(rev):
         return True
-    return is_gradle(repository, rev) and bool(find_gradles())
+    return has_gradle_script(repository, rev) and bool(find_gradles())
 
 
-def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> JdkSupply:
+def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> JdkSupply:
     """like  a version such as 17.0.15: that very one, else those of its feature release, else all"""
-    known = alike(like, find_jdks()) if like else ()
+    known = find_alike_jdks(like, find_jdks()) if like else ()
     return JdkSupply(known or None, brings=brings, say=say)
 
 
-def refactoring_finder() -> RefactoringMiners:
+def make_refactoring_finder() -> RefactoringMiners:
     return RefactoringMiners()
 
 
-def outdated(repository: Repository, rev: str, level: int | None) -> str | None:
+def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
     """By the highest level in its own POMs, where its build knows of none."""
-    declared = level or demand_of(repository, rev).lowest
+    declared = level or find_pom_demand(repository, rev).lowest
     return f'Java {declared}' if declared is not None and declared < _LEAST_LEVEL else None
 
 
-def mutation_tool() -> MutationTool:
+def get_mutation_tool() -> MutationTool:
     return pit
 
 
-def kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:
+def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:
     return MavenKits(sandbox, folder, say)
 
 
-def engine(run: RunSettings, stack: ExitStack) -> JavaEngine:
+def make_engine(run: RunSettings, stack: ExitStack) -> JavaEngine:
     return JavaEngine(run, stack)

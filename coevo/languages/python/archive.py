@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from coevo.git.repository import Repository
 from coevo.git.repository import TreeEntry
-from coevo.languages.cells import Edits
-from coevo.languages.python.sides import tests_side
-from coevo.storage.beneath import path_fault
+from coevo.languages.cells import CellEdits
+from coevo.languages.python.sides import select_test_paths
+from coevo.storage.beneath import find_path_fault
 
 # As in Java: a tree that takes half of a sandbox's disk, or has names that Linux does not keep.
 MOST_BYTES = 512 << 20
@@ -22,17 +22,17 @@ TREE_TOO_LARGE, PATH_TOO_LONG = 'tree_too_large', 'path_too_long'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trees:
+class RevisionTrees:
     """The trees of a repository's revisions, with whose each file is."""
 
     repository: Repository
 
-    def tests(self, rev: str) -> frozenset[str]:
-        return _tests_of(self.repository, rev)
+    def list_test_paths(self, rev: str) -> frozenset[str]:
+        return _list_test_paths(self.repository, rev)
 
-    def refusal(self, rev: str) -> str | None:
+    def find_layout_fault(self, rev: str) -> str | None:
         """Return why a revision cannot be laid out at all; None if it can."""
-        if any(map(path_fault, self.repository.tree(rev))):
+        if any(map(find_path_fault, self.repository.tree(rev))):
             return PATH_TOO_LONG
         total = 0
         for entry in self.repository.tree(rev).values():
@@ -41,20 +41,20 @@ class Trees:
                 return TREE_TOO_LARGE
         return None
 
-    def cell(
-        self, tests_rev: str, code_rev: str, edits: Edits | None
+    def collect_cell_files(
+        self, tests_rev: str, code_rev: str, edits: CellEdits | None
     ) -> dict[str, tuple[str, bytes]]:
         """All files of a cell, with its edits."""
-        found = dict(self._of(code_rev, tests=False))
-        found |= dict(self._of(tests_rev, tests=True))
+        files = dict(self._read_side(code_rev, tests=False))
+        files |= dict(self._read_side(tests_rev, tests=True))
         for path, content in (*edits.tests, *edits.code) if edits else ():
-            found.pop(path, None)
+            files.pop(path, None)
             if content is not None:
-                found[path] = ('100644', content)
-        return found
+                files[path] = ('100644', content)
+        return files
 
-    def _of(self, rev: str, *, tests: bool) -> Iterator[tuple[str, tuple[str, bytes]]]:
-        theirs = self.tests(rev)
+    def _read_side(self, rev: str, *, tests: bool) -> Iterator[tuple[str, tuple[str, bytes]]]:
+        theirs = self.list_test_paths(rev)
         entries: Mapping[str, TreeEntry] = self.repository.tree(rev)
         for path, entry in entries.items():
             if (path in theirs) is tests:
@@ -62,5 +62,5 @@ class Trees:
 
 
 @lru_cache(maxsize=64)
-def _tests_of(repository: Repository, rev: str) -> frozenset[str]:
-    return tests_side(repository.tree(rev).keys())
+def _list_test_paths(repository: Repository, rev: str) -> frozenset[str]:
+    return select_test_paths(repository.tree(rev).keys())

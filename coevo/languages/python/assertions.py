@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 from tree_sitter import Parser
 
-from coevo.languages.python.names import class_of
+from coevo.languages.python.names import get_class_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tokens import DEDENT
 from coevo.languages.python.reading.tokens import INDENT
@@ -71,7 +71,7 @@ _LAYOUT = (INDENT, DEDENT, NEWLINE)
 _ENDS = frozenset({'raises', 'expectedFailure'})
 
 
-def assertions_of(source: str) -> tuple[str, ...]:
+def list_assertions(source: str) -> tuple[str, ...]:
     """The assertions of a test method in order, as texts; source is the method alone.
 
     Comments, layout and messages are left out, and so is `self`.
@@ -79,24 +79,24 @@ def assertions_of(source: str) -> tuple[str, ...]:
     text = textwrap.dedent(source).encode()
     root = Parser(PYTHON).parse(text).root_node
     tokens = PythonTokens(root, text)
-    return tuple(_text(node, tokens) for node in asserting(root))
+    return tuple(_format_assertion(node, tokens) for node in find_assertion_nodes(root))
 
 
-def kind_of(text: str) -> str:
-    found = _WORD.match(text)
-    return found[0].rpartition('.')[2] if found is not None else text
+def classify_assertion(text: str) -> str:
+    match = _WORD.match(text)
+    return match[0].rpartition('.')[2] if match is not None else text
 
 
-def oracle_lines(source: bytes) -> frozenset[int]:
-    nodes = asserting(Parser(PYTHON).parse(source).root_node)
+def find_oracle_lines(source: bytes) -> frozenset[int]:
+    nodes = find_assertion_nodes(Parser(PYTHON).parse(source).root_node)
     return frozenset(
         line for node in nodes for line in range(node.start_point.row + 1, node.end_point.row + 2)
     )
 
 
-def expects_its_end(source: bytes, method: TestMethod) -> bool:
+def expects_exception(source: bytes, method: TestMethod) -> bool:
     """Whether a decorator says that a test has to fail, or with what."""
-    around = [part for part in class_of(method).split('.') if part]
+    around = [part for part in get_class_name(method).split('.') if part]
     for type_ in parse(source).types:
         for member in type_.members:
             if (
@@ -107,7 +107,7 @@ def expects_its_end(source: bytes, method: TestMethod) -> bool:
     raise LookupError(f'no {method.test_method} in {method.test_file}')
 
 
-def asserting(root: Node) -> Iterator[Node]:
+def find_assertion_nodes(root: Node) -> Iterator[Node]:
     """Assert statements and calls that assert, outer ones before those in their arguments."""
     stack = [root]
     while stack:
@@ -118,13 +118,13 @@ def asserting(root: Node) -> Iterator[Node]:
 
 
 def _is_oracle(call: Node) -> bool:
-    receiver, name = called(call)
+    receiver, name = split_callee(call)
     if name in _PYTEST:
         return receiver in ('pytest', '') if name != 'fail' else receiver in ('pytest', *_OWN)
     return name.startswith(_BY_NAME)
 
 
-def called(call: Node) -> tuple[str, str]:
+def split_callee(call: Node) -> tuple[str, str]:
     """What stands before the last dot of what is called, and what behind it."""
     function = call.child_by_field_name('function')
     text = function.text.decode(errors='replace') if function and function.text else ''
@@ -132,15 +132,15 @@ def called(call: Node) -> tuple[str, str]:
     return receiver, name if name.isidentifier() else ''
 
 
-def _text(node: Node, tokens: PythonTokens) -> str:
+def _format_assertion(node: Node, tokens: PythonTokens) -> str:
     if node.type == 'assert_statement':
-        return f'assert {_joined(tokens, node.named_children[0])}'
-    receiver, name = called(node)
+        return f'assert {_join_tokens(tokens, node.named_children[0])}'
+    receiver, name = split_callee(node)
     start = name if receiver in _OWN else f'{receiver}.{name}'.lstrip('.')
-    return f'{start}({", ".join(_arguments(node, name, tokens))})'
+    return f'{start}({", ".join(_format_arguments(node, name, tokens))})'
 
 
-def _arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[str]:
+def _format_arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[str]:
     """Those that are no message."""
     listed = call.child_by_field_name('arguments')
     children = listed.named_children if listed is not None else []
@@ -149,13 +149,13 @@ def _arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[str]:
         if child.type == 'keyword_argument':
             key = child.child_by_field_name('name')
             if key is None or key.text not in (b'msg', b'message', b'err_msg', b'reason'):
-                yield _joined(tokens, child)
+                yield _join_tokens(tokens, child)
         elif child.type != 'comment':
             if count < _ARITY.get(name, count + 1):
-                yield _joined(tokens, child)
+                yield _join_tokens(tokens, child)
             count += 1
 
 
-def _joined(tokens: PythonTokens, node: Node) -> str:
-    texts = tokens.within([(node.start_byte, node.end_byte)]).texts
+def _join_tokens(tokens: PythonTokens, node: Node) -> str:
+    texts = tokens.slice_bytes([(node.start_byte, node.end_byte)]).texts
     return ' '.join(text for text in texts if text not in _LAYOUT)

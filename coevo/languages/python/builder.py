@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.ends import EndMaker
+from coevo.languages.python.ends import PythonEndBuilder
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.sessions import Sessions
+from coevo.languages.python.sessions import PythonSessions
 from coevo.languages.python.supply import PythonSupply
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -18,7 +18,7 @@ class PythonBuilder:
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context, self._supply = context, supply
         self._last: PythonBuiltPair | None = None
-        self._sessions = Sessions(context.sandbox)
+        self._sessions = PythonSessions(context.sandbox)
 
     def build(self, pair: Pair) -> PythonBuiltPair:
         last = self._last
@@ -28,17 +28,17 @@ class PythonBuilder:
             cells, slowest = PythonCells(self._context, self._sessions), {}
         else:
             cells, slowest = last.cells, last.slowest
-        self._last = self._built(pair, cells, slowest, frozenset())
+        self._last = self._build_pair(pair, cells, slowest, frozenset())
         return self._last
 
-    def _built(
+    def _build_pair(
         self,
         pair: Pair,
         cells: PythonCells,
         slowest: dict[TestMethod, float],
         mute: frozenset[str],
     ) -> PythonBuiltPair:
-        old, new = EndMaker(self._context, self._supply, cells).ends(pair, mute)
+        old, new = PythonEndBuilder(self._context, self._supply, cells).build_ends(pair, mute)
         return PythonBuiltPair(
             old=old.build,
             new=new.build,
@@ -47,21 +47,23 @@ class PythonBuilder:
             context=self._context,
             cells=cells,
             slowest=slowest,
-            others=lambda: self._built_otherwise(pair, mute | {new.build.runtime}),
+            others=lambda: self._build_with_next_interpreter(pair, mute | {new.build.runtime}),
         )
 
-    def _built_otherwise(self, pair: Pair, mute: frozenset[str]) -> PythonBuiltPair | None:
+    def _build_with_next_interpreter(
+        self, pair: Pair, mute: frozenset[str]
+    ) -> PythonBuiltPair | None:
         """By the next interpreter that makes both ends ready; by the first one again where tests are mute with
         them all."""
         last = self._last
         assert last is not None, 'who asks for another has one'
-        found = self._built(pair, PythonCells(self._context, self._sessions), {}, mute)
-        if found.new.runtime == last.new.runtime:
-            found.cells.close()
+        candidate = self._build_pair(pair, PythonCells(self._context, self._sessions), {}, mute)
+        if candidate.new.runtime == last.new.runtime:
+            candidate.cells.close()
             return None
         last.cells.close()
-        self._last = found
-        return found
+        self._last = candidate
+        return candidate
 
     def close(self) -> None:
         self._sessions.close()

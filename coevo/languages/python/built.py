@@ -14,10 +14,10 @@ from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.python import layout
-from coevo.languages.python.archive import Trees
-from coevo.languages.python.environments import Installed
+from coevo.languages.python.archive import RevisionTrees
+from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.options import SETTINGS
-from coevo.languages.python.options import pytest_options
+from coevo.languages.python.options import make_pytest_options
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 
@@ -40,7 +40,7 @@ class PythonModule:
     rev: str
     folder: str
     needs: Needs
-    installed: Installed
+    installed: InstalledPackages
     roots: tuple[str, ...]
     tops: frozenset[str]
     options: tuple[str, ...]
@@ -61,31 +61,31 @@ class BuiltEnd:
         return self.build.failure is None, len(self.modules)
 
 
-def module_folders(trees: Trees, rev: str) -> tuple[str, ...]:
+def list_module_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
     """Folders of projects that are tested; the root always."""
-    found = {'.'}
-    for folder in project_folders(trees, rev):
+    folders = {'.'}
+    for folder in list_project_folders(trees, rev):
         if not _ASIDE.intersection(folder.split('/')):
-            found.add(folder)
-    return tuple(sorted(found)[:_MOST_MODULES])
+            folders.add(folder)
+    return tuple(sorted(folders)[:_MOST_MODULES])
 
 
-def project_folders(trees: Trees, rev: str) -> tuple[str, ...]:
+def list_project_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
     """Folders below the root with a build file outside of the tests, whether anybody looks at them or not."""
-    tests, found = trees.tests(rev), set[str]()
+    tests, folders = trees.list_test_paths(rev), set[str]()
     for path in trees.repository.tree(rev):
         folder, name = posixpath.split(path)
         if name in BUILD_FILES and folder and path not in tests:
-            found.add(folder)
-    return tuple(sorted(found))
+            folders.add(folder)
+    return tuple(sorted(folders))
 
 
-def module_of(
+def make_module(
     repository: Repository,
     rev: str,
     folder: str,
     needs: Needs,
-    installed: Installed,
+    installed: InstalledPackages,
     others: Sequence[str] = (),
     beside: Sequence[str] = (),
 ) -> PythonModule:
@@ -93,37 +93,39 @@ def module_of(
     beside  those of which it needs the code
     """
     paths = repository.tree(rev).keys()
-    every = [layout.import_roots(paths, one) for one in (folder, *beside)]
-    roots = tuple(dict.fromkeys(root for found in every for root in found))
-    settings = dict(_settings(repository, rev, folder))
+    every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
+    roots = tuple(dict.fromkeys(root for project_roots in every for root in project_roots))
+    settings = dict(_load_settings(repository, rev, folder))
     return PythonModule(
         rev=rev,
         folder=folder,
         needs=needs,
         installed=installed,
         roots=roots,
-        tops=layout.top_packages(paths, roots),
-        options=pytest_options(settings.get),
-        others=tuple(one for one in others if one != folder and _is_in(one, folder)),
+        tops=layout.find_top_packages(paths, roots),
+        options=make_pytest_options(settings.get),
+        others=tuple(
+            project for project in others if project != folder and _is_within(project, folder)
+        ),
         written=tuple(
             (path, content)
-            for path, content in layout.written_modules(settings.values(), folder)
+            for path, content in layout.list_generated_modules(settings.values(), folder)
             if path not in paths
         ),
     )
 
 
-def nearest(folder: str, among: Collection[str]) -> str | None:
+def find_nearest_folder(folder: str, among: Collection[str]) -> str | None:
     """Of some folders the one itself, or the nearest above it; `.` is above all."""
-    parents = (str(one) for one in PurePosixPath(folder).parents)
-    return next((one for one in (folder, *parents) if one in among), None)
+    parents = (str(candidate) for candidate in PurePosixPath(folder).parents)
+    return next((candidate for candidate in (folder, *parents) if candidate in among), None)
 
 
-def _is_in(folder: str, other: str) -> bool:
+def _is_within(folder: str, other: str) -> bool:
     return other == '.' or folder.startswith(f'{other}/')
 
 
-def _settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+def _load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
     tree = repository.tree(rev)
     for name in (*SETTINGS, 'setup.py'):
         path = name if folder == '.' else f'{folder}/{name}'

@@ -13,45 +13,45 @@ from dataclasses import replace
 
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import not_offered
+from coevo.languages.capabilities import make_refusal
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Checked
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.cells import Scope
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CheckedSource
+from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import SettingsScope
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
-from coevo.languages.observation import doubted
+from coevo.languages.conditions import RunConditions
+from coevo.languages.observation import mark_as_tampered
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.built import nearest
+from coevo.languages.python.built import find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.checking import check
-from coevo.languages.python.environments import packages
-from coevo.languages.python.events import HeardTarget
-from coevo.languages.python.events import verdicts
-from coevo.languages.python.names import target
+from coevo.languages.python.checking import compile_and_check
+from coevo.languages.python.environments import list_packages
+from coevo.languages.python.events import PythonTargetReport
+from coevo.languages.python.events import derive_verdicts
+from coevo.languages.python.names import make_target
 from coevo.languages.python.reading.places import module_name
-from coevo.languages.python.reading.source_text import source_text
-from coevo.languages.python.reading.statement_lines import with_first_lines
+from coevo.languages.python.reading.source_text import decode_source
+from coevo.languages.python.reading.statement_lines import add_first_lines
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.runner import Done
-from coevo.languages.python.tracing import read_together
-from coevo.languages.python.tracing import read_trace
+from coevo.languages.python.runner import PythonRunResult
+from coevo.languages.python.tracing import make_joint_trace
+from coevo.languages.python.tracing import make_trace
 from coevo.languages.test_processes import LEAST_CPU_LIMIT
 from coevo.languages.test_processes import SLOWER_THAN_PASSING
 from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
-from coevo.languages.traces import reached_by_any
+from coevo.languages.traces import TraceBatch
+from coevo.languages.traces import unite_reached_lines
 from coevo.languages.verdicts import NO_CLOCK
 from coevo.languages.verdicts import UNOBSERVED
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.environments import LibraryEntry
 from coevo.model.records import Pair
@@ -61,7 +61,7 @@ from coevo.model.words import Outcome
 _MISSING = Verdict(outcome=Outcome.MISSING)
 
 # Those of the engine's first run of a cell.
-_FIRST = Conditions(together=True)
+_FIRST = RunConditions(together=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +83,9 @@ class PythonBuiltPair:
     slowest: dict[TestMethod, float] = field(default_factory=dict)
     others: Callable[[], PythonBuiltPair | None] = lambda: None
 
-    mutate = staticmethod(not_offered(Capability.MUTATE))
+    mutate = staticmethod(make_refusal(Capability.MUTATE))
 
-    def otherwise(self) -> PythonBuiltPair | None:
+    def build_with_other_runtime(self) -> PythonBuiltPair | None:
         return self.others()
 
     def compile(
@@ -94,16 +94,16 @@ class PythonBuiltPair:
         code_rev: str,
         module: str,
         borrowed: BorrowedSettings | None = None,
-        edits: Edits | None = None,
+        edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
-    ) -> Compiled:
+    ) -> CompiledTests:
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
         if sources and edits is not None:
-            found = self._check(code_rev, module, sources)
-            failure = next((one.signature for one in found if one.signature), None)
-            spent = sum(one.cpu_seconds for one in found)
-        compiled = Compiled(
+            check_results = self._check_sources(code_rev, module, sources)
+            failure = next((result.signature for result in check_results if result.signature), None)
+            spent = sum(result.cpu_seconds for result in check_results)
+        compiled = CompiledTests(
             tests_rev=tests_rev,
             code_rev=code_rev,
             module=module,
@@ -115,12 +115,12 @@ class PythonBuiltPair:
         )
         if failure is not None or (edits is not None and (methods is not None or not edits.tests)):
             return compiled  # what of an edited cell does not load says so when it is run
-        cell = self._cell(compiled)
-        files = None if methods is None else self._files_of(cell, methods)
+        cell = self._get_cell(compiled)
+        files = None if methods is None else self._list_candidate_files(cell, methods)
         if files and cell.loaded.keys().isdisjoint(files):
-            spent += self._begin(compiled, methods or (), files)
-        spent += self.cells.load_all(cell, files)
-        broken = cell.broken if files is None else cell.broken.intersection(files)
+            spent += self._run_first(compiled, methods or (), files)
+        spent += self.cells.load_test_files(cell, files)
+        broken = cell.broken_files if files is None else cell.broken_files.intersection(files)
         return replace(
             compiled,
             unit_ok=not broken,
@@ -131,43 +131,46 @@ class PythonBuiltPair:
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[Checked, ...]:
-        return self._check(code_rev, module, [(path, text) for text in variants])
+    ) -> tuple[CheckedSource, ...]:
+        return self._check_sources(code_rev, module, [(path, text) for text in variants])
 
-    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        own, other = self._module(code_rev, module), self._module(borrowed.rev, module)
+    def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        own, other = self._find_module(code_rev, module), self._find_module(borrowed.rev, module)
         if own is None or other is None:
             return False
-        borrower = self._with_borrowed(own, other, borrowed.scope)
+        borrower = self._borrow_settings(own, other, borrowed.scope)
         return borrower is not None and (borrower.installed.site, borrower.options) != (
             own.installed.site,
             own.options,
         )
 
-    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
-        cell, file = self._cell(compiled), method.test_file
-        if not cell.has(file):
+    def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        cell, file = self._get_cell(compiled), method.test_file
+        if not cell.has_file(file):
             return None  # it will be missing
         if compiled.edits is None:
-            self.cells.load_all(cell, [file])
+            self.cells.load_test_files(cell, [file])
         verdict = cell.loaded.get(file)
-        missing = cell.absent.get(target(method)) if file in cell.stood_in else None
+        missing = cell.absent.get(make_target(method)) if file in cell.stood_in else None
         if verdict is None and missing is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
         return verdict
 
-    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
         return frozenset()
 
-    def content(self, compiled: Compiled) -> str | None:
-        cell = self._cell(compiled)
+    def digest_content(self, compiled: CompiledTests) -> str | None:
+        cell = self._get_cell(compiled)
         repository = self.context.repository
         revs = (compiled.code_rev, compiled.tests_rev)
         parts = (
             *(str(repository.header(rev).tree) for rev in revs),
             repr(replace(cell.module.needs, pins=())),  # what they lead to is in `locked`
             repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
-            *(f'{path} {hashlib.sha256(made).hexdigest()}' for path, made in cell.module.compiled),
+            *(
+                f'{path} {hashlib.sha256(binary).hexdigest()}'
+                for path, binary in cell.module.compiled
+            ),
             cell.module.installed.locked,
             cell.module.installed.interpreter.version,
             self.context.digest,
@@ -178,102 +181,116 @@ class PythonBuiltPair:
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
-    ) -> Batch:
+        self,
+        compiled: CompiledTests,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions = PLAIN,
+    ) -> VerdictBatch:
         if not methods:
-            return Batch(verdicts=(), cpu_seconds=0.0)
-        cell = self._cell(compiled)
-        if conditions.clock is not None and self._clock(cell, conditions) is None:
+            return VerdictBatch(verdicts=(), cpu_seconds=0.0)
+        cell = self._get_cell(compiled)
+        if conditions.clock is not None and self._get_clock_variables(cell, conditions) is None:
             unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
-            return Batch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
+            return VerdictBatch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
         files = [method.test_file for method in methods]
-        if not any(cell.has(file) for file in files):  # pytest would run all others
-            return Batch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
+        if not any(cell.has_file(file) for file in files):  # pytest would run all others
+            return VerdictBatch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
         observed = conditions.observed and self.context.has_library(OBSERVER)
         watched: dict[str, int] | None = {} if observed else None
-        done = self._begun(cell, methods, conditions)
+        done = self._take_first_run(cell, methods, conditions)
         if done is None:
-            done = self._run(compiled, methods, conditions, 'run', watched=watched)
+            done = self._run_methods(compiled, methods, conditions, 'run', watched=watched)
         spent = done.cpu_seconds
-        loads_now, used = self._loads_now(cell, done)
+        loads_now, used = self._retry_with_stand_ins(cell, done)
         spent += used
         if loads_now:
-            done = self._run(compiled, methods, conditions, 'run', watched=watched)
+            done = self._run_methods(compiled, methods, conditions, 'run', watched=watched)
             spent += done.cpu_seconds
-        found = [*verdicts(done.heard, files, done.status, done.noise)]
-        told = [self._told(cell, *one) for one in zip(methods, found, strict=True)]
+        process_verdicts = [*derive_verdicts(done.heard, files, done.status, done.noise)]
+        final_verdicts = [
+            self._complete_verdict(cell, *method_and_verdict)
+            for method_and_verdict in zip(methods, process_verdicts, strict=True)
+        ]
         if conditions.observed:
             seen = done.heard.seen
-            told = [
-                doubted(verdict, UNOBSERVED if seen is None else seen.disagreement(i))
-                for i, verdict in enumerate(told)
+            final_verdicts = [
+                mark_as_tampered(verdict, UNOBSERVED if seen is None else seen.find_disagreement(i))
+                for i, verdict in enumerate(final_verdicts)
             ]
-        return Batch(verdicts=tuple(told), cpu_seconds=spent, output=done.noise)
+        return VerdictBatch(verdicts=tuple(final_verdicts), cpu_seconds=spent, output=done.noise)
 
     def trace(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
         files: Collection[str],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> Traced:
+    ) -> TraceBatch:
         """Watched lines are seen in a process of their own, where nobody else traces."""
         traces: list[Trace | None] = []
-        heard: list[HeardTarget] = []
+        heard: list[PythonTargetReport] = []
         spent = 0.0
         edited = compiled.edits.tests if compiled.edits else ()
-        theirs = self.context.trees.tests(compiled.tests_rev) | {path for path, _ in edited}
+        theirs = self.context.trees.list_test_paths(compiled.tests_rev) | {
+            path for path, _ in edited
+        }
         for batch in [methods] if shared else [[method] for method in methods]:
             loads = together and not any(traces)  # the same for all that pass
-            done = self._run(
+            done = self._run_methods(
                 compiled, batch, conditions, 'trace', traced=sorted(files), loads=loads
             )
             spent += done.cpu_seconds
-            found = [read_trace(one, files, theirs) for one in done.heard.targets]
+            batch_traces = [make_trace(report, files, theirs) for report in done.heard.targets]
             if watched is not None:
-                found, used = self._reaching(compiled, batch, conditions, found, watched)
+                batch_traces, used = self._add_reached_lines(
+                    compiled, batch, conditions, batch_traces, watched
+                )
                 spent += used
-            traces += found
+            traces += batch_traces
             heard += done.heard.targets
         whole = None
         if together:
-            known = [one for one, trace in zip(heard, traces, strict=True) if trace is not None]
-            whole = read_together(known, files, theirs)
-        return Traced(
+            known = [
+                report for report, trace in zip(heard, traces, strict=True) if trace is not None
+            ]
+            whole = make_joint_trace(known, files, theirs)
+        return TraceBatch(
             traces=tuple(traces),
             cpu_seconds=spent,
-            together=whole and replace(whole, reached=reached_by_any(traces)),
+            together=whole and replace(whole, reached=unite_reached_lines(traces)),
         )
 
-    def _reaching(
+    def _add_reached_lines(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
-        conditions: Conditions,
+        conditions: RunConditions,
         traces: Sequence[Trace | None],
         watched: Mapping[str, Collection[int]],
     ) -> tuple[list[Trace | None], float]:
         """Traces with the watched lines that were seen reached; None of what was not seen to pass."""
         if not self.context.has_library(OBSERVER):
             return [None] * len(methods), 0.0
-        cell = self._cell(compiled)
-        counts = cell.line_counts(watched.keys())
-        done = self._run(compiled, methods, conditions, 'run', watched=counts)
-        seen, found = done.heard.seen, list[Trace | None]()
-        for place, (trace, heard) in enumerate(zip(traces, done.heard.targets, strict=True)):
-            passed = heard.ended and all(one.outcome is Outcome.PASS for one in heard.tests)
-            if trace is None or seen is None or not passed or seen.disagreement(place):
-                found.append(None)
+        cell = self._get_cell(compiled)
+        counts = cell.compute_line_bounds(watched.keys())
+        done = self._run_methods(compiled, methods, conditions, 'run', watched=counts)
+        seen, observed_traces = done.heard.seen, list[Trace | None]()
+        for index, (trace, heard) in enumerate(zip(traces, done.heard.targets, strict=True)):
+            passed = heard.ended and all(test.outcome is Outcome.PASS for test in heard.tests)
+            if trace is None or seen is None or not passed or seen.find_disagreement(index):
+                observed_traces.append(None)
             else:
-                lines = self._statements(cell, seen.reached, trace.lines)
-                found.append(replace(trace, reached=_reached(lines, watched)))
-        return found, done.cpu_seconds
+                lines = self._add_statement_starts(cell, seen.reached, trace.lines)
+                observed_traces.append(
+                    replace(trace, reached=_select_watched_lines(lines, watched))
+                )
+        return observed_traces, done.cpu_seconds
 
-    def _statements(
+    def _add_statement_starts(
         self,
         cell: PythonCell,
         reached: Mapping[str, frozenset[int]],
@@ -281,40 +298,40 @@ class PythonBuiltPair:
     ) -> dict[str, frozenset[int]]:
         """Reached lines; of files in which statements are counted, with the first of each statement."""
         return {
-            path: with_first_lines(lines, cell.text(path)) if path in counted else lines
+            path: add_first_lines(lines, cell.load_file(path)) if path in counted else lines
             for path, lines in reached.items()
         }
 
-    def environment(self, rev: str, module: str) -> Environment | None:
-        found = self._module(rev, module)
-        if found is None:
+    def describe_environment(self, rev: str, module: str) -> Environment | None:
+        built_module = self._find_module(rev, module)
+        if built_module is None:
             return None
         return Environment(
-            runtime=found.installed.interpreter.version,
+            runtime=built_module.installed.interpreter.version,
             build_tool='uv',
             libraries=tuple(
                 LibraryEntry(coordinates=name, sha256=digest)
-                for name, digest in packages(found.installed.locked)
+                for name, digest in list_packages(built_module.installed.locked)
             ),
         )
 
     # -- cells -------------------------------------------------------------------------------------
 
-    def _module(self, rev: str, module: str) -> PythonModule | None:
+    def _find_module(self, rev: str, module: str) -> PythonModule | None:
         """The module itself, or the one around the folder of a project that is none."""
         end = self.ends.get(rev)
         if end is None or end.build.modules.get(module, 'none') is not None:
             return None
-        own = nearest(module, end.modules)
+        own = find_nearest_folder(module, end.modules)
         return end.modules[own] if own is not None else None
 
-    def _cell(self, compiled: Compiled) -> PythonCell:
-        own = self._module(compiled.code_rev, compiled.module)
+    def _get_cell(self, compiled: CompiledTests) -> PythonCell:
+        own = self._find_module(compiled.code_rev, compiled.module)
         assert own is not None, 'a module is built before it is used'
         if compiled.borrowed is not None:
-            other = self._module(compiled.borrowed.rev, compiled.module)
+            other = self._find_module(compiled.borrowed.rev, compiled.module)
             own = (
-                self._with_borrowed(own, other, compiled.borrowed.scope) if other else None
+                self._borrow_settings(own, other, compiled.borrowed.scope) if other else None
             ) or own
         key = PythonCellKey(
             tests_rev=compiled.tests_rev,
@@ -325,61 +342,67 @@ class PythonBuiltPair:
         )
         return self.cells.get(key, own)
 
-    def _with_borrowed(
-        self, own: PythonModule, other: PythonModule, scope: Scope
+    def _borrow_settings(
+        self, own: PythonModule, other: PythonModule, scope: SettingsScope
     ) -> PythonModule | None:
         """A module with what it borrows; None where that cannot be had."""
-        if scope is Scope.ALL_SETTINGS:
+        if scope is SettingsScope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
         needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests, pins=own.needs.pins)
-        found = self.context.environment(
+        environment = self.context.get_environment(
             needs, own.installed.interpreter, self.pair.new.committer_date
         )
-        return None if isinstance(found, Unresolved) else replace(own, installed=found)
+        return (
+            None
+            if isinstance(environment, ResolutionFailure)
+            else replace(own, installed=environment)
+        )
 
-    def _check(
+    def _check_sources(
         self, code_rev: str, module: str, sources: Sequence[tuple[str, bytes]]
-    ) -> tuple[Checked, ...]:
-        own = self._module(code_rev, module)
+    ) -> tuple[CheckedSource, ...]:
+        own = self._find_module(code_rev, module)
         assert own is not None, 'a module is built before it is used'
-        return check(self.context, own.installed, sources)
+        return compile_and_check(self.context, own.installed, sources)
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _begin(
-        self, compiled: Compiled, methods: Sequence[TestMethod], files: Sequence[str]
+    def _run_first(
+        self, compiled: CompiledTests, methods: Sequence[TestMethod], files: Sequence[str]
     ) -> float:
         """Run methods in the order in which they will be run first, with all that their files have
         collected: if a test begins, all files load, and no process is needed to find out. CPU seconds
         of what is of no use to that run.
         """
-        cell = self._cell(compiled)
-        done = self._run(compiled, methods, _FIRST, 'run', files=files, whole=True)
-        said = done.heard.files
-        errors = {p: why for p, why in said.items() if why.outcome is Outcome.COMPILE_ERROR}
+        cell = self._get_cell(compiled)
+        done = self._run_methods(compiled, methods, _FIRST, 'run', files=files, whole=True)
+        file_verdicts = done.heard.files
+        errors = {
+            p: why for p, why in file_verdicts.items() if why.outcome is Outcome.COMPILE_ERROR
+        }
         if not errors and any(target.begun for target in done.heard.targets):
             cell.loaded |= dict.fromkeys(files)
             cell.begun = tuple(methods), done
             return 0.0
         spent = done.cpu_seconds
         if done.heard.loaded and errors.keys() <= set(files):  # what was said of each is its own
-            spent += self.cells.settle(cell, {path: errors.get(path) for path in files})
+            spent += self.cells.record_loading(cell, {path: errors.get(path) for path in files})
         return spent
 
-    def _begun(
-        self, cell: PythonCell, methods: Sequence[TestMethod], conditions: Conditions
-    ) -> Done | None:
+    def _take_first_run(
+        self, cell: PythonCell, methods: Sequence[TestMethod], conditions: RunConditions
+    ) -> PythonRunResult | None:
         """The run that a cell began with, if it is asked for: once, since each run is one of its own."""
         if cell.begun is None or conditions != _FIRST or cell.begun[0] != tuple(methods):
             return None
         done, cell.begun = cell.begun[1], None
         return done
 
-    def _run(
+    def _run_methods(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
-        conditions: Conditions,
+        conditions: RunConditions,
         mode: str,
         *,
         traced: Sequence[str] = (),
@@ -387,26 +410,28 @@ class PythonBuiltPair:
         loads: bool = False,
         files: Sequence[str] | None = None,
         whole: bool = False,
-    ) -> Done:
-        cell = self._cell(compiled)
-        clock = self._clock(cell, conditions)
-        files = self._files(cell, methods) if files is None else files
-        self.cells.expect(cell, files)
+    ) -> PythonRunResult:
+        cell = self._get_cell(compiled)
+        clock = self._get_clock_variables(cell, conditions)
+        files = self._list_files_to_collect(cell, methods) if files is None else files
+        self.cells.prepare_for_files(cell, files)
         request: dict[str, object] = {
             'mode': mode,
-            'targets': [target(method) for method in methods],
-            'files': self.cells.files(cell, files),
-            'absent': self.cells.absent(cell, files),
+            'targets': [make_target(method) for method in methods],
+            'files': self.cells.to_process_paths(cell, files),
+            'absent': self.cells.list_files_needing_stand_ins(cell, files),
             'whole': whole,
-            'traced': {path: source_text(cell.text(path)) for path in traced},
+            'traced': {path: decode_source(cell.load_file(path)) for path in traced},
         }
         if traced:
-            request['coverage'] = self.context.coverage(cell.module.installed.interpreter)
+            request['coverage'] = self.context.get_coverage_folder(
+                cell.module.installed.interpreter
+            )
             request['loads'] = loads
-        return self.cells.ask(
+        return self.cells.send_request(
             cell,
             request,
-            [conditions.cpu_limit or self._limit(method) for method in methods],
+            [conditions.cpu_limit or self._compute_cpu_limit(method) for method in methods],
             alone=len(methods) == 1 and not conditions.together,
             cpu_seconds=conditions.process_cpu_limit,
             watched=watched,
@@ -414,47 +439,52 @@ class PythonBuiltPair:
             clock=clock,
         )
 
-    def _clock(self, cell: PythonCell, conditions: Conditions) -> Mapping[str, str] | None:
+    def _get_clock_variables(
+        self, cell: PythonCell, conditions: RunConditions
+    ) -> Mapping[str, str] | None:
         """None where it is not asked for, or cannot be set."""
         if conditions.clock is None:
             return None
-        return self.context.clock(cell.module.installed, conditions.clock)
+        return self.context.get_clock_variables(cell.module.installed, conditions.clock)
 
-    def _files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
+    def _list_files_to_collect(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
         """Files to collect: those of the methods, be they as they may, and others that load."""
-        files, own = self._files_of(cell, methods), {method.test_file for method in methods}
+        files, own = (
+            self._list_candidate_files(cell, methods),
+            {method.test_file for method in methods},
+        )
         others = [path for path in files if path not in own]
         if others:
-            self.cells.load_all(cell, others)
+            self.cells.load_test_files(cell, others)
         return [path for path in files if path in own or cell.loaded[path] is None]
 
-    def _files_of(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
+    def _list_candidate_files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
         """Files to collect, in the order of the methods: their own, and where subclasses may be."""
-        found: dict[str, None] = {}
+        files: dict[str, None] = {}
         for method in methods:
-            _, owner, _ = target(method)
-            if cell.has(method.test_file):
-                found[method.test_file] = None
+            _, owner, _ = make_target(method)
+            if cell.has_file(method.test_file):
+                files[method.test_file] = None
             if owner:
-                found |= dict.fromkeys(cell.mentioning(method.test_file, owner))
-        return list(found)
+                files |= dict.fromkeys(cell.find_files_naming(method.test_file, owner))
+        return list(files)
 
-    def _loads_now(self, cell: PythonCell, done: Done) -> tuple[bool, float]:
+    def _retry_with_stand_ins(self, cell: PythonCell, done: PythonRunResult) -> tuple[bool, float]:
         """Whether a file that did not load now does with stand-ins; CPU seconds to find out.
 
         In cells of edited code nobody asked before which files load.
         """
         spent, before = 0.0, len(cell.stood_in)
         for path, why in done.heard.files.items():
-            asked = path in cell.loaded or not cell.has(path)
-            if why.outcome is Outcome.COMPILE_ERROR and not asked:
-                spent += self.cells.load_all(cell, [path])
+            is_known = path in cell.loaded or not cell.has_file(path)
+            if why.outcome is Outcome.COMPILE_ERROR and not is_known:
+                spent += self.cells.load_test_files(cell, [path])
         return len(cell.stood_in) > before, spent
 
-    def _limit(self, method: TestMethod) -> float:
+    def _compute_cpu_limit(self, method: TestMethod) -> float:
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
 
-    def _told(
+    def _complete_verdict(
         self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
     ) -> Verdict | None:
         """A verdict with what the process could not know."""
@@ -464,18 +494,18 @@ class PythonBuiltPair:
             slowest = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
             self.slowest[method] = slowest
             return verdict
-        hidden = method.test_file in cell.stood_in and cell.declares(method)
+        hidden = method.test_file in cell.stood_in and cell.declares_method(method)
         if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict
 
 
-def _reached(
+def _select_watched_lines(
     reached: Mapping[str, frozenset[int]], watched: Mapping[str, Collection[int]]
 ) -> dict[str, frozenset[int]]:
     """The watched lines that were reached, by module."""
-    found = {name: frozenset[int]() for name in watched}
+    lines_by_module = {name: frozenset[int]() for name in watched}
     for path, lines in reached.items():
         name = module_name(path)
-        found[name] |= lines.intersection(watched[name])
-    return found
+        lines_by_module[name] |= lines.intersection(watched[name])
+    return lines_by_module

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.languages.python.environments import Installed
+from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import compiler_job
+from coevo.languages.python.launch import make_compiler_job
 from coevo.languages.python.places import TREE
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox
@@ -25,7 +25,7 @@ _CRASHING = b"raise SyntaxError('the compiler crashed')"
 _Key = tuple[str, str, bytes]
 
 
-class ByteCode:
+class ByteCodeCache:
     """Kept by interpreter, path and text. Safe from several threads."""
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
@@ -33,55 +33,61 @@ class ByteCode:
         self._kept: dict[_Key, bytes] = {}
         self._lock = threading.Lock()
 
-    def keep(self, installed: Installed, path: str, text: bytes, code: bytes) -> None:
+    def keep(self, installed: InstalledPackages, path: str, text: bytes, code: bytes) -> None:
         """What was compiled elsewhere."""
         with self._lock:
             self._kept[installed.interpreter.version, path, text] = code
 
-    def of(self, sources: Mapping[str, bytes], installed: Installed) -> dict[str, bytes]:
+    def get_or_compile(
+        self, sources: Mapping[str, bytes], installed: InstalledPackages
+    ) -> dict[str, bytes]:
         """Magic number and marshalled code by repository path."""
         version = installed.interpreter.version
         keys = {path: (version, path, text) for path, text in sources.items()}
         with self._lock:
-            found = {path: self._kept[key] for path, key in keys.items() if key in self._kept}
-        lacking = [(path, sources[path]) for path in sorted(sources.keys() - found.keys())]
+            code_by_path = {
+                path: self._kept[key] for path, key in keys.items() if key in self._kept
+            }
+        lacking = [(path, sources[path]) for path in sorted(sources.keys() - code_by_path.keys())]
         if lacking:
-            made = zip(lacking, self._compiled(lacking, installed), strict=True)
-            found |= {path: code for (path, _), code in made}
+            fresh_codes = zip(lacking, self._compile_all(lacking, installed), strict=True)
+            code_by_path |= {path: code for (path, _), code in fresh_codes}
         with self._lock:
             for path, key in keys.items():
-                self._kept[key] = found[path]
+                self._kept[key] = code_by_path[path]
             for key in list(self._kept)[: max(0, len(self._kept) - _MOST_KEPT)]:
                 del self._kept[key]
-        return found
+        return code_by_path
 
-    def _compiled(self, sources: Sequence[tuple[str, bytes]], installed: Installed) -> list[bytes]:
+    def _compile_all(
+        self, sources: Sequence[tuple[str, bytes]], installed: InstalledPackages
+    ) -> list[bytes]:
         """All at once; each for itself where one of them ends the process."""
-        found = self._asked(sources, installed)
-        if found is not None:
-            return found
+        codes = self._compile_in_sandbox(sources, installed)
+        if codes is not None:
+            return codes
         if len(sources) > 1:
-            return [self._compiled([one], installed)[0] for one in sources]
+            return [self._compile_all([source], installed)[0] for source in sources]
         ((path, text),) = sources
         if text == _CRASHING:
             raise Transient('the interpreter does not compile in the sandbox')
-        return self._compiled([(path, _CRASHING)], installed)
+        return self._compile_all([(path, _CRASHING)], installed)
 
-    def _asked(
-        self, sources: Sequence[tuple[str, bytes]], installed: Installed
+    def _compile_in_sandbox(
+        self, sources: Sequence[tuple[str, bytes]], installed: InstalledPackages
     ) -> list[bytes] | None:
         setup = PythonSetup(installed=installed, programs=self._programs)
         rows = [[f'{TREE}/{path}', base64.b64encode(text).decode()] for path, text in sources]
-        with self._sandbox.start(compiler_job(setup)) as process:
+        with self._sandbox.start(make_compiler_job(setup)) as process:
             try:
-                process.stdin.write(process.inside(json.dumps(rows)).encode())
+                process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
                 process.stdin.close()
             except BrokenPipeError:
                 pass  # its silence is the answer
-            said = process.stdout.read(_BYTES)
+            output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         try:
-            found = [base64.b64decode(row, validate=True) for row in json.loads(said)]
+            codes = [base64.b64decode(row, validate=True) for row in json.loads(output)]
         except (ValueError, TypeError):
             return None
-        return found if len(found) == len(sources) else None
+        return codes if len(codes) == len(sources) else None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from coevo.languages.python import inside
 from coevo.model.errors import Transient
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 OBSERVER = 'observer'  # watches passes
 SLEEP = 'sleep'  # for clocks that are set
@@ -27,26 +27,26 @@ _SECONDS = 120
 
 
 @functools.cache
-def compiler() -> str | None:
+def find_compiler() -> str | None:
     """None where this machine has none."""
-    return next((found for name in _COMPILERS if (found := shutil.which(name))), None)
+    return next((program for name in _COMPILERS if (program := shutil.which(name))), None)
 
 
-def library(name: str) -> Path | None:
+def compile_library(name: str) -> Path | None:
     """Compiled once; None without a compiler. Transient where it is there and does not do it."""
-    program = compiler()
+    program = find_compiler()
     if program is None:
         return None
     source = Path(str(inside.__file__)).parent / f'{name}.c'
     text = source.read_bytes() + ' '.join((*_FLAGS, platform.machine())).encode()
-    folder = cache_folder() / 'pythons/libraries'
-    place = (
+    folder = find_cache_folder() / 'pythons/libraries'
+    target = (
         folder / f'{name}-{hashlib.sha256(text).hexdigest()[:32]}.so'
     )  # own name: a library of coevo's
-    if not place.is_file():
+    if not target.is_file():
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        _compile(program, source, place)
-    return place
+        _compile(program, source, target)
+    return target
 
 
 def _compile(program: str, source: Path, place: Path) -> None:
@@ -64,9 +64,9 @@ def _compile(program: str, source: Path, place: Path) -> None:
         new.chmod(0o644)
         new.rename(place)
     except (OSError, subprocess.SubprocessError) as error:
-        said = getattr(error, 'stderr', None) or str(error).encode()
+        stderr = getattr(error, 'stderr', None) or str(error).encode()
         raise Transient(
-            f'{program} does not compile {source.name}: {said[-300:].decode(errors="replace")}'
+            f'{program} does not compile {source.name}: {stderr[-300:].decode(errors="replace")}'
         ) from error
     finally:
         new.unlink(missing_ok=True)

@@ -11,13 +11,13 @@ from functools import cached_property
 from pathlib import Path
 
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.reading.places import module_name
-from coevo.languages.python.runner import Done
+from coevo.languages.python.runner import PythonRunResult
 from coevo.languages.python.sides import is_test_file
-from coevo.languages.python.sides import tests_side
+from coevo.languages.python.sides import select_test_paths
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 
@@ -30,7 +30,7 @@ class PythonCellKey:
     code_rev: str
     module: str
     borrowed: BorrowedSettings | None
-    edits: Edits | None
+    edits: CellEdits | None
 
 
 @dataclass(kw_only=True)
@@ -50,53 +50,55 @@ class PythonCell:
     module: PythonModule
     files: Files
     tree: Path | None = None
-    asked: set[str] = field(default_factory=set)
+    requested_files: set[str] = field(default_factory=set)
     loaded: dict[str, Verdict | None] = field(default_factory=dict)
     stood_in: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    begun: tuple[tuple[TestMethod, ...], Done] | None = None
+    begun: tuple[tuple[TestMethod, ...], PythonRunResult] | None = None
     _mentioning: dict[bytes, list[str]] = field(default_factory=dict)
 
     @property
-    def broken(self) -> frozenset[str]:
+    def broken_files(self) -> frozenset[str]:
         """Files that do not load as they are."""
         return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
 
     @cached_property
-    def _tests(self) -> frozenset[str]:
-        return tests_side(self.files.keys())
+    def _test_paths(self) -> frozenset[str]:
+        return select_test_paths(self.files.keys())
 
     @property
     def test_files(self) -> list[str]:
         """Files of the module that may have tests."""
         folder = self.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
-        others = tuple(f'{one}/' for one in self.module.others)
+        others = tuple(f'{project}/' for project in self.module.others)
         return [
             path
-            for path in self._collectable
+            for path in self._collectable_files
             if path.startswith(prefix) and not path.startswith(others)
         ]
 
     @cached_property
-    def _collectable(self) -> list[str]:
+    def _collectable_files(self) -> list[str]:
         """Files of all modules that may have tests."""
-        theirs = (path for path in self._tests if is_test_file(path))
+        theirs = (path for path in self._test_paths if is_test_file(path))
         return sorted(path for path in theirs if not path.endswith('conftest.py'))
 
-    def text(self, path: str) -> bytes:
+    def load_file(self, path: str) -> bytes:
         """Of a file; nothing of one that is not there."""
         return self.files[path][1] if path in self.files else b''
 
-    def has(self, path: str) -> bool:
+    def has_file(self, path: str) -> bool:
         return path in self.files
 
-    def declares(self, method: TestMethod) -> bool:
+    def declares_method(self, method: TestMethod) -> bool:
         """Whether the text of a test's file has a function of its name."""
         name = re.escape(method.test_method.encode(errors='surrogateescape'))
-        return re.search(rb'\bdef\s+' + name + rb'\s*\(', self.text(method.test_file)) is not None
+        return (
+            re.search(rb'\bdef\s+' + name + rb'\s*\(', self.load_file(method.test_file)) is not None
+        )
 
-    def mentioning(self, file: str, name: str) -> list[str]:
+    def find_files_naming(self, file: str, name: str) -> list[str]:
         """Other test files that name a class of one, and have none of that name alone: where its subclasses
         may be.
         """
@@ -104,11 +106,13 @@ class PythonCell:
         if last not in self._mentioning:
             named = re.compile(rb'(?<!\bclass )\b' + re.escape(last) + rb'\b')
             self._mentioning[last] = [
-                path for path in self._collectable if named.search(self.text(path)) is not None
+                path
+                for path in self._collectable_files
+                if named.search(self.load_file(path)) is not None
             ]
         return [path for path in self._mentioning[last] if path != file]
 
-    def line_counts(self, modules: Collection[str]) -> dict[str, int]:
+    def compute_line_bounds(self, modules: Collection[str]) -> dict[str, int]:
         """Of the files of some modules, by path: a number that no line of theirs reaches."""
         return {
             path: content.count(b'\n') + content.count(b'\r') + 2
@@ -116,20 +120,20 @@ class PythonCell:
             if path.endswith('.py') and module_name(path) in modules
         }
 
-    def imported_with(self, files: Iterable[str]) -> frozenset[str]:
+    def find_importable_files(self, files: Iterable[str]) -> frozenset[str]:
         """Test files, and conftests, that may be imported where some of them are, with these: those whose names the
         others have anywhere in their texts.
         """
         by_name: dict[bytes, list[str]] = {}
-        for path in (one for one in self._tests if is_test_file(one)):
+        for path in (test_path for test_path in self._test_paths if is_test_file(test_path)):
             name = path.rpartition('/')[2].removesuffix('.py')
             by_name.setdefault(name.encode(errors='surrogateescape'), []).append(path)
         left = [*files, *by_name.get(b'conftest', ())]
-        found = set[str]()
+        importable = set[str]()
         while left:
             path = left.pop()
-            if path not in found:
-                found.add(path)
-                names = by_name.keys() & set(_WORD.findall(self.text(path)))
+            if path not in importable:
+                importable.add(path)
+                names = by_name.keys() & set(_WORD.findall(self.load_file(path)))
                 left += [other for name in names for other in by_name[name]]
-        return frozenset(found)
+        return frozenset(importable)

@@ -18,26 +18,26 @@ from typing import Any
 from coevo.languages.conditions import MainSources
 from coevo.languages.packed_files import SECONDS
 from coevo.languages.packed_files import Files
-from coevo.languages.packed_files import pack
+from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cell import PythonCellKey
-from coevo.languages.python.events import is_below
+from coevo.languages.python.events import is_below_conftest
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import job
-from coevo.languages.python.layout import metadata
+from coevo.languages.python.launch import make_test_job
+from coevo.languages.python.layout import make_metadata
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
 from coevo.languages.python.rewritten import Said
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import LOADING_SECONDS
-from coevo.languages.python.runner import Done
+from coevo.languages.python.runner import PythonRunResult
 from coevo.languages.python.runner import run_request
-from coevo.languages.python.sessions import Run
+from coevo.languages.python.sessions import PythonSessionRun
+from coevo.languages.python.sessions import PythonSessions
 from coevo.languages.python.sessions import SessionKey
-from coevo.languages.python.sessions import Sessions
-from coevo.languages.python.shown_sources import sources_of
-from coevo.languages.python.shown_sources import with_shown
+from coevo.languages.python.shown_sources import replace_shown_sources
+from coevo.languages.python.shown_sources import select_sources
 from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
@@ -58,24 +58,24 @@ _OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'
 class PythonCells:
     """Those of one pair."""
 
-    def __init__(self, context: PythonRunContext, sessions: Sessions) -> None:
+    def __init__(self, context: PythonRunContext, sessions: PythonSessions) -> None:
         self._context, self._sessions = context, sessions
         self._folder = context.root / f'trees-{id(self):x}'
         self._cells: dict[PythonCellKey, PythonCell] = {}
         self._shown: dict[tuple[PythonCellKey, MainSources], tuple[PythonModule, Path]] = {}
 
     def get(self, key: PythonCellKey, module: PythonModule) -> PythonCell:
-        found = self._cells.pop(key, None)
-        if found is not None and found.module != module:  # of an interpreter that was tried before
-            _remove(found)
-            found = None
-        if found is None:
+        cell = self._cells.pop(key, None)
+        if cell is not None and cell.module != module:  # of an interpreter that was tried before
+            _remove_packed_tree(cell)
+            cell = None
+        if cell is None:
             while len(self._cells) >= _MOST_PACKED:
-                _remove(self._cells.pop(next(iter(self._cells))))
-            files = self._context.trees.cell(key.tests_rev, key.code_rev, key.edits)
-            found = PythonCell(key=key, module=module, files=files)
-        self._cells[key] = found  # used last
-        return found
+                _remove_packed_tree(self._cells.pop(next(iter(self._cells))))
+            files = self._context.trees.collect_cell_files(key.tests_rev, key.code_rev, key.edits)
+            cell = PythonCell(key=key, module=module, files=files)
+        self._cells[key] = cell  # used last
+        return cell
 
     def close(self) -> None:
         """Remove what was packed; it is packed again when asked for."""
@@ -83,24 +83,24 @@ class PythonCells:
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def load_all(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
+    def load_test_files(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
         """Find out which test files load, all of them if none are named; CPU seconds."""
         every = cell.test_files if files is None else files
         wanted = [path for path in every if path not in cell.loaded]
         if not wanted:
             return 0.0
-        self.expect(cell, wanted)
-        found, used = self._loading(cell, wanted)
-        return used + self.settle(cell, found)
+        self.prepare_for_files(cell, wanted)
+        verdict_by_path, used = self._try_loading(cell, wanted)
+        return used + self.record_loading(cell, verdict_by_path)
 
-    def settle(self, cell: PythonCell, found: dict[str, Verdict | None]) -> float:
+    def record_loading(self, cell: PythonCell, found: dict[str, Verdict | None]) -> float:
         """Keep which of some files load, those that do not after another try with stand-ins; CPU seconds."""
         used = 0.0
         broken = {path: why for path, why in found.items() if why is not None}
         may_load = [path for path, why in broken.items() if _may_lack_a_name(why)]
         if may_load:
             cell.stood_in |= {path: broken[path] for path in may_load}
-            again, used = self._loading(cell, may_load)
+            again, used = self._try_loading(cell, may_load)
             for path in may_load:
                 if again[path] is not None:
                     del cell.stood_in[path]
@@ -109,13 +109,13 @@ class PythonCells:
         cell.loaded |= found
         return used
 
-    def expect(self, cell: PythonCell, files: Sequence[str]) -> None:
+    def prepare_for_files(self, cell: PythonCell, files: Sequence[str]) -> None:
         """Have the tree packed for some test files; others are left to each process, as pytest has it."""
-        if not cell.asked.issuperset(files):
-            cell.asked.update(files)
-            _remove(cell)
+        if not cell.requested_files.issuperset(files):
+            cell.requested_files.update(files)
+            _remove_packed_tree(cell)
 
-    def ask(
+    def send_request(
         self,
         cell: PythonCell,
         request: dict[str, Any],
@@ -126,7 +126,7 @@ class PythonCells:
         watched: Mapping[str, int] | None = None,
         sources: MainSources | None = None,
         clock: Mapping[str, str] | None = None,
-    ) -> Done:
+    ) -> PythonRunResult:
         """Run a request in a cell; what it says of the tree is filled in.
 
         limits       CPU seconds for each target
@@ -148,13 +148,15 @@ class PythonCells:
             **request,
         }
         spent = 0.0
-        tree = self._tree(cell) if sources is None else self._with_sources(cell, sources)
+        tree = (
+            self._get_tree(cell) if sources is None else self._get_tree_with_sources(cell, sources)
+        )
         if self._may_share(cell, sources) and watched is None and clock is None:
-            run = Run(request=whole, tree=tree, limits=limits, cpu_seconds=most)
-            done, spent = self._sessions.run(_session_key(module, alone), setup, run)
+            run = PythonSessionRun(request=whole, tree=tree, limits=limits, cpu_seconds=most)
+            done, spent = self._sessions.run(_make_session_key(module, alone), setup, run)
             if done is not None:
                 return done
-        chosen = job(
+        chosen = make_test_job(
             setup,
             tree,
             module.folder,
@@ -167,7 +169,7 @@ class PythonCells:
         done = run_request(self._context.sandbox, chosen, whole, limits, watched)
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
-    def files(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
+    def to_process_paths(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Paths of the repository as the process sees them from its folder."""
         folder = cell.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
@@ -176,56 +178,66 @@ class PythonCells:
             path.removeprefix(prefix) if path.startswith(prefix) else up + path for path in files
         ]
 
-    def absent(self, cell: PythonCell, files: Sequence[str]) -> list[list[str]]:
+    def list_files_needing_stand_ins(
+        self, cell: PythonCell, files: Sequence[str]
+    ) -> list[list[str]]:
         """Files to find stand-ins for: those that load only so, with the conftests above them."""
-        found: dict[str, None] = {}
+        paths: dict[str, None] = {}
         for file in files:
             if file in cell.stood_in:
                 parts = file.split('/')
                 above = ['/'.join((*parts[:end], 'conftest.py')) for end in range(len(parts))]
-                found |= dict.fromkeys(path for path in (*above, file) if cell.has(path))
-        places = self.files(cell, list(found))
-        return [[place, _package(path)] for place, path in zip(places, found, strict=True)]
+                paths |= dict.fromkeys(path for path in (*above, file) if cell.has_file(path))
+        places = self.to_process_paths(cell, list(paths))
+        return [
+            [process_path, _derive_package(path)]
+            for process_path, path in zip(places, paths, strict=True)
+        ]
 
-    def _loading(
+    def _try_loading(
         self, cell: PythonCell, files: Sequence[str]
     ) -> tuple[dict[str, Verdict | None], float]:
         """Of each file why it does not load; a conftest takes those below it along, no others."""
-        found: dict[str, Verdict | None] = {}
+        verdict_by_path: dict[str, Verdict | None] = {}
         used = 0.0
         left = list(files)
         while left:
-            done = self._loaded(cell, left)
+            done = self._run_load_request(cell, left)
             used += done.cpu_seconds
             cell.absent |= done.heard.absent
-            told = {
+            errors = {
                 path: why
                 for path, why in done.heard.files.items()
                 if why.outcome is Outcome.COMPILE_ERROR
             }
-            found |= {path: told[path] for path in left if path in told}
-            others = [path for path in told if path not in left]
-            below = {path: told[one] for one in others for path in left if is_below(path, one)}
+            verdict_by_path |= {path: errors[path] for path in left if path in errors}
+            others = [path for path in errors if path not in left]
+            below = {
+                path: errors[conftest]
+                for conftest in others
+                for path in left
+                if is_below_conftest(path, conftest)
+            }
             if done.heard.loaded and not below:
-                return dict.fromkeys(left) | found, used
+                return dict.fromkeys(left) | verdict_by_path, used
             if not below and len(left) > 1:  # one of them ends the process: each for itself
                 for path in left:
-                    alone, more = self._loading(cell, [path])
-                    found |= alone
+                    alone, more = self._try_loading(cell, [path])
+                    verdict_by_path |= alone
                     used += more
-                return found, used
+                return verdict_by_path, used
             ended = Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'loading:{done.status}')
-            found |= below or {path: found.get(path) or ended for path in left}
-            left = [path for path in left if path not in found]
-        return found, used
+            verdict_by_path |= below or {path: verdict_by_path.get(path) or ended for path in left}
+            left = [path for path in left if path not in verdict_by_path]
+        return verdict_by_path, used
 
-    def _loaded(self, cell: PythonCell, files: Sequence[str]) -> Done:
+    def _run_load_request(self, cell: PythonCell, files: Sequence[str]) -> PythonRunResult:
         request = {
             'mode': 'load',
-            'files': self.files(cell, files),
-            'absent': self.absent(cell, files),
+            'files': self.to_process_paths(cell, files),
+            'absent': self.list_files_needing_stand_ins(cell, files),
         }
-        done = self.ask(cell, request, ())
+        done = self.send_request(cell, request, ())
         if not done.heard.started:
             raise Transient(f'a test process did not start: {done.noise[-300:].strip()}')
         return done
@@ -236,78 +248,82 @@ class PythonCells:
         """
         return self._context.own_edits or (cell.key.edits is None and sources is None)
 
-    def _tree(self, cell: PythonCell) -> Path:
+    def _get_tree(self, cell: PythonCell) -> Path:
         if cell.tree is None:
-            cell.tree = self._packed(cell)
+            cell.tree = self._pack_with_byte_code(cell)
         return cell.tree
 
-    def _with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
+    def _get_tree_with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
         """The tree of a cell with other sources than its own beside its code."""
         key = (cell.key, sources)
-        found = self._shown.pop(key, None)
-        if found is not None and found[0] is not cell.module:  # of an interpreter tried before
-            found[1].unlink()
-            found = None
-        if found is None:
+        entry = self._shown.pop(key, None)
+        if entry is not None and entry[0] is not cell.module:  # of an interpreter tried before
+            entry[1].unlink()
+            entry = None
+        if entry is None:
             while len(self._shown) >= _MOST_PACKED:
                 self._shown.pop(next(iter(self._shown)))[1].unlink()
-            found = cell.module, self._packed_with(cell, sources)
-        self._shown[key] = found
-        return found[1]
+            entry = cell.module, self._pack_with_sources(cell, sources)
+        self._shown[key] = entry
+        return entry[1]
 
-    def _packed_with(self, cell: PythonCell, sources: MainSources) -> Path:
+    def _pack_with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
         module, trees = cell.module, self._context.trees
-        files = _with_made(cell)
+        files = _add_generated_modules(cell)
         shown: dict[str, bytes] = {}
         if sources.rev is not None:
-            texts = trees.cell(sources.rev, sources.rev, None)
-            shown = sources_of(texts, trees.tests(sources.rev))
-        tests = trees.tests(cell.key.tests_rev)
-        own = sources_of(files, tests | {path for path, _ in _test_edits(cell.key)})
-        compiled = partial(self._context.byte_code.of, installed=module.installed)
+            texts = trees.collect_cell_files(sources.rev, sources.rev, None)
+            shown = select_sources(texts, trees.list_test_paths(sources.rev))
+        tests = trees.list_test_paths(cell.key.tests_rev)
+        own = select_sources(files, tests | {path for path, _ in _get_test_edits(cell.key)})
+        compiled = partial(self._context.byte_code.get_or_compile, installed=module.installed)
         feature = module.installed.interpreter.feature
-        return self._pack(with_shown(files, own, shown, feature, compiled), cell)
+        return self._pack(replace_shown_sources(files, own, shown, feature, compiled), cell)
 
-    def _packed(self, cell: PythonCell) -> Path:
+    def _pack_with_byte_code(self, cell: PythonCell) -> Path:
         """With the byte code of all that is not edited: it is made once, not by each process."""
-        key, module, files = cell.key, cell.module, _with_made(cell)
+        key, module, files = cell.key, cell.module, _add_generated_modules(cell)
         edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
-        theirs = self._context.trees.tests(key.tests_rev)
-        own = sources_of(files, theirs | edited)
+        theirs = self._context.trees.list_test_paths(key.tests_rev)
+        own = select_sources(files, theirs | edited)
         if sum(map(len, own.values())) <= _MOST_COMPILED:
-            compiled = partial(self._context.byte_code.of, installed=module.installed)
-            files = with_shown(files, own, own, module.installed.interpreter.feature, compiled)
+            compiled = partial(self._context.byte_code.get_or_compile, installed=module.installed)
+            files = replace_shown_sources(
+                files, own, own, module.installed.interpreter.feature, compiled
+            )
         return self._pack(files, cell)
 
-    def _rewritten(
+    def _rewrite_test_files(
         self, cell: PythonCell, sources: Sequence[tuple[str, str]]
     ) -> Sequence[Said] | None:
         """Of test files, by a process that is forked where the cell's runs are."""
         if not self._may_share(cell, None):
             return None
         request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
-        run = Run(request=request, tree=None, limits=(), cpu_seconds=LOADING_SECONDS)
+        run = PythonSessionRun(request=request, tree=None, limits=(), cpu_seconds=LOADING_SECONDS)
         setup = PythonSetup(installed=cell.module.installed, programs=self._context.programs)
-        done, _ = self._sessions.run(_session_key(cell.module, alone=False), setup, run)
+        done, _ = self._sessions.run(_make_session_key(cell.module, alone=False), setup, run)
         if done is None:
             return None
-        return [done.heard.rewritten.get(place, _UNSAID) for place in range(len(sources))]
+        return [done.heard.rewritten.get(index, _UNSAID) for index in range(len(sources))]
 
     def _pack(self, files: Files, cell: PythonCell) -> Path:
         module, key = cell.module, cell.key
-        unedited = self._context.trees.tests(key.tests_rev) - {path for path, _ in _test_edits(key)}
-        wanted = unedited & cell.imported_with(cell.asked)
-        ask = partial(self._rewritten, cell)
-        rewritten = self._context.rewritten.beside(files, wanted, module.installed, ask)
+        unedited = self._context.trees.list_test_paths(key.tests_rev) - {
+            path for path, _ in _get_test_edits(key)
+        }
+        wanted = unedited & cell.find_importable_files(cell.requested_files)
+        ask = partial(self._rewrite_test_files, cell)
+        rewritten = self._context.rewritten.list_files_beside(files, wanted, module.installed, ask)
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'
-        packed = {f'tree/{path}': found for path, found in {**files, **rewritten}.items()}
-        for path, content in metadata(module.needs).items():
+        packed = {f'tree/{path}': entry for path, entry in {**files, **rewritten}.items()}
+        for path, content in make_metadata(module.needs).items():
             packed[f'{site}/{path}'] = ('100644', content)
-        return pack(packed, self._folder)
+        return pack_files(packed, self._folder)
 
 
-def _with_made(cell: PythonCell) -> dict[str, tuple[str, bytes]]:
+def _add_generated_modules(cell: PythonCell) -> dict[str, tuple[str, bytes]]:
     """The files of a cell, with modules that a build would have written."""
     files = dict(cell.files)
     for path, content in (*cell.module.written, *cell.module.compiled):
@@ -323,13 +339,13 @@ def _may_lack_a_name(why: Verdict) -> bool:
     return not why.syntax and (unknown or not _OF_NAMES.isdisjoint(why.exceptions))
 
 
-def _remove(cell: PythonCell) -> None:
+def _remove_packed_tree(cell: PythonCell) -> None:
     if cell.tree is not None:
         cell.tree.unlink()
         cell.tree = None
 
 
-def _session_key(module: PythonModule, alone: bool) -> SessionKey:
+def _make_session_key(module: PythonModule, alone: bool) -> SessionKey:
     return SessionKey(
         site=module.installed.site,
         interpreter=module.installed.interpreter.version,
@@ -339,10 +355,10 @@ def _session_key(module: PythonModule, alone: bool) -> SessionKey:
     )
 
 
-def _test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:
+def _get_test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:
     return key.edits.tests if key.edits is not None else ()
 
 
-def _package(path: str) -> str:
+def _derive_package(path: str) -> str:
     """The package that a file's relative imports start from."""
     return '.'.join(path.split('/')[:-1])

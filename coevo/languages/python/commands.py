@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.python.names import in_module
-from coevo.languages.python.names import pytest_id
+from coevo.languages.python.names import make_pytest_id
+from coevo.languages.python.names import to_module_path
 from coevo.languages.python.reading.tests import is_collected
-from coevo.languages.reading import Tree
-from coevo.languages.runners import runners
+from coevo.languages.reading import RevisionTree
+from coevo.languages.runners import find_runners
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
@@ -19,26 +19,30 @@ from coevo.model.records import TestMethod
 _VERSIONS = 'SETUPTOOLS_SCM_PRETEND_VERSION=0 PBR_VERSION=0 PDM_BUILD_SCM_VERSION=0'
 
 
-def commands(
+def add_commands(
     environment: Environment,
     module: str,
     test_file: str,
     methods: Sequence[TestMethod],
-    tree: Tree,
+    tree: RevisionTree,
 ) -> Environment:
     """The environment with its two commands; without methods all tests of the file are run."""
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
-    packages = shlex.join(one.coordinates for one in environment.libraries)
-    file = in_module(module, test_file)
+    packages = shlex.join(item.coordinates for item in environment.libraries)
+    file = to_module_path(module, test_file)
 
-    def is_run(path: str, type_: DeclaredType) -> bool:
+    def is_collected_type(path: str, type_: DeclaredType) -> bool:
         return is_collected(
-            tree.file(path), type_, lambda name: (one.type for one in tree.resolve(path, name))
+            tree.parse_file(path),
+            type_,
+            lambda name: (located_type.type for located_type in tree.resolve_type(path, name)),
         )
 
-    asked = [one for method in methods for one in runners(tree, method, is_run)]
-    tests = shlex.join(dict.fromkeys(map(pytest_id, asked)) or (file,))
+    methods_to_run = [
+        item for method in methods for item in find_runners(tree, method, is_collected_type)
+    ]
+    tests = shlex.join(dict.fromkeys(map(make_pytest_id, methods_to_run)) or (file,))
     return dataclasses.replace(
         environment,
         compile_command=f'{folder}uv venv --quiet --python {feature} .venv'

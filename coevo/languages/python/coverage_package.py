@@ -17,7 +17,7 @@ from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.languages.python.uv_jobs import install_packages
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 NAME = 'coverage'
 
@@ -35,48 +35,48 @@ _BEFORE = datetime(2026, 11, 20, tzinfo=UTC)
 _PARTS = (NAME, f'{NAME}.libs')
 
 
-def release(interpreter: Interpreter) -> str:
+def choose_release(interpreter: Interpreter) -> str:
     return _RELEASES.get(interpreter.feature, _NEWEST)
 
 
-def folder_name(interpreter: Interpreter) -> str:
-    return f'{NAME}-{release(interpreter)}-{interpreter.release}'
+def name_folder(interpreter: Interpreter) -> str:
+    return f'{NAME}-{choose_release(interpreter)}-{interpreter.release}'
 
 
-def coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
+def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
     """A folder of the tool cache with the package, fetched once; Transient where it cannot be had."""
-    home = cache_folder() / 'pythons/coverage'
-    place = home / folder_name(interpreter)
-    if not place.is_dir():
+    home = find_cache_folder() / 'pythons/coverage'
+    target = home / name_folder(interpreter)
+    if not target.is_dir():
         home.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home, prefix='.new-') as folder:
             new = Path(folder) / 'needed'
             new.mkdir(mode=0o755)
-            _fetch(interpreter, sandbox, Path(folder) / 'all')
+            _fetch_package(interpreter, sandbox, Path(folder) / 'all')
             for part in _PARTS:
                 if (Path(folder) / 'all' / part).is_dir():
                     (Path(folder) / 'all' / part).rename(new / part)
             try:
-                new.rename(place)
+                new.rename(target)
             except OSError:
-                if not place.is_dir():
+                if not target.is_dir():
                     raise
-    return place
+    return target
 
 
-def copy_into(programs: Path, interpreter: Interpreter, sandbox: Sandbox) -> str:
+def copy_coverage_into(programs: Path, interpreter: Interpreter, sandbox: Sandbox) -> str:
     """The name of the package's folder among our programs, where sandboxes see it."""
-    name = folder_name(interpreter)
+    name = name_folder(interpreter)
     if not (programs / name).is_dir():
-        shutil.copytree(coverage_package(interpreter, sandbox), programs / name)
+        shutil.copytree(ensure_coverage_package(interpreter, sandbox), programs / name)
     return name
 
 
-def _fetch(interpreter: Interpreter, sandbox: Sandbox, target: Path) -> None:
-    wanted = f'{NAME}=={release(interpreter)}'
+def _fetch_package(interpreter: Interpreter, sandbox: Sandbox, target: Path) -> None:
+    wanted = f'{NAME}=={choose_release(interpreter)}'
     locked = compile_requirements(sandbox, [wanted], interpreter, _BEFORE)
     if not isinstance(locked, str):
-        raise Transient(f'{wanted} cannot be had: {locked.said.strip()[-300:]}')
+        raise Transient(f'{wanted} cannot be had: {locked.output.strip()[-300:]}')
     refused = install_packages(sandbox, locked, interpreter, target)
     if refused is not None:
-        raise Transient(f'{wanted} cannot be installed: {refused.said.strip()[-300:]}')
+        raise Transient(f'{wanted} cannot be installed: {refused.output.strip()[-300:]}')

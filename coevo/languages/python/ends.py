@@ -15,26 +15,26 @@ from coevo.languages.builds import Build
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.built import module_folders
-from coevo.languages.python.built import module_of
-from coevo.languages.python.built import nearest
-from coevo.languages.python.built import project_folders
+from coevo.languages.python.built import find_nearest_folder
+from coevo.languages.python.built import list_module_folders
+from coevo.languages.python.built import list_project_folders
+from coevo.languages.python.built import make_module
 from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.extensions import Extensions
-from coevo.languages.python.extensions import extensions
+from coevo.languages.python.extensions import build_extensions
 from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import Feature
-from coevo.languages.python.interpreter_choice import candidates
-from coevo.languages.python.interpreter_choice import stopgap
+from coevo.languages.python.interpreter_choice import find_nearest_available
+from coevo.languages.python.interpreter_choice import list_candidates
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.layout import main_packages
+from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.left_out import needs_submodule
-from coevo.languages.python.members import joined
+from coevo.languages.python.members import join_members
 from coevo.languages.python.reading.layout import is_build_file
-from coevo.languages.python.requirements.locks import pins
-from coevo.languages.python.requirements.reading import needs
-from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.requirements.locks import load_pins
+from coevo.languages.python.requirements.reading import load_needs
+from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.verdicts import Verdict
@@ -47,13 +47,13 @@ BUILDER = 'uv'
 _NOT_READ = ('import:SyntaxError@', 'import:TabError@', 'import:IndentationError@')
 
 
-class EndMaker:
+class PythonEndBuilder:
     """Makes both ends of a pair ready; `cells` are those of the pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
 
-    def ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
+    def build_ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
         """By the first interpreter that makes all ready at both ends and is not mute; else by the first that
         makes most.
 
@@ -61,70 +61,77 @@ class EndMaker:
         """
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
-        wanted = list(self._ladder(pair))
+        wanted = list(self._list_features_to_try(pair))
         for feature in tuple(wanted):
             interpreter = self._supply.get(feature) if feature in wanted else None
             if interpreter is None:
                 continue
             tried.append(interpreter.version)
-            ends = tuple(self._end(commit, pair, interpreter) for commit in (pair.old, pair.new))
+            ends = tuple(
+                self._get_end(commit, pair, interpreter) for commit in (pair.old, pair.new)
+            )
             enough = all(end.build.summary == 'built' for end in ends)
             heard = interpreter.version not in mute
-            if best is None or _extent(ends) > _extent(best) or (enough and heard):
+            if best is None or _sum_extents(ends) > _sum_extents(best) or (enough and heard):
                 best = ends[0], ends[1]
             if enough and heard:
                 break
             if any(end.build.failure == NEEDS_SUBMODULE for end in ends):
                 break
-            if _is_of_an_older_language(ends, feature, pair.new.committer_date):
-                wanted = [one for one in wanted if one <= feature]
+            if _is_interpreter_too_new(ends, feature, pair.new.committer_date):
+                wanted = [other for other in wanted if other <= feature]
         missing = next((f for f in wanted if self._supply.get(f) is None), None)
         lacking = f'{missing[0]}.{missing[1]}' if missing is not None else None
         if best is None:
-            best = _without(pair.old, lacking), _without(pair.new, lacking)
-        folders = self._of_projects(pair)
+            best = (
+                _make_end_without_runtime(pair.old, lacking),
+                _make_end_without_runtime(pair.new, lacking),
+            )
+        folders = self._list_project_folders(pair)
         for end in best:
-            told = _of_all_projects(end.build.modules, folders)
-            end.build = dataclasses.replace(end.build, modules=told)
-        return _told(best, tuple(tried), lacking)
+            modules = _cover_all_projects(end.build.modules, folders)
+            end.build = dataclasses.replace(end.build, modules=modules)
+        return _add_runtimes_tried(best, tuple(tried), lacking)
 
-    def _of_projects(self, pair: Pair) -> frozenset[str]:
+    def _list_project_folders(self, pair: Pair) -> frozenset[str]:
         """Folders with a build file at either end."""
-        trees = (self._context.repository.tree(one.rev) for one in (pair.old, pair.new))
+        trees = (self._context.repository.tree(commit.rev) for commit in (pair.old, pair.new))
         return frozenset(
             posixpath.dirname(path) or '.' for tree in trees for path in tree if is_build_file(path)
         )
 
-    def _ladder(self, pair: Pair) -> tuple[tuple[int, int], ...]:
+    def _list_features_to_try(self, pair: Pair) -> tuple[tuple[int, int], ...]:
         allowed = [
             text
             for commit in (pair.old, pair.new)
-            for text in needs(self._context.repository, commit.rev).pythons
+            for text in load_needs(self._context.repository, commit.rev).pythons
         ]
-        found = candidates(allowed, pair.new.committer_date)
-        if any(self._supply.get(feature) is not None for feature in found):
-            return found
-        there = {one.feature for one in self._supply.known}
-        other = stopgap(allowed, pair.new.committer_date, there)
-        return found if other is None else (*found, other)
+        features = list_candidates(allowed, pair.new.committer_date)
+        if any(self._supply.get(feature) is not None for feature in features):
+            return features
+        there = {interpreter.feature for interpreter in self._supply.known}
+        other = find_nearest_available(allowed, pair.new.committer_date, there)
+        return features if other is None else (*features, other)
 
-    def _end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
+    def _get_end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
         """Made ready now, or at no cost what another pair has made ready in the same way."""
         when = pair.new.committer_date
-        folders = module_folders(self._context.trees, commit.rev)
-        pinned = tuple(pins(self._context.repository, pair.new.rev, one) for one in folders)
+        folders = list_module_folders(self._context.trees, commit.rev)
+        pinned = tuple(
+            load_pins(self._context.repository, pair.new.rev, folder) for folder in folders
+        )
         key = (commit.rev, interpreter.version, when.date() if when else None, pinned)
         known = self._context.ends.get(key)
         if known is not None:
             return BuiltEnd(
                 build=dataclasses.replace(known.build, cpu_seconds=0.0), modules=known.modules
             )
-        self._context.ends[key] = self._made(
+        self._context.ends[key] = self._build_end(
             commit, pair, interpreter, dict(zip(folders, pinned, strict=True))
         )
         return self._context.ends[key]
 
-    def _made(
+    def _build_end(
         self,
         commit: Commit,
         pair: Pair,
@@ -133,37 +140,49 @@ class EndMaker:
     ) -> BuiltEnd:
         """pinned  what the locks of the new commit say, by the folder of a module"""
         rev = commit.rev
-        refusal = self._context.trees.refusal(rev)
+        refusal = self._context.trees.find_layout_fault(rev)
         if refusal is not None:
-            return BuiltEnd(build=_build(rev, interpreter, refusal, {}))
+            return BuiltEnd(build=_make_build(rev, interpreter, refusal, {}))
         ready: dict[str, PythonModule] = {}
-        told: dict[str, str | None] = {}
+        failure_by_folder: dict[str, str | None] = {}
         workarounds: list[str] = []
         spent = 0.0
-        folders, projects = tuple(pinned), project_folders(self._context.trees, rev)
-        members = {folder: needs(self._context.repository, rev, folder) for folder in folders}
+        folders, projects = tuple(pinned), list_project_folders(self._context.trees, rev)
+        members = {folder: load_needs(self._context.repository, rev, folder) for folder in folders}
         for folder in folders:
-            wanted, beside = joined(folder, members)
+            wanted, beside = join_members(folder, members)
             wanted = dataclasses.replace(wanted, pins=pinned[folder])
-            found = self._context.environment(wanted, interpreter, pair.new.committer_date)
-            if isinstance(found, Unresolved):
-                told[folder] = found.reason
-                continue
-            module = module_of(
-                self._context.repository, rev, folder, wanted, found, others=projects, beside=beside
+            environment = self._context.get_environment(
+                wanted, interpreter, pair.new.committer_date
             )
-            made = extensions(self._context, module, _day(pair))
-            module = dataclasses.replace(module, compiled=made.files)
-            failure, used = self._probe(module, made.failure)
-            told[folder] = self._explained(module, failure, made)
-            spent += made.cpu_seconds + used
+            if isinstance(environment, ResolutionFailure):
+                failure_by_folder[folder] = environment.reason
+                continue
+            module = make_module(
+                self._context.repository,
+                rev,
+                folder,
+                wanted,
+                environment,
+                others=projects,
+                beside=beside,
+            )
+            built_extensions = build_extensions(self._context, module, _choose_build_date(pair))
+            module = dataclasses.replace(module, compiled=built_extensions.files)
+            failure, used = self._probe_import(module, built_extensions.failure)
+            failure_by_folder[folder] = self._explain_failure(module, failure, built_extensions)
+            spent += built_extensions.cpu_seconds + used
             if failure is None:
                 ready[folder] = module
-                workarounds += found.workarounds
-        build = _build(rev, interpreter, None, told, tuple(dict.fromkeys(workarounds)))
+                workarounds += environment.workarounds
+        build = _make_build(
+            rev, interpreter, None, failure_by_folder, tuple(dict.fromkeys(workarounds))
+        )
         return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
 
-    def _explained(self, module: PythonModule, failure: str | None, made: Extensions) -> str | None:
+    def _explain_failure(
+        self, module: PythonModule, failure: str | None, made: Extensions
+    ) -> str | None:
         if failure is None:
             return None
         needs_one = needs_submodule(
@@ -171,14 +190,14 @@ class EndMaker:
         )
         return NEEDS_SUBMODULE if needs_one else failure
 
-    def _probe(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
+    def _probe_import(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
         """Why the package of the project's own name cannot be imported, where there is one; CPU
         seconds.
 
         failure  why its extensions were not built: some projects do without
         """
         paths = self._context.repository.tree(module.rev).keys()
-        names = main_packages(paths, module.roots, module.needs.name)
+        names = find_main_packages(paths, module.roots, module.needs.name)
         if failure is not None and not names:
             return failure, 0.0
         key = PythonCellKey(
@@ -189,44 +208,47 @@ class EndMaker:
             edits=None,
         )
         cell = self._cells.get(key, module)
-        done = self._cells.ask(cell, {'mode': 'probe', 'files': list(names)}, ())
+        done = self._cells.send_request(cell, {'mode': 'probe', 'files': list(names)}, ())
         for verdict in done.heard.files.values():
-            return failure or f'{_kind(verdict, names)}:{verdict.signature}', done.cpu_seconds
+            return (
+                failure or f'{_classify_import_failure(verdict, names)}:{verdict.signature}',
+                done.cpu_seconds,
+            )
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
 
 
-def _of_all_projects(
+def _cover_all_projects(
     modules: Mapping[str, str | None], folders: Collection[str]
 ) -> dict[str, str | None]:
     """What is said of modules, also of folders that are none here: of an example, or of what the other
     end lacks, the project around it speaks.
     """
-    told = dict(modules)
+    failure_by_folder = dict(modules)
     for folder in sorted(folders):
-        around = nearest(folder, modules)
+        around = find_nearest_folder(folder, modules)
         if around is not None:
-            told.setdefault(folder, modules[around])
-    return told
+            failure_by_folder.setdefault(folder, modules[around])
+    return failure_by_folder
 
 
-def _kind(verdict: Verdict, names: Sequence[str]) -> str:
+def _classify_import_failure(verdict: Verdict, names: Sequence[str]) -> str:
     """Of an import that failed: `own_module_missing` where a package lacks a module of itself."""
     error, _, module = (verdict.signature or '').partition('@')
     of_its_own = error == 'ModuleNotFoundError' and module.split('.')[0] in names
     return OWN_MODULE_MISSING if of_its_own else 'import'
 
 
-def _day(pair: Pair) -> datetime:
+def _choose_build_date(pair: Pair) -> datetime:
     """Whose tools build what is compiled."""
     return pair.new.committer_date or datetime.now(UTC)
 
 
-def _extent(ends: Sequence[BuiltEnd]) -> tuple[int, int]:
-    found = [end.extent for end in ends]
-    return sum(usable for usable, _ in found), sum(modules for _, modules in found)
+def _sum_extents(ends: Sequence[BuiltEnd]) -> tuple[int, int]:
+    extents = [end.extent for end in ends]
+    return sum(usable for usable, _ in extents), sum(modules for _, modules in extents)
 
 
-def _build(
+def _make_build(
     rev: str,
     interpreter: Interpreter,
     failure: str | None,
@@ -244,7 +266,7 @@ def _build(
     )
 
 
-def _is_of_an_older_language(
+def _is_interpreter_too_new(
     ends: Sequence[BuiltEnd], feature: Feature, when: datetime | None
 ) -> bool:
     """Whether an interpreter does not read what was written before it came: younger ones read less (Python 2)."""
@@ -252,16 +274,16 @@ def _is_of_an_older_language(
     return refused and when is not None and when.date() < RELEASED[feature]
 
 
-def _without(commit: Commit, lacking: str | None) -> BuiltEnd:
+def _make_end_without_runtime(commit: Commit, lacking: str | None) -> BuiltEnd:
     return BuiltEnd(
         build=Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
     )
 
 
-def _told(
+def _add_runtimes_tried(
     ends: tuple[BuiltEnd, BuiltEnd], tried: tuple[str, ...], lacking: str | None
 ) -> tuple[BuiltEnd, BuiltEnd]:
-    hopeful = any(_may_be_cured(end.build.failure) for end in ends)
+    hopeful = any(_may_another_interpreter_help(end.build.failure) for end in ends)
     for end in ends:
         end.build = dataclasses.replace(
             end.build, runtimes_tried=tried, runtime_lacking=lacking if hopeful else None
@@ -269,7 +291,7 @@ def _told(
     return ends
 
 
-def _may_be_cured(failure: str | None) -> bool:
+def _may_another_interpreter_help(failure: str | None) -> bool:
     """By another interpreter, which does not bring what a package or its clone lacks."""
     lacks_of_itself = (failure or '').startswith(f'{OWN_MODULE_MISSING}:')
     return failure not in (None, NEEDS_SUBMODULE) and not lacks_of_itself

@@ -25,10 +25,10 @@ class PythonEngine:
         )
         self._supply = supply or PythonSupply()
 
-    def builder(self) -> PythonBuilder:
+    def make_builder(self) -> PythonBuilder:
         return PythonBuilder(self._context, self._supply)
 
-    def forget(self, rev: str) -> None:
+    def forget_revision(self, rev: str) -> None:
         self._context.forget(rev)
 
     def halt(self) -> None:

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.resolution import Locked
-from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.resolution import LockedRequirements
+from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.uv_jobs import install_packages
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 # A verdict, as what takes too long to resolve is one.
 INSTALLS_TOO_LONG = 'install_too_long'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class InstalledPackages:
     """site  the folder of packages, open to all users; locked: NAME==VERSION with hashes"""
 
     interpreter: Interpreter
@@ -35,12 +35,14 @@ class Installed:
     workarounds: tuple[str, ...] = ()
 
 
-def installed(locked: Locked, interpreter: Interpreter, sandbox: Sandbox) -> Installed | Unresolved:
+def install_locked(
+    locked: LockedRequirements, interpreter: Interpreter, sandbox: Sandbox
+) -> InstalledPackages | ResolutionFailure:
     """Return what a list names, installed now or before. Raises: Transient."""
     key = hashlib.sha256(f'{interpreter.version}\0{locked.text}'.encode()).hexdigest()[:24]
-    home = cache_folder() / 'pythons/environments'
-    place = home / key
-    if not place.is_dir():
+    home = find_cache_folder() / 'pythons/environments'
+    target = home / key
+    if not target.is_dir():
         home.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(dir=home, prefix='.new-'))
         try:
@@ -48,16 +50,16 @@ def installed(locked: Locked, interpreter: Interpreter, sandbox: Sandbox) -> Ins
             refused = install_packages(sandbox, locked.text, interpreter, new, locked.wheels)
             if refused is not None:
                 reason = 'install' if refused.exceeded is None else INSTALLS_TOO_LONG
-                return Unresolved(reason=reason, said=refused.said)
-            _set_down(new, place)
+                return ResolutionFailure(reason=reason, output=refused.output)
+            _move_into_place(new, target)
         finally:
             shutil.rmtree(new, ignore_errors=True)
-    return Installed(
-        interpreter=interpreter, site=place, locked=locked.text, workarounds=locked.workarounds
+    return InstalledPackages(
+        interpreter=interpreter, site=target, locked=locked.text, workarounds=locked.workarounds
     )
 
 
-def _set_down(new: Path, place: Path) -> None:
+def _move_into_place(new: Path, place: Path) -> None:
     """Give it its name, unless somebody else was faster."""
     try:
         new.rename(place)
@@ -66,7 +68,7 @@ def _set_down(new: Path, place: Path) -> None:
             raise
 
 
-def packages(locked: str) -> Iterator[tuple[str, str]]:
+def list_packages(locked: str) -> Iterator[tuple[str, str]]:
     """NAME==VERSION of each line, and a digest over the hashes that the index gives its files."""
     for line in locked.replace('\\\n', ' ').splitlines():
         name, *hashes = line.split()[:1] + sorted(re.findall(r'--hash=\S+:(\w+)', line))

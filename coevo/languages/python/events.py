@@ -12,8 +12,8 @@ from typing import Any
 from typing import BinaryIO
 
 from coevo.languages.python.observation import PythonObservation
-from coevo.languages.python.observation import observation
-from coevo.languages.python.withheld import withheld
+from coevo.languages.python.observation import parse_observation
+from coevo.languages.python.withheld import find_withheld_resource
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
@@ -26,7 +26,7 @@ _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COM
 
 
 @dataclass(slots=True, kw_only=True)
-class HeardTarget:
+class PythonTargetReport:
     """What was said of one target."""
 
     begun: bool = False
@@ -37,7 +37,7 @@ class HeardTarget:
 
 
 @dataclass(slots=True, kw_only=True)
-class Heard:
+class PythonProcessReport:
     """What was said of a process.
 
     files   of test files that did not load, or were skipped as a whole; `*` is all of them
@@ -53,7 +53,7 @@ class Heard:
     seen    what was
     """
 
-    targets: list[HeardTarget]
+    targets: list[PythonTargetReport]
     key: str = ''
     seen: PythonObservation | None = None
     files: dict[str, Verdict] = field(default_factory=dict)
@@ -67,16 +67,16 @@ class Heard:
     again: bool = False
     refused: str | None = None
 
-    def hear(self, event: dict[str, Any]) -> None:
+    def handle_event(self, event: dict[str, Any]) -> None:
         if not _is_well_formed(event):
             return
         match event.get('e'):
             case 'status' if isinstance(event.get('status'), str):
                 self.status = str(event['status'])[:40]
             case 'file' if isinstance(event.get('file'), str):
-                self.files.setdefault(event['file'], _file_verdict(event))
+                self.files.setdefault(event['file'], _make_file_verdict(event))
             case 'seen' if self.key and event.get('key') == self.key:
-                self.seen = observation(event, len(self.targets))
+                self.seen = parse_observation(event, len(self.targets))
             case 'over' if self.key and event.get('key') == self.key:
                 self.over, self.again = True, event.get('again') is True
             case 'refused' if self.key and event.get('key') == self.key:
@@ -88,12 +88,12 @@ class Heard:
             case 'rewritten' if isinstance(event.get('place'), int):
                 self.rewritten[event['place']] = event.get('tail'), event.get('code')
             case 'absent' if isinstance(event.get('file'), str):
-                for owner, name, missing in _users(event.get('users')):
+                for owner, name, missing in _parse_users_of_missing(event.get('users')):
                     self.absent[event['file'], owner, name] = missing
             case _:
                 index = event.get('t')
                 if isinstance(index, int) and 0 <= index < len(self.targets):
-                    _hear_target(self.targets[index], event)
+                    _apply_target_event(self.targets[index], event)
 
     @property
     def running(self) -> int | None:
@@ -101,7 +101,7 @@ class Heard:
         return next((i for i, t in enumerate(self.targets) if t.begun and not t.ended), None)
 
 
-def events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
+def read_events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
     """Events under our nonce; anything else on the channel was not written by the controller."""
     prefix = f'{nonce}\t'.encode()
     while line := stream.readline(_LINE_BYTES):
@@ -114,8 +114,8 @@ def events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def verdicts(
-    heard: Heard, files: Sequence[str], status: str, noise: str
+def derive_verdicts(
+    heard: PythonProcessReport, files: Sequence[str], status: str, noise: str
 ) -> Iterator[Verdict | None]:
     """One for each target; None for one that lost its process to a neighbour.
 
@@ -129,52 +129,52 @@ def verdicts(
         elif unfinished:
             yield Verdict(outcome=Outcome.ERROR, signature=status)
         elif target.ended and target.tests:
-            yield _worst(target)
-        elif (loaded := _not_loaded(heard, file)) is not None:
+            yield _pick_worst_verdict(target)
+        elif (loaded := _find_load_failure(heard, file)) is not None:
             yield loaded
         elif target.ended:
             yield Verdict(outcome=Outcome.MISSING)
         elif silent and index == 0 and not heard.started:
             yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
         elif silent and index == 0:
-            yield _before_tests(status)
+            yield _make_verdict_before_tests(status)
         else:
             yield None
 
 
-def is_below(path: str, other: str) -> bool:
+def is_below_conftest(path: str, other: str) -> bool:
     """Whether a file lies below the folder of a conftest; `*` is above all."""
     folder = other.rpartition('/')[0]
     is_conftest = other.endswith('conftest.py')
     return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))
 
 
-def _not_loaded(heard: Heard, file: str) -> Verdict | None:
+def _find_load_failure(heard: PythonProcessReport, file: str) -> Verdict | None:
     """Why a file did not load: by itself, or for a conftest above it."""
-    above = (why for other, why in sorted(heard.files.items()) if is_below(file, other))
+    above = (why for other, why in sorted(heard.files.items()) if is_below_conftest(file, other))
     return heard.files.get(file) or next(above, None)
 
 
-def _before_tests(status: str) -> Verdict:
+def _make_verdict_before_tests(status: str) -> Verdict:
     """Of a process that ended while files were loaded: by itself, or for a limit of ours."""
     if status in ('cpu', 'wall'):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time')
     return Verdict(outcome=Outcome.ERROR, signature=status)
 
 
-def _worst(target: HeardTarget) -> Verdict:
+def _pick_worst_verdict(target: PythonTargetReport) -> Verdict:
     worst = min(
         target.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
     )
     return dataclasses.replace(worst, cpu_seconds=target.cpu_seconds)
 
 
-def _hear_target(target: HeardTarget, event: dict[str, Any]) -> None:
+def _apply_target_event(target: PythonTargetReport, event: dict[str, Any]) -> None:
     match event.get('e'):
         case 'begin':
             target.begun = True
         case 'test' if target.begun and event.get('outcome') in _SAID:
-            target.tests.append(_verdict(event))
+            target.tests.append(_make_test_verdict(event))
         case 'trace' if target.begun and len(target.traces) < _MOST_TRACES:
             target.traces.append(event)
         case 'end' if target.begun:
@@ -182,7 +182,7 @@ def _hear_target(target: HeardTarget, event: dict[str, Any]) -> None:
             target.cpu_seconds = event.get('cpu_ms', 0) / 1000
 
 
-def _users(rows: object) -> Iterator[tuple[str, str, str]]:
+def _parse_users_of_missing(rows: object) -> Iterator[tuple[str, str, str]]:
     for row in rows if isinstance(rows, list) else ():
         match row:
             case [str() as owner, str() as name, str() as missing]:
@@ -201,24 +201,24 @@ def _is_well_formed(event: dict[str, Any]) -> bool:
     )
 
 
-def _verdict(event: dict[str, Any]) -> Verdict:
+def _make_test_verdict(event: dict[str, Any]) -> Verdict:
     types, message = tuple(event.get('types', ())), event.get('message', '')
     outcome = Outcome(event['outcome'])
     signature = None
     if outcome is Outcome.COMPILE_ERROR:
         signature = f'missing:{message}'
-    elif outcome.broken:
+    elif outcome.is_broken:
         signature = f'{types[0] if types else "?"}@{event.get("frame") or "?"}'
     return Verdict(
         outcome=outcome,
         signature=signature,
         exceptions=types,
         message=message,
-        environment=withheld(types, message) if outcome.broken else None,
+        environment=find_withheld_resource(types, message) if outcome.is_broken else None,
     )
 
 
-def _file_verdict(event: dict[str, Any]) -> Verdict:
+def _make_file_verdict(event: dict[str, Any]) -> Verdict:
     types, message = tuple(event.get('types', ())), event.get('message', '')
     if event.get('outcome') == 'skipped':
         return Verdict(outcome=Outcome.SKIPPED, exceptions=types, message=message)
@@ -228,6 +228,6 @@ def _file_verdict(event: dict[str, Any]) -> Verdict:
         signature=f'{types[0] if types else "?"}@{detail}',
         exceptions=types,
         message=message,
-        environment=withheld(types, message),
+        environment=find_withheld_resource(types, message),
         syntax=event.get('syntax') is True,
     )

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from coevo.languages.packed_files import pack
+from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import extension_job
+from coevo.languages.python.launch import make_extension_job
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.wheels import EARLIEST
-from coevo.languages.python.wheels import build_packages
-from coevo.languages.python.wheels import build_system
-from coevo.languages.python.wheels import why_not_built
+from coevo.languages.python.wheels import classify_build_failure
+from coevo.languages.python.wheels import install_build_packages
+from coevo.languages.python.wheels import parse_build_system
 from coevo.storage import durable
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _ASKED = re.compile(rb'ext_modules|\bExtension\s*\(|\bcythonize\b|cffi_modules')
 # Of its modules in Python, and minutes of a compiler for them; the cache would not know when they change.
@@ -46,68 +46,74 @@ class Extensions:
     cpu_seconds: float = 0.0
 
 
-def extensions(context: PythonRunContext, module: PythonModule, when: datetime) -> Extensions:
+def build_extensions(context: PythonRunContext, module: PythonModule, when: datetime) -> Extensions:
     """Those of a module, built now or before; nothing for a project that has none."""
-    setup = _read(context, module, 'setup.py')
+    setup = _load_file(context, module, 'setup.py')
     if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
-    place = cache_folder() / 'pythons/extensions' / _key(context, module)  # own name: a digest
+    cached_file = (
+        find_cache_folder() / 'pythons/extensions' / _compute_key(context, module)
+    )  # own name: a digest
     spent = 0.0
-    if place.is_file():
-        said = place.read_bytes()
+    if cached_file.is_file():
+        output = cached_file.read_bytes()
     else:
-        said, noise, spent = _built(context, module, setup, when)
-        if _parsed(said) is None:
-            return Extensions(failure=why_not_built(noise), cpu_seconds=spent)
-        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        durable.write(place, [said])
-    return Extensions(files=tuple(_usable(context, module, said)), cpu_seconds=spent)
+        output, noise, spent = _run_builder(context, module, setup, when)
+        if _parse_output(output) is None:
+            return Extensions(failure=classify_build_failure(noise), cpu_seconds=spent)
+        cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        durable.write_durably(cached_file, [output])
+    return Extensions(files=tuple(_select_usable(context, module, output)), cpu_seconds=spent)
 
 
-def _key(context: PythonRunContext, module: PythonModule) -> str:
+def _compute_key(context: PythonRunContext, module: PythonModule) -> str:
     """What it is made of: all but Python's files and texts, and the interpreter."""
-    found = hashlib.sha256(f'{module.installed.interpreter.version}\0{module.folder}'.encode())
-    theirs = context.trees.tests(module.rev)
+    digest = hashlib.sha256(f'{module.installed.interpreter.version}\0{module.folder}'.encode())
+    theirs = context.trees.list_test_paths(module.rev)
     for path, entry in sorted(context.repository.tree(module.rev).items()):
         is_part = not path.endswith(_NO_PART) or posixpath.basename(path) == 'setup.py'
         if is_part and path not in theirs:
-            found.update(f'\0{path}\0{entry.oid}'.encode(errors='surrogateescape'))
-    return found.hexdigest()[:24]
+            digest.update(f'\0{path}\0{entry.oid}'.encode(errors='surrogateescape'))
+    return digest.hexdigest()[:24]
 
 
-def _built(
+def _run_builder(
     context: PythonRunContext, module: PythonModule, setup: bytes, when: datetime
 ) -> tuple[bytes, str, float]:
     """What the builder said, its noise, CPU seconds."""
     interpreter = module.installed.interpreter
-    system = build_system(_read(context, module, 'pyproject.toml'))
+    system = parse_build_system(_load_file(context, module, 'pyproject.toml'))
     system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
-    packages = build_packages(system, setup, max(when, EARLIEST), interpreter, context.sandbox)
+    packages = install_build_packages(
+        system, setup, max(when, EARLIEST), interpreter, context.sandbox
+    )
     if packages is None:
         return b'', '', 0.0
-    files = context.trees.cell(module.rev, module.rev, None)
+    files = context.trees.collect_cell_files(module.rev, module.rev, None)
     files |= {path: ('100644', content) for path, content in module.written if path not in files}
-    tree = pack({f'tree/{path}': one for path, one in files.items()}, context.root / 'extensions')
-    chosen = extension_job(
+    tree = pack_files(
+        {f'tree/{path}': entry for path, entry in files.items()}, context.root / 'extensions'
+    )
+    chosen = make_extension_job(
         PythonSetup(installed=packages, programs=context.programs), tree, module.folder
     )
     try:
         with context.sandbox.start(chosen) as process:
-            said = process.stdout.read(_BYTES)
+            output = process.stdout.read(_BYTES)
             process.stdin.close()
             process.wait()
-            return said, process.noise(), process.cpu_seconds()
+            return output, process.get_noise(), process.get_cpu_seconds()
     finally:
         tree.unlink()
 
 
-def _usable(
+def _select_usable(
     context: PythonRunContext, module: PythonModule, said: bytes
 ) -> Iterator[tuple[str, bytes]]:
     """Extensions that hide no module of the tree."""
     paths = context.repository.tree(module.rev).keys()
     prefix = '' if module.folder == '.' else f'{module.folder}/'
-    for name, content in _parsed(said) or ():
+    for name, content in _parse_output(said) or ():
         path = posixpath.normpath(prefix + name)
         folder, _, file = path.rpartition('/')
         stem = f'{folder}/{file.partition(".")[0]}'.lstrip('/')
@@ -115,7 +121,7 @@ def _usable(
             yield path, content
 
 
-def _parsed(said: bytes) -> list[tuple[str, bytes]] | None:
+def _parse_output(said: bytes) -> list[tuple[str, bytes]] | None:
     """None for what the builder would not say."""
     try:
         rows = json.loads(said)
@@ -124,7 +130,7 @@ def _parsed(said: bytes) -> list[tuple[str, bytes]] | None:
         return None
 
 
-def _read(context: PythonRunContext, module: PythonModule, name: str) -> bytes:
+def _load_file(context: PythonRunContext, module: PythonModule, name: str) -> bytes:
     path = str(Path(module.folder, name))
     entry = context.repository.tree(module.rev).get(path)
     return context.repository.blob(entry.oid) if entry is not None else b''

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.python import uv
-from coevo.languages.python.c_libraries import compiler
+from coevo.languages.python.c_libraries import find_compiler
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.errors import Fatal
 
 
-def findings() -> Iterator[DoctorFinding]:
-    yield _uv()
-    known = [one.release for one in find_interpreters()]
+def inspect_machine() -> Iterator[DoctorFinding]:
+    yield _check_uv()
+    known = [interpreter.release for interpreter in find_interpreters()]
     yield DoctorFinding(
         name='Python',
         good=bool(known),
         state=', '.join(known) or 'none',
         advice=None if known else 'install one (apt install python3), or let uv bring it',
     )
-    program = compiler()
+    program = find_compiler()
     yield DoctorFinding(
         name='C compiler',
         good=program is not None,
@@ -32,11 +32,11 @@ def findings() -> Iterator[DoctorFinding]:
     )
 
 
-def _uv() -> DoctorFinding:
+def _check_uv() -> DoctorFinding:
     try:
-        place = uv.program()
+        path = uv.find_program()
     except Fatal as error:
         return DoctorFinding(
             name='uv', good=False, state='not found', advice=str(error).partition('; ')[2]
         )
-    return DoctorFinding(name='uv', good=True, state=place)
+    return DoctorFinding(name='uv', good=True, state=path)

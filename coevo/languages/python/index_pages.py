@@ -37,7 +37,7 @@ _ATTRIBUTES = {
 }
 
 
-class NoPage(ValueError):
+class InvalidIndexPage(ValueError):
     """What an index answers is no page."""
 
 
@@ -72,31 +72,31 @@ class IndexPage:
     files: Mapping[str, IndexFile] = field(default_factory=dict)
 
 
-def read_page(content: bytes, kind: str, url: str) -> IndexPage:
+def parse_page(content: bytes, kind: str, url: str) -> IndexPage:
     """Return what a page says. `kind` is its content type. Raises: NoPage."""
     text = content.decode(errors='replace')
     try:
         page = (
             json.loads(text)
             if kind.partition(';')[0].strip().endswith('json')
-            else _read_html(text)
+            else _parse_html(text)
         )
     except (ValueError, RecursionError) as error:
-        raise NoPage(str(error)) from None
+        raise InvalidIndexPage(str(error)) from None
     if not isinstance(page, dict) or not isinstance(page.get('files'), list):
-        raise NoPage('the page has no list of files')
+        raise InvalidIndexPage('the page has no list of files')
     files: dict[str, IndexFile] = {}
     rows = []
     login = urlsplit(url).netloc.rpartition('@')[0]
     for row in page['files']:
-        file = _read_file(row, url, login)
+        file = _parse_file_row(row, url, login)
         if file is not None and file.name not in files:
             files[file.name] = file
             rows.append({**row, 'url': quote(file.name)})
-    return IndexPage(content=_written({**page, 'files': rows}), files=files)
+    return IndexPage(content=_serialise_page({**page, 'files': rows}), files=files)
 
 
-def write_links(page: IndexPage) -> bytes:
+def render_links(page: IndexPage) -> bytes:
     """Return the page as HTML with links alone, as a list of files outside of an index has it."""
     lines = []
     for file in page.files.values():
@@ -108,23 +108,29 @@ def write_links(page: IndexPage) -> bytes:
     return '\n'.join(('<!DOCTYPE html><html><body>', *lines, '</body></html>')).encode()
 
 
-def _written(page: Mapping[str, Any]) -> bytes:
+def _serialise_page(page: Mapping[str, Any]) -> bytes:
     return json.dumps(page, separators=(',', ':')).encode()
 
 
-def _read_file(row: object, page: str, login: str) -> IndexFile | None:
+def _parse_file_row(row: object, page: str, login: str) -> IndexFile | None:
     """Return a file; None for a row that names none which we would fetch.
 
     page, login  the address of the page, and who logs in there
     """
     if not isinstance(row, dict):
         return None
-    name, place = row.get('filename'), row.get('url')
-    if not isinstance(name, str) or not isinstance(place, str):
+    name, address = row.get('filename'), row.get('url')
+    if not isinstance(name, str) or not isinstance(address, str):
         return None
-    if not name or '/' in name or '\0' in name or len(name) > _LONGEST_NAME or not _is_text(name):
+    if (
+        not name
+        or '/' in name
+        or '\0' in name
+        or len(name) > _LONGEST_NAME
+        or not _is_encodable(name)
+    ):
         return None
-    url = _address(place, page, login)
+    url = _resolve_address(address, page, login)
     if url is None:
         return None
     metadata = next((row[key] for key in _METADATA_KEYS if row.get(key)), None)
@@ -132,17 +138,17 @@ def _read_file(row: object, page: str, login: str) -> IndexFile | None:
     return IndexFile(
         name=name,
         url=url,
-        sha256=_sha256(row.get('hashes')),
+        sha256=_get_sha256(row.get('hashes')),
         size=size if isinstance(size, int) and size >= 0 else None,
         has_metadata=metadata is not None,
-        metadata_sha256=_sha256(metadata) or '',
+        metadata_sha256=_get_sha256(metadata) or '',
         uploaded=str(row.get('upload-time') or ''),
         python=str(row.get('requires-python') or ''),
         yanked=bool(row.get('yanked')),
     )
 
 
-def _is_text(name: str) -> bool:
+def _is_encodable(name: str) -> bool:
     """Whether a name has no half of a character: JSON may have it, an address may not."""
     try:
         name.encode()
@@ -151,12 +157,12 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _address(place: str, page: str, login: str) -> str | None:
+def _resolve_address(place: str, page: str, login: str) -> str | None:
     """Return where a file lies, with the login of its page if that is of the same server; None for no address."""
     try:
         url = place if place.startswith(('https://', 'http://')) else urljoin(page, place)
         parts = urlsplit(url)
-        if parts.scheme not in ('http', 'https') or not parts.hostname or not _is_text(url):
+        if parts.scheme not in ('http', 'https') or not parts.hostname or not _is_encodable(url):
             return None
     except ValueError:
         return None
@@ -165,34 +171,34 @@ def _address(place: str, page: str, login: str) -> str | None:
     return parts._replace(netloc=f'{login}@{parts.netloc}').geturl()
 
 
-def _sha256(hashes: object) -> str | None:
-    found = hashes.get('sha256') if isinstance(hashes, dict) else None
-    return found if isinstance(found, str) and _SHA256.fullmatch(found) else None
+def _get_sha256(hashes: object) -> str | None:
+    digest = hashes.get('sha256') if isinstance(hashes, dict) else None
+    return digest if isinstance(digest, str) and _SHA256.fullmatch(digest) else None
 
 
-def _read_html(text: str) -> dict[str, Any]:
-    links = _Links()
+def _parse_html(text: str) -> dict[str, Any]:
+    links = _LinkCollector()
     links.feed(text)
     links.close()
-    return {'meta': {'api-version': '1.0'}, 'files': list(_rows(links.links))}
+    return {'meta': {'api-version': '1.0'}, 'files': list(_make_rows(links.links))}
 
 
-def _rows(links: Iterable[Mapping[str, str | None]]) -> Iterator[dict[str, Any]]:
+def _make_rows(links: Iterable[Mapping[str, str | None]]) -> Iterator[dict[str, Any]]:
     for link in links:
-        place, _, fragment = (link.get('href') or '').partition('#')
+        address, _, fragment = (link.get('href') or '').partition('#')
         kind, _, digest = fragment.partition('=')
         row: dict[str, Any] = {
-            'filename': unquote(urlsplit(place).path.rpartition('/')[2]),
-            'url': place,
+            'filename': unquote(urlsplit(address).path.rpartition('/')[2]),
+            'url': address,
             'hashes': {kind: digest} if digest else {},
         }
         for attribute, key in _ATTRIBUTES.items():
             if attribute in link:
-                row[key] = _attribute(key, link[attribute] or '')
+                row[key] = _convert_attribute(key, link[attribute] or '')
         yield row
 
 
-def _attribute(key: str, text: str) -> object:
+def _convert_attribute(key: str, text: str) -> object:
     if key == 'yanked':
         return text or True
     if not key.endswith('metadata'):
@@ -201,7 +207,7 @@ def _attribute(key: str, text: str) -> object:
     return {kind: digest} if digest else text == 'true'
 
 
-class _Links(HTMLParser):
+class _LinkCollector(HTMLParser):
     """Collects the attributes of all links; after `<base>` they would lead elsewhere, which no index does."""
 
     def __init__(self) -> None:

@@ -23,14 +23,14 @@ from coevo.languages.python.index_pages import HTML_TYPE
 from coevo.languages.python.index_pages import JSON_TYPE
 from coevo.languages.python.index_pages import IndexFile
 from coevo.languages.python.index_pages import IndexPage
-from coevo.languages.python.index_pages import write_links
+from coevo.languages.python.index_pages import render_links
 from coevo.languages.python.package_index import MOST_PART_BYTES
-from coevo.languages.python.package_index import NotServed
+from coevo.languages.python.package_index import IndexRefusal
 from coevo.languages.python.package_index import PackageIndex
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import NOT_THERE
 from coevo.sandboxes.read_only_proxy import REFUSED
-from coevo.sandboxes.read_only_proxy import Answer
+from coevo.sandboxes.read_only_proxy import ProxyAnswer
 
 _NUMBER = re.compile('[0-9]{1,3}')
 _RANGE = re.compile(r'bytes=(\d{0,18})-(\d{0,18})')
@@ -55,7 +55,7 @@ class IndexProxy:
         """Whether a request has no answer yet: then it is the index that takes its time."""
         return self._open > 0
 
-    def variables(self, url: str, folders: Iterable[str] = ()) -> dict[str, str]:
+    def make_uv_variables(self, url: str, folders: Iterable[str] = ()) -> dict[str, str]:
         """Return what uv has to be told.
 
         url      of the proxy
@@ -64,35 +64,35 @@ class IndexProxy:
         sources = self._index.sources
         indexes = [f'{url}/simple/{number}/' for number in range(len(sources.indexes))]
         links = [*folders, *(f'{url}/links/{number}/' for number in range(len(sources.links)))]
-        told = {
+        variables = {
             'UV_DEFAULT_INDEX': indexes[0],
             'UV_EXTRA_INDEX_URL': ' '.join(indexes[1:]),
             'UV_FIND_LINKS': ','.join(links),
         }
-        return {name: text for name, text in told.items() if text}
+        return {name: text for name, text in variables.items() if text}
 
-    def answer(self, target: str, headers: Message) -> Answer:
+    def answer_get(self, target: str, headers: Message) -> ProxyAnswer:
         """Answer GET. Raises: Transient."""
-        return self._answer(target, headers.get('Range'), whole=True)
+        return self._answer_within_limits(target, headers.get('Range'), whole=True)
 
-    def announce(self, target: str, _: Message) -> Answer:
+    def answer_head(self, target: str, _: Message) -> ProxyAnswer:
         """Answer HEAD: of a file nothing is fetched but its size. Raises: Transient."""
-        return self._answer(target, None, whole=False)
+        return self._answer_within_limits(target, None, whole=False)
 
-    def _answer(self, target: str, part: str | None, *, whole: bool) -> Answer:
+    def _answer_within_limits(self, target: str, part: str | None, *, whole: bool) -> ProxyAnswer:
         if self._trouble is not None:
             raise Transient(self._trouble)
         if self._requests >= MOST_REQUESTS or self._bytes >= MOST_BYTES:
             return REFUSED
-        with self._counting():
-            answer = self._answer_once(target, part, whole=whole)
+        with self._count_open_request():
+            answer = self._answer_request(target, part, whole=whole)
         size = answer.body.stat().st_size if isinstance(answer.body, Path) else len(answer.body)
         with self._guard:
             self._requests, self._bytes = self._requests + 1, self._bytes + size
         return answer
 
     @contextmanager
-    def _counting(self) -> Iterator[None]:
+    def _count_open_request(self) -> Iterator[None]:
         with self._guard:
             self._open += 1
         try:
@@ -101,58 +101,72 @@ class IndexProxy:
             with self._guard:
                 self._open -= 1
 
-    def _answer_once(self, target: str, part: str | None, *, whole: bool) -> Answer:
+    def _answer_request(self, target: str, part: str | None, *, whole: bool) -> ProxyAnswer:
         try:
-            found = self._look_up(_path(target))
-            if isinstance(found, Answer):
-                return found
+            result = self._look_up(_parse_path(target))
+            if isinstance(result, ProxyAnswer):
+                return result
             if not whole:
-                return Answer(headers={**_BYTES, 'Content-Length': str(self._index.size(found))})
-            return self._file(found, part)
-        except NotServed as error:
-            return Answer(status=error.status)
+                return ProxyAnswer(
+                    headers={**_BYTES, 'Content-Length': str(self._index.get_size(result))}
+                )
+            return self._answer_file(result, part)
+        except IndexRefusal as error:
+            return ProxyAnswer(status=error.status)
         except Transient as error:
             self._trouble = str(error)
             raise
 
-    def _look_up(self, path: str) -> Answer | IndexFile:
+    def _look_up(self, path: str) -> ProxyAnswer | IndexFile:
         match path.split('/'):
-            case ['', 'simple', number, name, file] if self._has(
+            case ['', 'simple', number, name, file] if self._is_known_number(
                 number, len(self._index.sources.indexes)
             ):
-                page = self._index.page(int(number), name)
-                return self._of_page(page, file) if file else _page(page.content, JSON_TYPE)
-            case ['', 'links', number, file] if self._has(number, len(self._index.sources.links)):
-                page = self._index.links(int(number))
-                return self._of_page(page, file) if file else _page(write_links(page), HTML_TYPE)
+                page = self._index.get_page(int(number), name)
+                return (
+                    self._look_up_in_page(page, file)
+                    if file
+                    else _make_page_answer(page.content, JSON_TYPE)
+                )
+            case ['', 'links', number, file] if self._is_known_number(
+                number, len(self._index.sources.links)
+            ):
+                page = self._index.get_links_page(int(number))
+                return (
+                    self._look_up_in_page(page, file)
+                    if file
+                    else _make_page_answer(render_links(page), HTML_TYPE)
+                )
         return NOT_THERE
 
-    def _of_page(self, page: IndexPage, file: str) -> Answer | IndexFile:
+    def _look_up_in_page(self, page: IndexPage, file: str) -> ProxyAnswer | IndexFile:
         name = unquote(file)
         if name in page.files:
             return page.files[name]
         wheel = page.files.get(name.removesuffix(_METADATA))
         if wheel is None or not wheel.has_metadata:
             return NOT_THERE
-        return Answer(body=self._index.metadata(wheel), headers=_BYTES)
+        return ProxyAnswer(body=self._index.fetch_metadata(wheel), headers=_BYTES)
 
-    def _file(self, file: IndexFile, part: str | None) -> Answer:
-        asked = _RANGE.fullmatch(part) if part else None
-        if asked is None or not (asked[1] or asked[2]):
-            return Answer(body=self._index.file(file), headers=_BYTES)
-        size = self._index.size(file)
-        first = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
-        last = min(int(asked[2]), size - 1) if asked[1] and asked[2] else size - 1
+    def _answer_file(self, file: IndexFile, part: str | None) -> ProxyAnswer:
+        range_match = _RANGE.fullmatch(part) if part else None
+        if range_match is None or not (range_match[1] or range_match[2]):
+            return ProxyAnswer(body=self._index.fetch_file(file), headers=_BYTES)
+        size = self._index.get_size(file)
+        first = int(range_match[1]) if range_match[1] else max(0, size - int(range_match[2]))
+        last = min(int(range_match[2]), size - 1) if range_match[1] and range_match[2] else size - 1
         if not first <= last < first + MOST_PART_BYTES:
-            return Answer(status=416, headers={'Content-Range': f'bytes */{size}'})
-        told = {**_BYTES, 'Content-Range': f'bytes {first}-{last}/{size}'}
-        return Answer(status=206, body=self._index.part(file, first, last), headers=told)
+            return ProxyAnswer(status=416, headers={'Content-Range': f'bytes */{size}'})
+        headers = {**_BYTES, 'Content-Range': f'bytes {first}-{last}/{size}'}
+        return ProxyAnswer(
+            status=206, body=self._index.load_part(file, first, last), headers=headers
+        )
 
-    def _has(self, number: str, count: int) -> bool:
+    def _is_known_number(self, number: str, count: int) -> bool:
         return bool(_NUMBER.fullmatch(number)) and int(number) < count
 
 
-def _path(target: str) -> str:
+def _parse_path(target: str) -> str:
     """Return the path of a request; empty for what is no address."""
     try:
         return urlsplit(target).path
@@ -160,5 +174,5 @@ def _path(target: str) -> str:
         return ''
 
 
-def _page(content: bytes, kind: str) -> Answer:
-    return Answer(body=content, headers={'Content-Type': kind})
+def _make_page_answer(content: bytes, kind: str) -> ProxyAnswer:
+    return ProxyAnswer(body=content, headers={'Content-Type': kind})

@@ -34,60 +34,62 @@ Feature = tuple[int, int]
 _CLAUSE = re.compile(r'\s*(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?\s*')
 
 
-def candidates(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
+def list_candidates(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
     """Feature releases to try in this order.
 
     allowed  all that `requires-python` says, of both ends
     """
-    return _ordered(allowed, when)[:MOST_TRIED]
+    return _order_features(allowed, when)[:MOST_TRIED]
 
 
-def stopgap(
+def find_nearest_available(
     allowed: Collection[str], when: datetime | None, there: Collection[Feature]
 ) -> Feature | None:
     """Of a machine that has none of the candidates, the nearest that it has."""
-    return next((one for one in _ordered(allowed, when) if one in there), None)
+    return next((feature for feature in _order_features(allowed, when) if feature in there), None)
 
 
-def _ordered(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
-    able = [one for one in RELEASED if all(allows(text, one) for text in allowed)] or list(RELEASED)
+def _order_features(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
+    able = [
+        feature for feature in RELEASED if all(allows_feature(text, feature) for text in allowed)
+    ] or list(RELEASED)
     day = when.date() if when is not None else date.max
-    settled = [one for one in able if RELEASED[one] + SETTLED <= day]
+    settled = [feature for feature in able if RELEASED[feature] + SETTLED <= day]
     first = able.index(settled[-1]) if settled else 0
     order = sorted(range(len(able)), key=lambda place: (abs(place - first), place > first))
-    return tuple(able[place] for place in order)
+    return tuple(able[index] for index in order)
 
 
-def allows(specifiers: str, feature: Feature) -> bool:
+def allows_feature(specifiers: str, feature: Feature) -> bool:
     """Whether any release of a feature release may be meant; what cannot be read forbids nothing."""
     return all(
-        _allows(found[1], tuple(map(int, found[2].split('.'))), bool(found[3]), feature)
+        _clause_allows(clause[1], tuple(map(int, clause[2].split('.'))), bool(clause[3]), feature)
         for text in specifiers.split(',')
-        if (found := _CLAUSE.fullmatch(text)) is not None
+        if (clause := _CLAUSE.fullmatch(text)) is not None
     )
 
 
-def meets(version: Sequence[int], requirement: str) -> bool:
+def meets_requirement(version: Sequence[int], requirement: str) -> bool:
     """Whether a version is among those that a requirement's clauses allow, as far as they are plain."""
     for operator, text in re.findall(r'(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)', requirement):
         named = tuple(map(int, text.split('.')))
         size = max(len(named), len(version))
-        one, other = (
+        actual, other = (
             (*numbers, *(0,) * (size - len(numbers))) for numbers in (tuple(version), named)
         )
         if not {
-            '>=': one >= other,
-            '>': one > other,
-            '<=': one <= other,
-            '<': one < other,
-            '!=': one != other,
-            '~=': one >= other and one[: len(named) - 1] == named[:-1],
-        }.get(operator, one == other):
+            '>=': actual >= other,
+            '>': actual > other,
+            '<=': actual <= other,
+            '<': actual < other,
+            '!=': actual != other,
+            '~=': actual >= other and actual[: len(named) - 1] == named[:-1],
+        }.get(operator, actual == other):
             return False
     return True
 
 
-def _allows(operator: str, release: Sequence[int], star: bool, feature: Feature) -> bool:
+def _clause_allows(operator: str, release: Sequence[int], star: bool, feature: Feature) -> bool:
     named = tuple((*release, 0)[:2])
     whole = len(release) <= 2 or not any(release[2:])  # names no bug fix release
     match operator:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 # What our worker is written for; uv still installs for 3.6.
 OLDEST = (3, 6)
@@ -69,53 +69,55 @@ class Interpreter:
 def find_interpreters() -> tuple[Interpreter, ...]:
     """The newest of each feature release, the oldest first."""
     named = os.environ.get('COEVO_PYTHONS')
-    found: dict[tuple[int, int], Interpreter] = {}
-    for program in _named(named) if named else _programs():
-        one = _asked(program)
-        if one is None or not OLDEST <= one.feature <= NEWEST:
+    newest: dict[tuple[int, int], Interpreter] = {}
+    for program in _list_named_programs(named) if named else _list_programs():
+        interpreter = _query_interpreter(program)
+        if interpreter is None or not OLDEST <= interpreter.feature <= NEWEST:
             continue
-        known = found.get(one.feature)
-        if known is None or _numbers(one.version) > _numbers(known.version):
-            found[one.feature] = one
-    return tuple(found[feature] for feature in sorted(found))
+        known = newest.get(interpreter.feature)
+        if known is None or _parse_version(interpreter.version) > _parse_version(known.version):
+            newest[interpreter.feature] = interpreter
+    return tuple(newest[feature] for feature in sorted(newest))
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _parse_version(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split('.')))
 
 
-def _named(text: str) -> Iterator[Path]:
+def _list_named_programs(text: str) -> Iterator[Path]:
     """Feature releases of those that the machine has, and others by their place."""
     for part in text.split(':'):
         if re.fullmatch(r'\d+\.\d+', part):
-            yield from (one for one in _programs() if one.name == f'python{part}')
+            yield from (program for program in _list_programs() if program.name == f'python{part}')
         elif part:
-            place = Path(part)
-            yield from sorted(place.glob('bin/python3.*')) if place.is_dir() else (place,)
+            path = Path(part)
+            yield from sorted(path.glob('bin/python3.*')) if path.is_dir() else (path,)
 
 
-def _programs() -> Iterator[Path]:
+def _list_programs() -> Iterator[Path]:
     """All that may be interpreters; links of pyenv that lead to none are among them."""
     names = [f'python3.{minor}' for minor in range(OLDEST[1], NEWEST[1] + 1)]
     for folder in os.environ.get('PATH', '').split(':'):
         if folder and not folder.endswith('/.pyenv/shims'):
-            yield from (Path(one) for name in names if (one := shutil.which(name, path=folder)))
-    yield from (place for name in names if (place := Path(sys.base_prefix, 'bin', name)).exists())
+            yield from (Path(path) for name in names if (path := shutil.which(name, path=folder)))
+    yield from (
+        program for name in names if (program := Path(sys.base_prefix, 'bin', name)).exists()
+    )
     pyenv = Path(os.environ.get('PYENV_ROOT') or Path.home() / '.pyenv')
     data = Path(os.environ.get('XDG_DATA_HOME') or Path.home() / '.local/share')
     uv = Path(os.environ.get('UV_PYTHON_INSTALL_DIR') or data / 'uv/python')
-    for home in (pyenv / 'versions', uv, brought_folder()):
+    for home in (pyenv / 'versions', uv, get_download_folder()):
         for name in names:
             yield from sorted(home.glob(f'*/bin/{name}'))
 
 
-def brought_folder() -> Path:
+def get_download_folder() -> Path:
     """Where interpreters that coevo brings lie."""
-    return cache_folder() / 'pythons/brought'
+    return find_cache_folder() / 'pythons/brought'
 
 
 @functools.cache
-def _asked(program: Path) -> Interpreter | None:
+def _query_interpreter(program: Path) -> Interpreter | None:
     """None for what does not start, is no CPython, or no release."""
     try:
         done = subprocess.run(
@@ -129,18 +131,22 @@ def _asked(program: Path) -> Interpreter | None:
         kind, numbers, level, prefix, _ = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    found = Interpreter(version='.'.join(map(str, numbers)), prefix=Path(prefix))
-    return found if kind == 'CPython' and level == 'final' and found.program.exists() else None
+    interpreter = Interpreter(version='.'.join(map(str, numbers)), prefix=Path(prefix))
+    return (
+        interpreter
+        if kind == 'CPython' and level == 'final' and interpreter.program.exists()
+        else None
+    )
 
 
-def standing(interpreter: Interpreter) -> Path:
+def ensure_open_prefix(interpreter: Interpreter) -> Path:
     """A prefix that any user can enter: its own, or a copy in the tool cache."""
     if is_open_to_all(interpreter.prefix):
         return interpreter.prefix
-    copies = cache_folder() / 'pythons/copies'
-    name = f'{interpreter.version}-{state_of(interpreter.program)}'
-    place = copies / name  # own name: a release of Python and numbers
-    if not place.is_dir():
+    copies = find_cache_folder() / 'pythons/copies'
+    name = f'{interpreter.version}-{fingerprint_program(interpreter.program)}'
+    copy = copies / name  # own name: a release of Python and numbers
+    if not copy.is_dir():
         copies.mkdir(mode=0o755, parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(dir=copies, prefix='.new-'))
         shutil.copytree(
@@ -151,19 +157,19 @@ def standing(interpreter: Interpreter) -> Path:
         )  # own name: a release of Python
         new.chmod(0o755)
         try:
-            new.rename(place)
+            new.rename(copy)
         except OSError:  # somebody else was faster
             shutil.rmtree(new, ignore_errors=True)
-    return place
+    return copy
 
 
-def state_of(program: Path) -> str:
+def fingerprint_program(program: Path) -> str:
     """Return a word that changes with a program."""
-    found = program.stat()
-    return f'{found.st_size:x}-{int(found.st_mtime):x}'
+    status = program.stat()
+    return f'{status.st_size:x}-{int(status.st_mtime):x}'
 
 
 def is_open_to_all(folder: Path) -> bool:
     """Whether any user can enter a folder, or run a program."""
     real = folder.resolve()
-    return all(place.stat().st_mode & stat.S_IXOTH for place in (real, *real.parents))
+    return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))

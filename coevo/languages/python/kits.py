@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.languages.kits import Kit
-from coevo.languages.python.environments import Installed
-from coevo.languages.python.environments import installed
+from coevo.languages.python.environments import InstalledPackages
+from coevo.languages.python.environments import install_locked
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.launch import PythonSetup
@@ -17,11 +17,11 @@ from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.places import TREE_FILE
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import Unresolved
-from coevo.languages.python.resolution import resolve
+from coevo.languages.python.resolution import ResolutionFailure
+from coevo.languages.python.resolution import resolve_requirements
 from coevo.languages.python.run_context import copy_programs
 from coevo.languages.python.supply import PythonSupply
-from coevo.languages.python.supply import alike
+from coevo.languages.python.supply import choose_alike
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
@@ -38,13 +38,15 @@ class PythonKits:
         self._sandbox, self._folder, self._say = sandbox, folder, say
         self._programs = copy_programs(folder / 'programs')
 
-    def kit(self, task: TaskRow, place: Path) -> Kit:
-        found = self._installed(task)
-        setup = PythonSetup(installed=found, programs=self._programs)
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        packages = self._install_packages(task)
+        setup = PythonSetup(installed=packages, programs=self._programs)
         program = Path(setup.python)
         hidden = (TREE_FILE, PROGRAMS)
         return Kit(
-            mounts=tuple(one for one in setup.mounts(self._programs) if one.target not in hidden),
+            mounts=tuple(
+                mount for mount in setup.list_mounts(self._programs) if mount.target not in hidden
+            ),
             environment={
                 **setup.libraries,
                 'PATH': f'{program.parent}:/usr/bin:/bin',
@@ -53,31 +55,33 @@ class PythonKits:
             },
         )
 
-    def _installed(self, task: TaskRow) -> Installed:
+    def _install_packages(self, task: TaskRow) -> InstalledPackages:
         """The versions that the task was made with; Transient where they cannot be had."""
         known = task.environment
         lines = tuple(entry.coordinates for entry in known.libraries) if known else ()
         exact = tuple(line for line in lines if re.fullmatch(r'[\w.-]+==[\w.+!-]+', line))
-        interpreter = _interpreter(known.runtime if known else '', self._say)
+        interpreter = _choose_interpreter(known.runtime if known else '', self._say)
         wheels = WheelMaker(self._sandbox, self._programs, self._folder / 'wheels' / task.task_id)
 
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
-            return wheels.make(name, wanted, before, interpreter)
+            return wheels.make_wheel(name, wanted, before, interpreter)
 
-        locked = resolve(Needs(runtime=exact), interpreter, datetime.now(UTC), make, self._sandbox)
-        if isinstance(locked, Unresolved):
-            found: Installed | Unresolved = locked
+        locked = resolve_requirements(
+            Needs(runtime=exact), interpreter, datetime.now(UTC), make, self._sandbox
+        )
+        if isinstance(locked, ResolutionFailure):
+            packages: InstalledPackages | ResolutionFailure = locked
         else:
-            found = installed(locked, interpreter, self._sandbox)
-        if isinstance(found, Unresolved):
-            raise Transient(f'the packages of {task.task_id} cannot be had: {found.reason}')
-        return found
+            packages = install_locked(locked, interpreter, self._sandbox)
+        if isinstance(packages, ResolutionFailure):
+            raise Transient(f'the packages of {task.task_id} cannot be had: {packages.reason}')
+        return packages
 
 
-def _interpreter(version: str, say: Say) -> Interpreter:
+def _choose_interpreter(version: str, say: Say) -> Interpreter:
     """The one that a task was made with, or one of its release, brought; else any."""
-    PythonSupply(brings=True, say=say).has(version)
-    found = next(reversed(alike(version, find_interpreters())), None)
-    if found is None:
+    PythonSupply(brings=True, say=say).can_provide(version)
+    interpreter = next(reversed(choose_alike(version, find_interpreters())), None)
+    if interpreter is None:
         raise Fatal('there is no Python here; install one (apt install python3)')
-    return found
+    return interpreter

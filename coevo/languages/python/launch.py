@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.python.environments import Installed
+from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.places import ENVIRONMENT
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.places import TREE
 from coevo.languages.python.places import TREE_FILE
-from coevo.languages.python.shown_interpreter import interpreter_mounts
-from coevo.languages.python.shown_interpreter import libraries_inside
-from coevo.languages.python.shown_interpreter import program_inside
+from coevo.languages.python.shown_interpreter import get_library_variables
+from coevo.languages.python.shown_interpreter import get_sandbox_program
+from coevo.languages.python.shown_interpreter import list_interpreter_mounts
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
@@ -51,7 +51,7 @@ class PythonSetup:
     programs  the folder with our own
     """
 
-    installed: Installed
+    installed: InstalledPackages
     programs: Path
 
     @property
@@ -61,20 +61,20 @@ class PythonSetup:
     @property
     def python(self) -> str:
         """The interpreter's program in the sandbox."""
-        return program_inside(self.interpreter)
+        return get_sandbox_program(self.interpreter)
 
     @property
     def libraries(self) -> dict[str, str]:
-        return libraries_inside(self.interpreter)
+        return get_library_variables(self.interpreter)
 
-    def mounts(self, tree: Path) -> Iterator[Mount]:
+    def list_mounts(self, tree: Path) -> Iterator[Mount]:
         yield Mount(source=tree, target=TREE_FILE)
         yield Mount(source=self.programs, target=PROGRAMS)
         yield Mount(source=self.installed.site, target=PACKAGES)
-        yield from interpreter_mounts(self.interpreter)
+        yield from list_interpreter_mounts(self.interpreter)
 
 
-def job(
+def make_test_job(
     setup: PythonSetup,
     tree: Path,
     folder: str,
@@ -90,16 +90,16 @@ def job(
     roots  folders of the tree on `sys.path`, see `layout.import_roots`
     clock  variables of `ProcessClock.environment`
     """
-    steps = (_unpacked(TREE_FILE), *_laid_out(setup, folder, roots))
+    steps = (_format_unpack_command(TREE_FILE), *_list_layout_commands(setup, folder, roots))
     return Job(
-        argv=('/bin/sh', '-c', _started('controller.py', setup, steps)),
-        limits=_limits(cpu_seconds, wall_seconds),
-        mounts=tuple(setup.mounts(tree)),
-        environment={**(clock or {}), **_variables(setup, alone=alone)},
+        argv=('/bin/sh', '-c', _format_start_script('controller.py', setup, steps)),
+        limits=_make_limits(cpu_seconds, wall_seconds),
+        mounts=tuple(setup.list_mounts(tree)),
+        environment={**(clock or {}), **_make_variables(setup, alone=alone)},
     )
 
 
-def session_job(
+def make_session_job(
     setup: PythonSetup, folder: str, roots: Sequence[str], *, alone: bool, seconds: float
 ) -> Job:
     """A session with its channel on standard output; its tree has no files yet.
@@ -107,21 +107,25 @@ def session_job(
     seconds  CPU and wall, of all that it runs
     """
     folders = ' '.join(shlex.quote(f'{TREE}/{root}') for root in roots)
-    steps = (f'mkdir -p {folders}', *_laid_out(setup, folder, roots))
+    steps = (f'mkdir -p {folders}', *_list_layout_commands(setup, folder, roots))
     return Job(
-        argv=('/bin/sh', '-c', _started('session.py', setup, steps)),
-        limits=_limits(seconds, seconds),
-        mounts=tuple(one for one in setup.mounts(setup.programs) if one.target != TREE_FILE),
-        environment=_variables(setup, alone=alone),
+        argv=('/bin/sh', '-c', _format_start_script('session.py', setup, steps)),
+        limits=_make_limits(seconds, seconds),
+        mounts=tuple(
+            mount for mount in setup.list_mounts(setup.programs) if mount.target != TREE_FILE
+        ),
+        environment=_make_variables(setup, alone=alone),
     )
 
 
-def layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
+def make_layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
     """Lays out the archive on its standard input."""
-    return '\n'.join(('set -e', _unpacked('-'), *_laid_out(setup, folder, roots)))
+    return '\n'.join(
+        ('set -e', _format_unpack_command('-'), *_list_layout_commands(setup, folder, roots))
+    )
 
 
-def _variables(setup: PythonSetup, *, alone: bool) -> dict[str, str]:
+def _make_variables(setup: PythonSetup, *, alone: bool) -> dict[str, str]:
     return {
         **setup.libraries,
         'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
@@ -131,16 +135,16 @@ def _variables(setup: PythonSetup, *, alone: bool) -> dict[str, str]:
     }
 
 
-def _unpacked(archive: str) -> str:
+def _format_unpack_command(archive: str) -> str:
     return f'tar -x -p --no-same-owner -f {archive} -C /w'
 
 
-def _started(program: str, setup: PythonSetup, before: Sequence[str]) -> str:
+def _format_start_script(program: str, setup: PythonSetup, before: Sequence[str]) -> str:
     words = f'{setup.python} -I -S -B {PROGRAMS}/{program}'
     return '\n'.join(('set -e', *before, f'exec {words} 3>&1 1>&2'))
 
 
-def _laid_out(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[str, ...]:
+def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[str, ...]:
     """Make an environment that leads to the tree, and go to the module's folder."""
     python = setup.python
     major, minor = setup.interpreter.feature
@@ -158,77 +162,77 @@ def _laid_out(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[st
     )
 
 
-def checker_job(setup: PythonSetup) -> Job:
+def make_checker_job(setup: PythonSetup) -> Job:
     """Reads sources from standard input, answers on standard output."""
-    return _program_job(setup, 'checker.py')
+    return _make_program_job(setup, 'checker.py')
 
 
-def compiler_job(setup: PythonSetup) -> Job:
+def make_compiler_job(setup: PythonSetup) -> Job:
     """The same for byte code."""
-    return _program_job(setup, 'compiler.py')
+    return _make_program_job(setup, 'compiler.py')
 
 
-def rewriter_job(setup: PythonSetup) -> Job:
+def make_rewriter_job(setup: PythonSetup) -> Job:
     """The same for test files, as the pytest of an environment rewrites them."""
-    return _program_job(setup, 'rewriter.py', words=(PACKAGES,))
+    return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
 
 
-def clock_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
+def make_clock_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
     """Prints what `ProcessClock` wants to know."""
-    return _program_job(setup, 'clock_probe.py', clock)
+    return _make_program_job(setup, 'clock_probe.py', clock)
 
 
-def _program_job(
+def _make_program_job(
     setup: PythonSetup,
     program: str,
     variables: Mapping[str, str] | None = None,
     words: Sequence[str] = (),
 ) -> Job:
-    mounts = list(setup.mounts(setup.programs))
+    mounts = list(setup.list_mounts(setup.programs))
     return Job(
         argv=(setup.python, '-I', '-S', '-B', f'{PROGRAMS}/{program}', *words),
-        limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
+        limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(mount for mount in mounts if mount.target != TREE_FILE),
         environment={**setup.libraries, **(variables or {})},
     )
 
 
-def source_job(
+def make_source_job(
     interpreter: Interpreter, programs: Path, source: Path, kind: str, names: Sequence[str]
 ) -> Job:
     """Reads files of a source archive; they are on standard output."""
-    place = f'{_SOURCE}{kind}'
-    words = ('-I', '-S', '-B', f'{PROGRAMS}/source_reader.py', place, *names)
-    mounts = (Mount(source=programs, target=PROGRAMS), Mount(source=source, target=place))
+    source_path = f'{_SOURCE}{kind}'
+    words = ('-I', '-S', '-B', f'{PROGRAMS}/source_reader.py', source_path, *names)
+    mounts = (Mount(source=programs, target=PROGRAMS), Mount(source=source, target=source_path))
     return Job(
-        argv=(program_inside(interpreter), *words),
-        limits=_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
-        mounts=(*mounts, *interpreter_mounts(interpreter)),
-        environment=libraries_inside(interpreter),
+        argv=(get_sandbox_program(interpreter), *words),
+        limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
+        mounts=(*mounts, *list_interpreter_mounts(interpreter)),
+        environment=get_library_variables(interpreter),
     )
 
 
-def wheel_job(setup: PythonSetup, source: Path, kind: str, words: Sequence[str]) -> Job:
+def make_wheel_job(setup: PythonSetup, source: Path, kind: str, words: Sequence[str]) -> Job:
     """Builds a wheel of a source archive; what it makes is on standard output.
 
     kind   `.zip` or `.tar.gz`
     words  the name of its backend, and folders of it that Python has to look into
     """
-    place = f'{_SOURCE}{kind}'
-    mounts = [mount for mount in setup.mounts(source) if mount.target != TREE_FILE]
+    source_path = f'{_SOURCE}{kind}'
+    mounts = [mount for mount in setup.list_mounts(source) if mount.target != TREE_FILE]
     program = (setup.python, '-I', '-S', '-B', f'{PROGRAMS}/wheel_builder.py')
     return Job(
         argv=(
             *('/bin/sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *program),
-            *(place, PACKAGES, *words),
+            *(source_path, PACKAGES, *words),
         ),
-        limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
-        mounts=(*mounts, Mount(source=source, target=place)),
+        limits=_make_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
+        mounts=(*mounts, Mount(source=source, target=source_path)),
         environment={**setup.libraries, 'SOURCE_DATE_EPOCH': '946684800'},
     )
 
 
-def extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
+def make_extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
     """Builds C extensions in a tree that is laid out anew; their files are on standard output."""
     lines = (
         'set -e',
@@ -238,8 +242,8 @@ def extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
     )
     return Job(
         argv=('/bin/sh', '-c', '\n'.join(lines)),
-        limits=_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
-        mounts=tuple(setup.mounts(tree)),
+        limits=_make_limits(_BUILDING_SECONDS, _BUILDING_SECONDS * 4),
+        mounts=tuple(setup.list_mounts(tree)),
         environment={
             **setup.libraries,
             **_NO_VERSION,
@@ -249,7 +253,7 @@ def extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
     )
 
 
-def _limits(cpu_seconds: float, wall_seconds: float) -> Limits:
+def _make_limits(cpu_seconds: float, wall_seconds: float) -> Limits:
     return Limits(
         cpu_seconds=cpu_seconds,
         wall_seconds=wall_seconds,
@@ -260,6 +264,6 @@ def _limits(cpu_seconds: float, wall_seconds: float) -> Limits:
     )
 
 
-def worker_command() -> list[str]:
+def make_worker_command() -> list[str]:
     """What the controller starts."""
     return [f'{ENVIRONMENT}/bin/python', '-B', f'{PROGRAMS}/worker.py']

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.sides import tests_side
+from coevo.languages.python.sides import select_test_paths
 
 # Folders that hold a project's packages, where it does not hold them itself.
 _SOURCE_FOLDERS = ('src', 'lib', 'source')
@@ -25,42 +25,42 @@ _WRITTEN = re.compile(
 _VERSION = b"__version__ = version = '0'\n__version_tuple__ = version_tuple = (0,)\n"
 
 
-def import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
+def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
     """Folders that stand on `sys.path`, relative to the tree, in order."""
     prefix = '' if folder == '.' else f'{folder}/'
-    found = []
+    roots = []
     for name in _SOURCE_FOLDERS:
         below = f'{prefix}{name}/'
         is_package = f'{below}__init__.py' in paths
         if not is_package and any(p.startswith(below) and p.endswith('.py') for p in paths):
-            found.append(f'{prefix}{name}')
-    return (*found, folder)
+            roots.append(f'{prefix}{name}')
+    return (*roots, folder)
 
 
-def top_packages(paths: Collection[str], roots: Collection[str]) -> frozenset[str]:
+def find_top_packages(paths: Collection[str], roots: Collection[str]) -> frozenset[str]:
     """Names of packages and modules of the code that lie right in a root."""
-    theirs = tests_side(paths)
-    found = set()
+    theirs = select_test_paths(paths)
+    names = set()
     for path in paths:
         if path in theirs or not path.endswith('.py'):
             continue
         for root in roots:
             prefix = '' if root == '.' else f'{root}/'
             if path.startswith(prefix):
-                found.add(path[len(prefix) :].removesuffix('.py').partition('/')[0])
-    return frozenset(name for name in found - _ASIDE if name.isidentifier())
+                names.add(path[len(prefix) :].removesuffix('.py').partition('/')[0])
+    return frozenset(name for name in names - _ASIDE if name.isidentifier())
 
 
-def main_packages(
+def find_main_packages(
     paths: Collection[str], roots: Collection[str], name: str | None
 ) -> tuple[str, ...]:
     """What has to be importable for tests to say anything: that of the project's own name, else none."""
-    tops = top_packages(paths, roots)
+    tops = find_top_packages(paths, roots)
     wanted = re.sub(r'[-_.]+', '', name or '').lower()
     return tuple(sorted(top for top in tops if wanted and top.replace('_', '').lower() == wanted))
 
 
-def written_modules(settings: Collection[bytes], folder: str) -> Iterator[tuple[str, bytes]]:
+def list_generated_modules(settings: Collection[bytes], folder: str) -> Iterator[tuple[str, bytes]]:
     """Modules that are not in Git, by path."""
     prefix = '' if folder == '.' else f'{folder}/'
     for source in settings:
@@ -69,7 +69,7 @@ def written_modules(settings: Collection[bytes], folder: str) -> Iterator[tuple[
                 yield prefix + path.removeprefix('./'), _VERSION
 
 
-def metadata(needs: Needs) -> Mapping[str, bytes]:
+def make_metadata(needs: Needs) -> Mapping[str, bytes]:
     """The files of a .dist-info folder, by path: a name, a version and entry points.
 
     A version that cannot be told is 0; what a version has to look like is not asked.

@@ -23,38 +23,43 @@ def needs_submodule(
     repository: Repository, module: PythonModule, failure: str, *, of_extensions: bool
 ) -> bool:
     """failure  what an import said, or why there are no extensions"""
-    submodules = repository.submodules(module.rev)
+    submodules = repository.list_submodules(module.rev)
     if not submodules:
         return False
     if of_extensions:
-        return any(_names(text, module.folder, submodules) for text in _texts(repository, module))
-    places = list(_places(repository, module, failure))
-    return any(f'{place}/'.startswith(f'{path}/') for place in places for path in submodules)
+        return any(
+            _names_submodule(text, module.folder, submodules)
+            for text in _load_build_files(repository, module)
+        )
+    places = list(_find_module_paths(repository, module, failure))
+    return any(
+        f'{candidate}/'.startswith(f'{path}/') for candidate in places for path in submodules
+    )
 
 
-def _places(repository: Repository, module: PythonModule, failure: str) -> Iterator[str]:
+def _find_module_paths(repository: Repository, module: PythonModule, failure: str) -> Iterator[str]:
     """Where the missing module may lie, and where links on the way to it lead."""
-    found = _MISSING.search(failure)
-    if found is None:
+    match = _MISSING.search(failure)
+    if match is None:
         return
     tree = repository.tree(module.rev)
     for root in module.roots:
-        place = posixpath.normpath(posixpath.join(root, found[1].replace('.', '/')))
-        yield place
-        for link in (place, f'{place}.py', posixpath.dirname(place)):
+        path = posixpath.normpath(posixpath.join(root, match[1].replace('.', '/')))
+        yield path
+        for link in (path, f'{path}.py', posixpath.dirname(path)):
             entry = tree.get(link)
             if entry is not None and entry.mode == LINK:
                 target = os.fsdecode(repository.blob(entry.oid))
                 yield posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
 
 
-def _texts(repository: Repository, module: PythonModule) -> Iterator[str]:
+def _load_build_files(repository: Repository, module: PythonModule) -> Iterator[str]:
     for name in BUILD_FILES:
         path = posixpath.normpath(posixpath.join(module.folder, name))
-        yield repository.text(module.rev, path) or ''
+        yield repository.load_text(module.rev, path) or ''
 
 
-def _names(text: str, folder: str, submodules: tuple[str, ...]) -> bool:
+def _names_submodule(text: str, folder: str, submodules: tuple[str, ...]) -> bool:
     """Whether a text has the path of a submodule, from the folder that it lies in."""
     places = (posixpath.relpath(path, folder) for path in submodules)
-    return any(re.search(rf'(?<![\w-]){re.escape(place)}(?![\w-])', text) for place in places)
+    return any(re.search(rf'(?<![\w-]){re.escape(relative)}(?![\w-])', text) for relative in places)

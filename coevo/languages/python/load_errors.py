@@ -1,7 +1,7 @@
 """The classes of what keeps a Python test from loading, by the type of the exception.
 
 A signature is `TYPE@PLACE`, or `missing:NAME` where a test names what the code lacks. Fulfils
-`coevo.languages.error_classes.ErrorClasses`.
+`coevo.languages.error_classes.ErrorClassifier`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CLASSES: Mapping[str, ErrorClass] = {
 }
 
 
-def error_class(signature: str) -> ErrorClass:
+def classify_error(signature: str) -> ErrorClass:
     if signature.startswith('missing:'):
         return ErrorClass.CANNOT_FIND_SYMBOL
     name = signature.partition('@')[0].removeprefix('builtins.')

@@ -10,40 +10,46 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import name_of
-from coevo.languages.python.requirements.stated import normal
+from coevo.languages.python.requirements.stated import get_requirement_name
+from coevo.languages.python.requirements.stated import normalise_name
 
 
-def joined(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
+def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
     """What a project needs of the index, and the folders of the projects beside it that it needs, the
     nearest first.
 
     members  what each project of a revision needs, by its folder
     """
-    named = {normal(one.name): place for place, one in members.items() if one.name}
-    found: list[str] = []
+    named = {
+        normalise_name(needs.name): member_folder
+        for member_folder, needs in members.items()
+        if needs.name
+    }
+    neighbours: list[str] = []
     runtime = set(members[folder].runtime)
-    tests = {*members[folder].tests, *_of_all(folder, members)}
+    tests = {*members[folder].tests, *_list_shared_test_needs(folder, members)}
     left: list[str] = []
     for lines in (runtime, tests):
-        left += _named(sorted(lines), named)
+        left += _find_member_folders(sorted(lines), named)
         while left:
             other = left.pop(0)
-            if other != folder and other not in found:
-                found.append(other)
-                left += _named(members[other].runtime, named)
+            if other != folder and other not in neighbours:
+                neighbours.append(other)
+                left += _find_member_folders(members[other].runtime, named)
             lines.update(members[other].runtime)
     return (
         replace(
             members[folder],
-            runtime=tuple(sorted(line for line in runtime if name_of(line) not in named)),
-            tests=tuple(sorted(line for line in tests if name_of(line) not in named)),
+            runtime=tuple(
+                sorted(line for line in runtime if get_requirement_name(line) not in named)
+            ),
+            tests=tuple(sorted(line for line in tests if get_requirement_name(line) not in named)),
         ),
-        tuple(found),
+        tuple(neighbours),
     )
 
 
-def _of_all(folder: str, members: Mapping[str, Needs]) -> Sequence[str]:
+def _list_shared_test_needs(folder: str, members: Mapping[str, Needs]) -> Sequence[str]:
     """What the root says that tests need; one that is no project itself says so of all below it."""
     root = members.get('.')
     if folder == '.' or root is None:
@@ -51,6 +57,6 @@ def _of_all(folder: str, members: Mapping[str, Needs]) -> Sequence[str]:
     return root.tests if root.name else (*root.tests, *root.runtime)
 
 
-def _named(lines: Sequence[str], members: Mapping[str, str]) -> list[str]:
+def _find_member_folders(lines: Sequence[str], members: Mapping[str, str]) -> list[str]:
     """The folders of those projects that are asked for."""
-    return [members[name] for line in lines if (name := name_of(line)) in members]
+    return [members[name] for line in lines if (name := get_requirement_name(line)) in members]

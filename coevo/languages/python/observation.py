@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.observation import Sight
-from coevo.languages.observation import disagreement
+from coevo.languages.observation import ObservedCalls
+from coevo.languages.observation import explain_disagreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,20 +21,20 @@ class PythonObservation:
                 code under a test's name, the observer's own eyes
     """
 
-    calls: tuple[Sight, ...]
+    calls: tuple[ObservedCalls, ...]
     reached: Mapping[str, frozenset[int]]
     interferes: bool
 
-    def disagreement(self, target: int) -> str | None:
+    def find_disagreement(self, target: int) -> str | None:
         """Why a pass that a worker tells is not to be believed; None if it is."""
-        return disagreement(self.calls[target], interferes=self.interferes)
+        return explain_disagreement(self.calls[target], interferes=self.interferes)
 
 
-def observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
+def parse_observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
     """From the controller's event; None where the observer was not in its place."""
     if event.get('ready') is not True:
         return None
-    calls = tuple(Sight(entered=e, left=r + t, failed=t > 0) for e, r, t in event['counts'])
+    calls = tuple(ObservedCalls(entered=e, left=r + t, failed=t > 0) for e, r, t in event['counts'])
     if len(calls) != targets:
         return None
     return PythonObservation(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from coevo.languages.python.requirements.ini_files import parsed
+from coevo.languages.python.requirements.ini_files import parse_sections
 
 # Without plugins that reorder, repeat or spread tests, and without what is kept between runs. pytest 3
 # overlooks what is written as one word (`-pno:xdist`).
@@ -40,21 +40,23 @@ SETTINGS = tuple(name for name, _ in _PLACES)
 Read = Callable[[str], bytes | None]
 
 
-def pytest_options(read: Read) -> tuple[str, ...]:
+def make_pytest_options(read: Read) -> tuple[str, ...]:
     """read  the content of a file of the module's folder, None where there is none"""
-    return (*_OURS, *_kept(_added(read)))
+    return (*_OURS, *_filter_options(_load_added_options(read)))
 
 
-def _added(read: Read) -> Sequence[str]:
+def _load_added_options(read: Read) -> Sequence[str]:
     """What the first file with settings of pytest's adds to each command."""
     for name, section in _PLACES:
         source = read(name)
         if source is None:
             continue
-        found = _of_toml(source) if not section else parsed(source).get(section)
-        if found is None:
+        settings = (
+            _parse_toml_settings(source) if not section else parse_sections(source).get(section)
+        )
+        if settings is None:
             continue
-        added = found.get('addopts', '')
+        added = settings.get('addopts', '')
         try:
             return added if isinstance(added, list) else shlex.split(str(added), comments=True)
         except ValueError:
@@ -62,16 +64,16 @@ def _added(read: Read) -> Sequence[str]:
     return ()
 
 
-def _of_toml(source: bytes) -> dict[str, object] | None:
+def _parse_toml_settings(source: bytes) -> dict[str, object] | None:
     try:
         tool = tomllib.loads(source.decode(errors='replace')).get('tool', {})
-        found = tool['pytest']
-        return dict(found.get('ini_options', found))
+        table = tool['pytest']
+        return dict(table.get('ini_options', table))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError):
         return None
 
 
-def _kept(options: Sequence[str]) -> Iterator[str]:
+def _filter_options(options: Sequence[str]) -> Iterator[str]:
     words = iter([str(option) for option in options])
     for word in words:
         if word == '-p':

@@ -26,13 +26,13 @@ from coevo.languages.python.index_pages import ACCEPT
 from coevo.languages.python.index_pages import HTML_TYPE
 from coevo.languages.python.index_pages import IndexFile
 from coevo.languages.python.index_pages import IndexPage
-from coevo.languages.python.index_pages import NoPage
-from coevo.languages.python.index_pages import read_page
+from coevo.languages.python.index_pages import InvalidIndexPage
+from coevo.languages.python.index_pages import parse_page
 from coevo.model.errors import Transient
-from coevo.storage.beneath import beneath
-from coevo.storage.fetching import Fetched
+from coevo.storage.beneath import join_beneath
+from coevo.storage.fetching import FetchAnswer
 from coevo.storage.fetching import Fetcher
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _PAGE_BYTES, _FILE_BYTES, _METADATA_BYTES = 64 << 20, 4 << 30, 16 << 20
 MOST_PART_BYTES = 16 << 20
@@ -46,7 +46,7 @@ _NAME = re.compile('[a-z0-9]+(-[a-z0-9]+)*')
 _LONGEST_NAME = 200
 
 
-class NotServed(Exception):
+class IndexRefusal(Exception):
     """An index does not give what it is asked for. `status` of HTTP, 400 to 499."""
 
     def __init__(self, status: int) -> None:
@@ -55,127 +55,133 @@ class NotServed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _CachedPage:
     until: float
-    page: IndexPage | NotServed
+    page: IndexPage | IndexRefusal
 
 
 class PackageIndex:
     """The indexes of one configuration. Safe from several threads."""
 
-    def __init__(self, sources: uv.Sources, home: Path, fetcher: Fetcher | None = None) -> None:
+    def __init__(
+        self, sources: uv.IndexSources, home: Path, fetcher: Fetcher | None = None
+    ) -> None:
         """Take where to look, and a folder for files."""
         self.sources, self._home = sources, home
         self._fetcher = fetcher or Fetcher()
-        self._logins = _logins()
-        self._pages: dict[str, _Kept] = {}
+        self._logins = _load_logins()
+        self._pages: dict[str, _CachedPage] = {}
         self._weight = 0
         self._guard = threading.Lock()
 
-    def page(self, number: int, name: str) -> IndexPage:
+    def get_page(self, number: int, name: str) -> IndexPage:
         """Return the page of a project in the index of a number. Raises: NotServed, Transient."""
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
-            raise NotServed(404)
-        return self._page(f'{self.sources.indexes[number].rstrip("/")}/{name}/', ACCEPT)
+            raise IndexRefusal(404)
+        return self._get_page(f'{self.sources.indexes[number].rstrip("/")}/{name}/', ACCEPT)
 
-    def links(self, number: int) -> IndexPage:
+    def get_links_page(self, number: int) -> IndexPage:
         """Return a page of links outside of any index. Raises: NotServed, Transient."""
-        return self._page(self.sources.links[number], HTML_TYPE)
+        return self._get_page(self.sources.links[number], HTML_TYPE)
 
-    def file(self, file: IndexFile) -> Path:
+    def fetch_file(self, file: IndexFile) -> Path:
         """Return where the content of a file lies, whole and checked. Raises: NotServed, Transient."""
-        place = self._place(file)
-        if not place.is_file():
+        path = self._locate_file(file)
+        if not path.is_file():
             self._fetch_file(file, None)
-        return place
+        return path
 
-    def size(self, file: IndexFile) -> int:
+    def get_size(self, file: IndexFile) -> int:
         """Return the bytes of a file. Raises: NotServed, Transient."""
-        if self._place(file).is_file():
-            return self._place(file).stat().st_size
-        return file.size if file.size is not None else self._measure(file)
+        if self._locate_file(file).is_file():
+            return self._locate_file(file).stat().st_size
+        return file.size if file.size is not None else self._measure_size(file)
 
-    def part(self, file: IndexFile, first: int, last: int) -> bytes:
+    def load_part(self, file: IndexFile, first: int, last: int) -> bytes:
         """Return bytes of a file, of which it has so many. Raises: NotServed, Transient."""
         assert 0 <= first <= last < first + MOST_PART_BYTES
-        whole = self._place(file)
-        key = _digest(f'{file.url}\n{file.sha256}\n{first}-{last}')
-        place = self._home / 'parts' / key  # own name: a digest
+        whole = self._locate_file(file)
+        key = _hash_text(f'{file.url}\n{file.sha256}\n{first}-{last}')
+        path = self._home / 'parts' / key  # own name: a digest
         with suppress(FileNotFoundError):
-            return place.read_bytes()
+            return path.read_bytes()
         answer = None if whole.is_file() else self._fetch_file(file, (first, last))
         if answer is None:
             with whole.open('rb') as stream:
                 stream.seek(first)
                 return stream.read(last - first + 1)
-        told = _TOTAL.fullmatch(answer.headers.get('content-range', ''))
-        if told is None or int(told[1]) != first or len(answer.content) != last - first + 1:
+        range_match = _TOTAL.fullmatch(answer.headers.get('content-range', ''))
+        if (
+            range_match is None
+            or int(range_match[1]) != first
+            or len(answer.content) != last - first + 1
+        ):
             raise Transient('the package index sends another part of a file than it is asked for')
-        _keep(place, answer.content)
+        _write_cached(path, answer.content)
         return answer.content
 
-    def metadata(self, file: IndexFile) -> Path:
+    def fetch_metadata(self, file: IndexFile) -> Path:
         """Return where the metadata lie that stand beside a wheel (PEP 658). Raises: NotServed, Transient."""
-        key = _digest(f'{file.url}\n{file.sha256}')
-        place = self._home / 'metadata' / key  # own name: a digest
-        if not place.is_file():
+        key = _hash_text(f'{file.url}\n{file.sha256}')
+        path = self._home / 'metadata' / key  # own name: a digest
+        if not path.is_file():
             answer = self._fetcher.fetch(
-                _metadata_url(_with_login(file.url, self._logins)),
+                _make_metadata_url(_add_login(file.url, self._logins)),
                 most_bytes=_METADATA_BYTES,
                 seconds=_PAGE_SECONDS,
             )
             _check_status(answer)
             _check_digest(hashlib.sha256(answer.content).hexdigest(), file.metadata_sha256)
-            _keep(place, answer.content)
-        return place
+            _write_cached(path, answer.content)
+        return path
 
-    def _page(self, url: str, accept: str) -> IndexPage:
+    def _get_page(self, url: str, accept: str) -> IndexPage:
         with self._guard:
-            kept = self._pages.pop(url, None)
-            if kept is not None:
-                self._pages[url] = kept  # used last
-        if kept is None or kept.until < time.monotonic():
-            kept = _Kept(
+            entry = self._pages.pop(url, None)
+            if entry is not None:
+                self._pages[url] = entry  # used last
+        if entry is None or entry.until < time.monotonic():
+            entry = _CachedPage(
                 until=time.monotonic() + _FRESH_SECONDS, page=self._fetch_page(url, accept)
             )
-            self._remember(url, kept)
-        if isinstance(kept.page, NotServed):
-            raise NotServed(kept.page.status)
-        return kept.page
+            self._remember(url, entry)
+        if isinstance(entry.page, IndexRefusal):
+            raise IndexRefusal(entry.page.status)
+        return entry.page
 
-    def _remember(self, url: str, kept: _Kept) -> None:
+    def _remember(self, url: str, kept: _CachedPage) -> None:
         with self._guard:
-            self._weight += _weight(kept) - _weight(self._pages.pop(url, None))
+            self._weight += _weigh_page(kept) - _weigh_page(self._pages.pop(url, None))
             self._pages[url] = kept
             while self._weight > _KEPT_BYTES and len(self._pages) > 1:
-                self._weight -= _weight(self._pages.pop(next(iter(self._pages))))
+                self._weight -= _weigh_page(self._pages.pop(next(iter(self._pages))))
 
-    def _fetch_page(self, url: str, accept: str) -> IndexPage | NotServed:
+    def _fetch_page(self, url: str, accept: str) -> IndexPage | IndexRefusal:
         answer = self._fetcher.fetch(
-            _with_login(url, self._logins),
+            _add_login(url, self._logins),
             most_bytes=_PAGE_BYTES,
             seconds=_PAGE_SECONDS,
             accept=accept,
         )
         try:
             _check_status(answer)
-            return read_page(
+            return parse_page(
                 answer.content,
                 answer.headers.get('content-type', ''),
-                _with_login(url, self._logins),
+                _add_login(url, self._logins),
             )
-        except NotServed as error:
+        except IndexRefusal as error:
             return error
-        except NoPage as error:
+        except InvalidIndexPage as error:
             raise Transient(f'the package index answers with no page of files: {error}') from error
 
-    def _fetch_file(self, file: IndexFile, part: tuple[int, int] | None) -> Fetched | None:
+    def _fetch_file(self, file: IndexFile, part: tuple[int, int] | None) -> FetchAnswer | None:
         """Return a part of it; None where the whole file lies in its place now."""
-        place = self._place(file)
-        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
+        path = self._locate_file(file)
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix='.new-') as new:
             answer = self._fetcher.fetch(
-                _with_login(file.url, self._logins),
+                _add_login(file.url, self._logins),
                 most_bytes=_FILE_BYTES,
                 seconds=_FILE_SECONDS,
                 into=new,
@@ -188,37 +194,39 @@ class PackageIndex:
             _check_digest(hashlib.file_digest(new, 'sha256').hexdigest(), file.sha256)
             os.fchmod(new.fileno(), 0o644)
             with suppress(FileExistsError):
-                os.link(new.name, place)
+                os.link(new.name, path)
         return None
 
-    def _measure(self, file: IndexFile) -> int:
+    def _measure_size(self, file: IndexFile) -> int:
         answer = self._fetch_file(file, (0, 0))
         if answer is None:
-            return self._place(file).stat().st_size
-        told = _TOTAL.fullmatch(answer.headers.get('content-range', ''))
-        if told is None:
+            return self._locate_file(file).stat().st_size
+        range_match = _TOTAL.fullmatch(answer.headers.get('content-range', ''))
+        if range_match is None:
             raise Transient('the package index does not say how long a file is')
-        return int(told[3])
+        return int(range_match[3])
 
-    def _place(self, file: IndexFile) -> Path:
-        return beneath(self._home, 'files', file.sha256 or f'url-{_digest(file.url)}').path
+    def _locate_file(self, file: IndexFile) -> Path:
+        return join_beneath(self._home, 'files', file.sha256 or f'url-{_hash_text(file.url)}').path
 
 
 @functools.cache
-def machine_index() -> PackageIndex:
+def get_machine_index() -> PackageIndex:
     """Return the indexes that this machine's uv asks. Fatal where they cannot be asked by us."""
-    return PackageIndex(uv.sources(), cache_folder() / 'pythons/index')
+    return PackageIndex(uv.load_sources(), find_cache_folder() / 'pythons/index')
 
 
-def _weight(kept: _Kept | None) -> int:
+def _weigh_page(kept: _CachedPage | None) -> int:
     return (
-        0 if kept is None or isinstance(kept.page, NotServed) else len(kept.page.content) * _WEIGHT
+        0
+        if kept is None or isinstance(kept.page, IndexRefusal)
+        else len(kept.page.content) * _WEIGHT
     )
 
 
-def _check_status(answer: Fetched) -> None:
+def _check_status(answer: FetchAnswer) -> None:
     if not answer.is_found:
-        raise NotServed(answer.status if answer.status >= 400 else 404)
+        raise IndexRefusal(answer.status if answer.status >= 400 else 404)
 
 
 def _check_digest(digest: str, wanted: str | None) -> None:
@@ -226,7 +234,7 @@ def _check_digest(digest: str, wanted: str | None) -> None:
         raise Transient('the package index sends another file than its page names')
 
 
-def _keep(place: Path, content: bytes) -> None:
+def _write_cached(place: Path, content: bytes) -> None:
     """Write a file of the cache, whole or not at all; a loss of power may take it."""
     place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
@@ -237,25 +245,25 @@ def _keep(place: Path, content: bytes) -> None:
             os.link(new.name, place)
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _metadata_url(url: str) -> str:
-    place = urlsplit(url)
-    return place._replace(path=f'{place.path}.metadata').geturl()
+def _make_metadata_url(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(path=f'{parts.path}.metadata').geturl()
 
 
-def _with_login(url: str, logins: Mapping[str, str]) -> str:
+def _add_login(url: str, logins: Mapping[str, str]) -> str:
     """Return an address with the login that is known for its host, unless it has one."""
-    place = urlsplit(url)
-    if '@' in place.netloc:
+    parts = urlsplit(url)
+    if '@' in parts.netloc:
         return url
-    login = logins.get(place.hostname or '')
-    return place._replace(netloc=f'{login}@{place.netloc}').geturl() if login else url
+    login = logins.get(parts.hostname or '')
+    return parts._replace(netloc=f'{login}@{parts.netloc}').geturl() if login else url
 
 
-def _logins() -> dict[str, str]:
+def _load_logins() -> dict[str, str]:
     """Return the logins of ~/.netrc by host: uv would use them, too."""
     try:
         known = netrc(os.environ.get('NETRC')).hosts

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import name_of
-from coevo.languages.python.requirements.stated import normal
+from coevo.languages.python.requirements.stated import get_requirement_name
+from coevo.languages.python.requirements.stated import normalise_name
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -57,7 +57,7 @@ _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Locked:
+class LockedRequirements:
     """Exact versions with hashes; `wheels` holds what was built for it; `workarounds` says how."""
 
     text: str
@@ -66,11 +66,11 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unresolved:
+class ResolutionFailure:
     """reason  short and the same each time: `requirements:NAME`, `needs_compiler:NAME`"""
 
     reason: str
-    said: str = ''
+    output: str = ''
 
 
 MakeWheel = Callable[[str, tuple[str, ...], datetime], Path | str]
@@ -79,7 +79,7 @@ else why not."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _Attempt:
+class _ResolutionAttempt:
     before: datetime
     lines: list[str]
     pins: list[str] = field(default_factory=list)
@@ -90,41 +90,47 @@ class _Attempt:
     whole: bool = False  # whether it is given up rather than that a requirement is left out
 
 
-def resolve(
+def resolve_requirements(
     needs: Needs,
     interpreter: Interpreter,
     day: datetime,
     make_wheel: MakeWheel,
     sandbox: Sandbox,
     more: tuple[str, ...] = (),
-) -> Locked | Unresolved:
+) -> LockedRequirements | ResolutionFailure:
     """Return exact versions of what is needed on a day, else why there are none.
 
     more  requirements of ours, beside pytest
 
     Raises: Transient where the package index cannot be reached.
     """
-    first: Unresolved | None = None
-    for attempt in _attempts(needs, day, more):
-        done = _with_workarounds(attempt, set(needs.runtime), interpreter, make_wheel, sandbox)
-        if isinstance(done, Locked) or done.reason == RESOLVES_TOO_LONG:
+    first: ResolutionFailure | None = None
+    for attempt in _list_attempts(needs, day, more):
+        done = _compile_with_workarounds(
+            attempt, set(needs.runtime), interpreter, make_wheel, sandbox
+        )
+        if isinstance(done, LockedRequirements) or done.reason == RESOLVES_TOO_LONG:
             return done
         first = first if attempt.pins else first or done
     assert first is not None, 'there is an attempt'
     return first
 
 
-def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_Attempt]:
+def _list_attempts(
+    needs: Needs, day: datetime, more: tuple[str, ...]
+) -> Iterator[_ResolutionAttempt]:
     ours = [PYTEST, *more]
     unlocked = ['without-lock'] if needs.pins else []
     if needs.pins:
-        yield _Attempt(
+        yield _ResolutionAttempt(
             before=day + _DAY,
-            lines=[*sorted(_left_to(needs)), *ours],
+            lines=[*sorted(_loosen_lists(needs)), *ours],
             pins=list(needs.pins),
-            apart=_again(day + _DAY),
+            apart=_find_reupload_dates(day + _DAY),
         )
-    old_pytest = [line for line in needs.tests if name_of(line) == 'pytest' and line != 'pytest']
+    old_pytest = [
+        line for line in needs.tests if get_requirement_name(line) == 'pytest' and line != 'pytest'
+    ]
     ladder: list[tuple[datetime, Collection[str], list[str]]] = [(day + _DAY, (), [])]
     if old_pytest:
         ladder.append((day + _DAY, old_pytest, [_PYTEST_LOOSENED]))
@@ -132,52 +138,52 @@ def _attempts(needs: Needs, day: datetime, more: tuple[str, ...]) -> Iterator[_A
     if needs.tests:
         ladder.append((day + _YEAR, needs.tests, ['a-year-later', 'loosened']))
     for before, loose, workarounds in ladder:
-        tests = (_loosened(line) if line in loose else line for line in needs.tests)
-        yield _Attempt(
+        tests = (_drop_versions(line) if line in loose else line for line in needs.tests)
+        yield _ResolutionAttempt(
             before=before,
             lines=[*sorted({*needs.runtime, *tests}), *ours],
-            apart=_again(before),
+            apart=_find_reupload_dates(before),
             workarounds=[*unlocked, *workarounds],
             whole=_PYTEST_LOOSENED in workarounds,
         )
     if needs.tests:
-        yield _Attempt(
+        yield _ResolutionAttempt(
             before=day + _YEAR,
             lines=[*needs.runtime, *ours],
-            apart=_again(day + _YEAR),
+            apart=_find_reupload_dates(day + _YEAR),
             workarounds=[*unlocked, 'a-year-later', 'without-test-requirements'],
         )
 
 
-def _left_to(needs: Needs) -> set[str]:
+def _loosen_lists(needs: Needs) -> set[str]:
     """Requirements, without versions where a list pins what the lock of the new commit does: lists are locks.
 
     What a project that has a name requires to run is what it says of itself.
     """
-    pinned = {name_of(line) for line in needs.pins}
+    pinned = {get_requirement_name(line) for line in needs.pins}
     lists = needs.tests if needs.name else (*needs.runtime, *needs.tests)
-    free = {line for line in lists if name_of(line) in pinned and _EXACT.search(line)}
-    return {*needs.runtime, *needs.tests} - free | set(map(_loosened, free))
+    free = {line for line in lists if get_requirement_name(line) in pinned and _EXACT.search(line)}
+    return {*needs.runtime, *needs.tests} - free | set(map(_drop_versions, free))
 
 
-def _again(before: datetime) -> dict[str, datetime]:
+def _find_reupload_dates(before: datetime) -> dict[str, datetime]:
     return {name: date for name, date in _AGAIN.items() if date > before}
 
 
-def _loosened(line: str) -> str:
+def _drop_versions(line: str) -> str:
     """A requirement without its versions, which may be those of a pytest that is too old for us."""
     name, mark, marker = line.partition(';')
     bare = re.match(r'[\w.-]+\s*(\[[^\]]*\])?', name)
     return f'{bare[0] if bare else name}{mark}{marker}'
 
 
-def _with_workarounds(
-    attempt: _Attempt,
+def _compile_with_workarounds(
+    attempt: _ResolutionAttempt,
     runtime: set[str],
     interpreter: Interpreter,
     make_wheel: MakeWheel,
     sandbox: Sandbox,
-) -> Locked | Unresolved:
+) -> LockedRequirements | ResolutionFailure:
     for _ in range(_MOST_CURES):
         done = compile_requirements(
             sandbox,
@@ -189,57 +195,65 @@ def _with_workarounds(
             pins=attempt.pins,
         )
         if isinstance(done, str):
-            return Locked(text=done, wheels=attempt.wheels, workarounds=tuple(attempt.workarounds))
+            return LockedRequirements(
+                text=done, wheels=attempt.wheels, workarounds=tuple(attempt.workarounds)
+            )
         if done.exceeded is not None:
-            return Unresolved(reason=RESOLVES_TOO_LONG, said=done.exceeded)
-        if not _work_around(attempt, done.said, runtime, make_wheel):
-            return Unresolved(reason=attempt.reason, said=done.said)
-    return Unresolved(reason=attempt.reason)
+            return ResolutionFailure(reason=RESOLVES_TOO_LONG, output=done.exceeded)
+        if not _work_around(attempt, done.output, runtime, make_wheel):
+            return ResolutionFailure(reason=attempt.reason, output=done.output)
+    return ResolutionFailure(reason=attempt.reason)
 
 
-def _work_around(attempt: _Attempt, said: str, runtime: set[str], make_wheel: MakeWheel) -> bool:
+def _work_around(
+    attempt: _ResolutionAttempt, said: str, runtime: set[str], make_wheel: MakeWheel
+) -> bool:
     """Change an attempt by what uv said; False where nothing is known to help."""
     if again := _REUPLOADED.search(said):
-        name = normal(again[1])
+        name = normalise_name(again[1])
         if name not in attempt.apart:
             published = datetime.fromisoformat(again[2]).replace(tzinfo=UTC)
             attempt.apart[name] = published + _DAY
             attempt.workarounds.append(f'later-{name}')
             return True
     if wheelless := _NO_WHEEL.search(said):
-        name = normal(wheelless[1])
+        name = normalise_name(wheelless[1])
         if _unpin(attempt, name):
             return True
-        made = make_wheel(name, tuple(attempt.lines), attempt.before)
-        if isinstance(made, Path) and f'built-{name}' not in attempt.workarounds:
-            attempt.wheels = made
+        wheels_or_reason = make_wheel(name, tuple(attempt.lines), attempt.before)
+        if isinstance(wheels_or_reason, Path) and f'built-{name}' not in attempt.workarounds:
+            attempt.wheels = wheels_or_reason
             attempt.workarounds.append(f'built-{name}')
             return True
-        attempt.reason = f'{made if isinstance(made, str) else "requirements"}:{name}'
+        attempt.reason = (
+            f'{wheels_or_reason if isinstance(wheels_or_reason, str) else "requirements"}:{name}'
+        )
         return _leave_out(attempt, name, runtime)
     if absent := _NOT_THERE.search(said):
-        attempt.reason = f'requirements:{normal(absent[1])}'
-        return _leave_out(attempt, normal(absent[1]), runtime)
+        attempt.reason = f'requirements:{normalise_name(absent[1])}'
+        return _leave_out(attempt, normalise_name(absent[1]), runtime)
     if named := _NAMED.search(said):
-        attempt.reason = f'requirements:{normal(named[1])}'
+        attempt.reason = f'requirements:{normalise_name(named[1])}'
     return False
 
 
-def _unpin(attempt: _Attempt, name: str) -> bool:
+def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
     """Take another version than the lock's: to build it may take an hour, or a compiler."""
-    kept = [line for line in attempt.pins if name_of(line) != name]
-    if len(kept) == len(attempt.pins):
+    remaining = [line for line in attempt.pins if get_requirement_name(line) != name]
+    if len(remaining) == len(attempt.pins):
         return False
-    attempt.pins[:] = kept
+    attempt.pins[:] = remaining
     attempt.workarounds.append(f'unlocked-{name}')
     return True
 
 
-def _leave_out(attempt: _Attempt, name: str, runtime: set[str]) -> bool:
+def _leave_out(attempt: _ResolutionAttempt, name: str, runtime: set[str]) -> bool:
     """Do without a requirement that only tests have."""
-    kept = [line for line in attempt.lines if name_of(line) != name or line in runtime]
-    if attempt.whole or len(kept) == len(attempt.lines):
+    remaining = [
+        line for line in attempt.lines if get_requirement_name(line) != name or line in runtime
+    ]
+    if attempt.whole or len(remaining) == len(attempt.lines):
         return False
-    attempt.lines[:] = kept
+    attempt.lines[:] = remaining
     attempt.workarounds.append(f'without-{name}')
     return True

@@ -18,10 +18,10 @@ from pathlib import Path
 from coevo.git.objects import LINK
 from coevo.languages.packed_files import SECONDS
 from coevo.languages.packed_files import Files
-from coevo.languages.python.environments import Installed
-from coevo.languages.python.environments import packages
+from coevo.languages.python.environments import InstalledPackages
+from coevo.languages.python.environments import list_packages
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import rewriter_job
+from coevo.languages.python.launch import make_rewriter_job
 from coevo.languages.python.options import SETTINGS
 from coevo.languages.python.places import TREE
 from coevo.languages.python.sides import is_test_file
@@ -42,7 +42,7 @@ Ask = Callable[[Sequence[tuple[str, str]]], Sequence[Said] | None]
 """Of paths and Base64 of texts, what is said of each; None where there is nobody to be asked."""
 
 
-class Rewritten:
+class RewrittenTestCache:
     """Kept by interpreter, pytest, path and text. Safe from several threads."""
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
@@ -50,8 +50,8 @@ class Rewritten:
         self._kept: dict[_Key, tuple[str, bytes] | None] = {}
         self._lock = threading.Lock()
 
-    def beside(
-        self, files: Files, tests: frozenset[str], installed: Installed, ask: Ask
+    def list_files_beside(
+        self, files: Files, tests: frozenset[str], installed: InstalledPackages, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
         """Files to lie beside test files, as `files` has them.
 
@@ -68,17 +68,17 @@ class Rewritten:
             for path, (mode, text) in files.items()
             if path in tests and is_test_file(path) and mode != LINK
         }
-        found = {}
-        for path, (tail, code) in self._of(sources, installed, ask).items():
+        files_beside = {}
+        for path, (tail, code) in self._get_or_rewrite(sources, installed, ask).items():
             folder, name = posixpath.split(path)
-            place = posixpath.join(folder, '__pycache__', name.removesuffix('.py') + tail)
-            found[place] = ('100644', code)
-        return found
+            compiled_path = posixpath.join(folder, '__pycache__', name.removesuffix('.py') + tail)
+            files_beside[compiled_path] = ('100644', code)
+        return files_beside
 
-    def _of(
-        self, sources: Mapping[str, bytes], installed: Installed, ask: Ask
+    def _get_or_rewrite(
+        self, sources: Mapping[str, bytes], installed: InstalledPackages, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
-        version, pytest = installed.interpreter.version, _pytest(installed.locked)
+        version, pytest = installed.interpreter.version, _get_pytest_version(installed.locked)
         keys = {path: (version, pytest, path, text) for path, text in sources.items()}
         with self._lock:
             known = {path: self._kept[key] for path, key in keys.items() if key in self._kept}
@@ -87,53 +87,59 @@ class Rewritten:
             rows = [
                 (f'{TREE}/{path}', base64.b64encode(sources[path]).decode()) for path in lacking
             ]
-            said = ask(rows)
-            made = _checked(said) if said is not None else self._asked(rows, installed)
-            known |= dict(zip(lacking, made, strict=True))
+            answers = ask(rows)
+            codes = (
+                _check_entries(answers)
+                if answers is not None
+                else self._rewrite_in_sandbox(rows, installed)
+            )
+            known |= dict(zip(lacking, codes, strict=True))
         with self._lock:
             for path, key in keys.items():
                 self._kept[key] = known[path]
             for key in list(self._kept)[: max(0, len(self._kept) - _MOST_KEPT)]:
                 del self._kept[key]
-        return {path: one for path, one in known.items() if one is not None}
+        return {path: entry for path, entry in known.items() if entry is not None}
 
-    def _asked(
-        self, rows: Sequence[tuple[str, str]], installed: Installed
+    def _rewrite_in_sandbox(
+        self, rows: Sequence[tuple[str, str]], installed: InstalledPackages
     ) -> list[tuple[str, bytes] | None]:
         """Where there is no answer nothing is kept: each process does it again, as pytest has it."""
         setup = PythonSetup(installed=installed, programs=self._programs)
-        with self._sandbox.start(rewriter_job(setup)) as process:
+        with self._sandbox.start(make_rewriter_job(setup)) as process:
             try:
-                process.stdin.write(process.inside(json.dumps([SECONDS, rows])).encode())
+                process.stdin.write(process.translate_for_job(json.dumps([SECONDS, rows])).encode())
                 process.stdin.close()
             except BrokenPipeError:
                 pass  # its silence is the answer
-            said = process.stdout.read(_BYTES)
+            output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
-        return _parsed(said, len(rows))
+        return _parse_output(output, len(rows))
 
 
 @functools.lru_cache(maxsize=64)
-def _pytest(locked: str) -> str:
+def _get_pytest_version(locked: str) -> str:
     """Which one an environment has, by version and hashes: nothing else has a say in what it makes of a text."""
-    return next(' '.join(one) for one in packages(locked) if one[0].startswith('pytest=='))
+    return next(
+        ' '.join(package) for package in list_packages(locked) if package[0].startswith('pytest==')
+    )
 
 
-def _parsed(said: bytes, count: int) -> list[tuple[str, bytes] | None]:
+def _parse_output(said: bytes, count: int) -> list[tuple[str, bytes] | None]:
     nothing: list[tuple[str, bytes] | None] = [None] * count
     try:
         tail, rows = json.loads(said)
-        found = _checked([(tail, row) for row in rows])
+        entries = _check_entries([(tail, row) for row in rows])
     except (ValueError, TypeError):
         return nothing
-    return found if len(found) == count else nothing
+    return entries if len(entries) == count else nothing
 
 
-def _checked(said: Sequence[Said]) -> list[tuple[str, bytes] | None]:
-    return [_file(tail, code) for tail, code in said]
+def _check_entries(said: Sequence[Said]) -> list[tuple[str, bytes] | None]:
+    return [_check_entry(tail, code) for tail, code in said]
 
 
-def _file(tail: object, code: object) -> tuple[str, bytes] | None:
+def _check_entry(tail: object, code: object) -> tuple[str, bytes] | None:
     if not (isinstance(tail, str) and tail.endswith('.pyc') and '/' not in tail):
         return None
     try:

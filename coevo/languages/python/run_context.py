@@ -15,33 +15,33 @@ from datetime import datetime
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.cells import Checked
+from coevo.languages.cells import CheckedSource
 from coevo.languages.python import inside
-from coevo.languages.python.archive import Trees
+from coevo.languages.python.archive import RevisionTrees
 from coevo.languages.python.built import BuiltEnd
-from coevo.languages.python.byte_code import ByteCode
+from coevo.languages.python.byte_code import ByteCodeCache
 from coevo.languages.python.c_libraries import SLEEP
-from coevo.languages.python.c_libraries import library
-from coevo.languages.python.coverage_package import copy_into
-from coevo.languages.python.coverage_package import coverage_package
-from coevo.languages.python.environments import Installed
-from coevo.languages.python.environments import installed
+from coevo.languages.python.c_libraries import compile_library
+from coevo.languages.python.coverage_package import copy_coverage_into
+from coevo.languages.python.coverage_package import ensure_coverage_package
+from coevo.languages.python.environments import InstalledPackages
+from coevo.languages.python.environments import install_locked
 from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import SETTLED
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import clock_job
+from coevo.languages.python.launch import make_clock_job
 from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import Unresolved
-from coevo.languages.python.resolution import resolve
-from coevo.languages.python.rewritten import Rewritten
+from coevo.languages.python.resolution import ResolutionFailure
+from coevo.languages.python.resolution import resolve_requirements
+from coevo.languages.python.rewritten import RewrittenTestCache
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 
 # Where virtual environments had it of themselves, until 3.12: `pkg_resources` is of it.
 _LAST_WITH_SETUPTOOLS = (3, 11)
@@ -64,22 +64,26 @@ class PythonRunContext:
         say: Say,
         own_edits: bool,
     ) -> None:
-        self.repository, self.trees, self.say = repository, Trees(repository=repository), say
+        self.repository, self.trees, self.say = (
+            repository,
+            RevisionTrees(repository=repository),
+            say,
+        )
         self.own_edits = own_edits
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
-        self.root = stack.enter_context(workspace())
+        self.root = stack.enter_context(open_workspace())
         self.programs = copy_programs(self.root / 'programs')
-        self.digest = _digest(self.programs)
+        self.digest = _hash_programs(self.programs)
         self._wheels = 0
         self._libraries: dict[str, bool] = {}
-        self.checked: dict[tuple[str, str, bytes], Checked] = {}
+        self.checked: dict[tuple[str, str, bytes], CheckedSource] = {}
         self.lock = threading.Lock()  # of what was checked
-        self.byte_code = ByteCode(self.sandbox, self.programs)
-        self.rewritten = Rewritten(self.sandbox, self.programs)
+        self.byte_code = ByteCodeCache(self.sandbox, self.programs)
+        self.rewritten = RewrittenTestCache(self.sandbox, self.programs)
         self._clocks: dict[str, ProcessClock] = {}
         self.ends: dict[EndKey, BuiltEnd] = {}
-        self._known: dict[_Key, Installed | Unresolved] = {}
+        self._known: dict[_Key, InstalledPackages | ResolutionFailure] = {}
         self._locks: dict[_Key, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -92,45 +96,47 @@ class PythonRunContext:
         """Whether a library of ours could be compiled here; it lies with our programs then."""
         with self._lock:
             if name not in self._libraries:
-                found = library(name)
-                if found is not None:
-                    place = self.programs / f'{name}.so'  # own name: a library of coevo's
-                    shutil.copyfile(found, place)
-                    place.chmod(0o644)
-                self._libraries[name] = found is not None
+                compiled = compile_library(name)
+                if compiled is not None:
+                    target = self.programs / f'{name}.so'  # own name: a library of coevo's
+                    shutil.copyfile(compiled, target)
+                    target.chmod(0o644)
+                self._libraries[name] = compiled is not None
             return self._libraries[name]
 
-    def coverage(self, interpreter: Interpreter) -> str:
+    def get_coverage_folder(self, interpreter: Interpreter) -> str:
         """Where test processes find coverage.py; Transient where it cannot be had."""
         with self._lock:
-            return f'{PROGRAMS}/{copy_into(self.programs, interpreter, self.sandbox)}'
+            return f'{PROGRAMS}/{copy_coverage_into(self.programs, interpreter, self.sandbox)}'
 
-    def clock(self, installed: Installed, start: datetime) -> Mapping[str, str] | None:
+    def get_clock_variables(
+        self, installed: InstalledPackages, start: datetime
+    ) -> Mapping[str, str] | None:
         """The variables of a process whose clock starts at a date; None where it cannot be set."""
         setup = PythonSetup(installed=installed, programs=self.programs)
         preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_library(SLEEP) else ()
-        made = ProcessClock(self.sandbox, functools.partial(clock_job, setup), preload)
+        new_clock = ProcessClock(self.sandbox, functools.partial(make_clock_job, setup), preload)
         with self._lock:
-            found = self._clocks.setdefault(installed.interpreter.version, made)
-        return found.environment(start)
+            clock = self._clocks.setdefault(installed.interpreter.version, new_clock)
+        return clock.make_environment(start)
 
-    def environment(
+    def get_environment(
         self, needs: Needs, interpreter: Interpreter, when: datetime | None
-    ) -> Installed | Unresolved:
+    ) -> InstalledPackages | ResolutionFailure:
         """What a module's tests need, installed; each set once for a day."""
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
-        day = max(day, _settled(interpreter))
+        day = max(day, _compute_settled_date(interpreter))
         key = (needs.runtime, needs.tests, needs.pins, interpreter.version, day)
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key not in self._known:
-                self._known[key] = self._environment(needs, interpreter, day)
+                self._known[key] = self._make_environment(needs, interpreter, day)
             return self._known[key]
 
-    def _environment(
+    def _make_environment(
         self, needs: Needs, interpreter: Interpreter, day: datetime
-    ) -> Installed | Unresolved:
+    ) -> InstalledPackages | ResolutionFailure:
         more = ('setuptools',) if interpreter.feature <= _LAST_WITH_SETUPTOOLS else ()
 
         with self._lock:
@@ -139,19 +145,19 @@ class PythonRunContext:
         wheels = WheelMaker(self.sandbox, self.programs, folder)
 
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
-            return wheels.make(name, lines, before, interpreter)
+            return wheels.make_wheel(name, lines, before, interpreter)
 
-        locked = resolve(needs, interpreter, day, make, self.sandbox, more)
-        if isinstance(locked, Unresolved):
-            found: Installed | Unresolved = locked
+        locked = resolve_requirements(needs, interpreter, day, make, self.sandbox, more)
+        if isinstance(locked, ResolutionFailure):
+            environment: InstalledPackages | ResolutionFailure = locked
         else:
-            found = installed(locked, interpreter, self.sandbox)
+            environment = install_locked(locked, interpreter, self.sandbox)
         with suppress(Transient):  # traces, which need it, come when nobody asks a network any more
-            coverage_package(interpreter, self.sandbox)
-        return found
+            ensure_coverage_package(interpreter, self.sandbox)
+        return environment
 
 
-def _settled(interpreter: Interpreter) -> datetime:
+def _compute_settled_date(interpreter: Interpreter) -> datetime:
     """From when on packages knew an interpreter; what is older is of no use to it."""
     day = RELEASED[interpreter.feature] + SETTLED
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
@@ -167,9 +173,9 @@ def copy_programs(folder: Path) -> Path:
     return folder
 
 
-def _digest(folder: Path) -> str:
+def _hash_programs(folder: Path) -> str:
     """Of our programs, on which verdicts rest, too."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in sorted(folder.iterdir()):
-        found.update(file.read_bytes() + b'\0')
-    return found.hexdigest()
+        digest.update(file.read_bytes() + b'\0')
+    return digest.hexdigest()

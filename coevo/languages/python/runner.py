@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.python.events import Heard
-from coevo.languages.python.events import HeardTarget
-from coevo.languages.python.events import events
-from coevo.languages.python.launch import worker_command
+from coevo.languages.python.events import PythonProcessReport
+from coevo.languages.python.events import PythonTargetReport
+from coevo.languages.python.events import read_events
+from coevo.languages.python.launch import make_worker_command
 from coevo.languages.test_processes import MOST_KILLS
-from coevo.languages.test_processes import Bounds
-from coevo.languages.test_processes import ending
-from coevo.languages.test_processes import send
-from coevo.languages.test_processes import watching
+from coevo.languages.test_processes import CpuBounds
+from coevo.languages.test_processes import describe_ending
+from coevo.languages.test_processes import send_only_order
+from coevo.languages.test_processes import watch_limits
 from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Sandbox
@@ -31,10 +31,10 @@ LOADING_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class PythonRunResult:
     """What was heard of a process, how it ended, what it cost and wrote."""
 
-    heard: Heard
+    heard: PythonProcessReport
     status: str
     cpu_seconds: float
     noise: str
@@ -46,7 +46,7 @@ def run_request(
     request: Mapping[str, Any],
     limits: Sequence[float],
     watched: Mapping[str, int] | None = None,
-) -> Done:
+) -> PythonRunResult:
     """One run; another one if the process was killed, for which nobody's tests need be the reason.
 
     limits   CPU seconds for each target
@@ -59,7 +59,7 @@ def run_request(
         used += done.cpu_seconds
         if not killed:
             break
-    return Done(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
+    return PythonRunResult(heard=done.heard, status=done.status, cpu_seconds=used, noise=done.noise)
 
 
 def _run_once(
@@ -68,30 +68,30 @@ def _run_once(
     request: Mapping[str, Any],
     limits: Sequence[float],
     watched: Mapping[str, int] | None,
-) -> tuple[Done, bool]:
+) -> tuple[PythonRunResult, bool]:
     nonce = secrets.token_hex(16)
     key = '' if watched is None else secrets.token_hex(16)
-    heard = Heard(targets=[HeardTarget() for _ in limits], key=key)
-    order = {'nonce': nonce, 'command': worker_command(), 'request': request, 'observed': None}
+    heard = PythonProcessReport(targets=[PythonTargetReport() for _ in limits], key=key)
+    order = {'nonce': nonce, 'command': make_worker_command(), 'request': request, 'observed': None}
     if watched is not None:
         lines = [[path, count] for path, count in sorted(watched.items())]
         order['observed'] = {'key': key, 'targets': len(limits), 'lines': lines}
     process = sandbox.start(job)
     try:
-        send(process, order)
-        with watching(process, heard, bounds(limits)):
-            for event in events(process.stdout, nonce):
-                heard.hear(event)
-        status = ending(process)
-        used, noise = process.cpu_seconds(), process.noise()
+        send_only_order(process, order)
+        with watch_limits(process, heard, make_bounds(limits)):
+            for event in read_events(process.stdout, nonce):
+                heard.handle_event(event)
+        status = describe_ending(process)
+        used, noise = process.get_cpu_seconds(), process.get_noise()
     finally:
         process.close()
     status = status if process.exceeded or heard.status is None else heard.status
     complete = all(target.ended for target in heard.targets)
     killed = status in KILLED and heard.late is None and not complete
-    return Done(heard=heard, status=status, cpu_seconds=used, noise=noise), killed
+    return PythonRunResult(heard=heard, status=status, cpu_seconds=used, noise=noise), killed
 
 
-def bounds(limits: Sequence[float], whole: float = math.inf) -> Bounds[int]:
+def make_bounds(limits: Sequence[float], whole: float = math.inf) -> CpuBounds[int]:
     """limits, whole  CPU seconds for each target, and for all of them together"""
-    return Bounds(tests=dict(enumerate(limits)), loading=LOADING_SECONDS, whole=whole)
+    return CpuBounds(tests=dict(enumerate(limits)), loading=LOADING_SECONDS, whole=whole)

@@ -19,23 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from coevo.languages.open_sessions import OpenSessions
-from coevo.languages.python.events import Heard
-from coevo.languages.python.events import HeardTarget
-from coevo.languages.python.events import events
+from coevo.languages.python.events import PythonProcessReport
+from coevo.languages.python.events import PythonTargetReport
+from coevo.languages.python.events import read_events
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import layout_script
-from coevo.languages.python.launch import session_job
-from coevo.languages.python.launch import worker_command
+from coevo.languages.python.launch import make_layout_script
+from coevo.languages.python.launch import make_session_job
+from coevo.languages.python.launch import make_worker_command
 from coevo.languages.python.options import BLOCKED
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.places import TREE
-from coevo.languages.python.runner import Done
-from coevo.languages.python.runner import bounds
-from coevo.languages.test_processes import dismiss
-from coevo.languages.test_processes import ending
-from coevo.languages.test_processes import listen
-from coevo.languages.test_processes import noise_between
-from coevo.languages.test_processes import tell
+from coevo.languages.python.runner import PythonRunResult
+from coevo.languages.python.runner import make_bounds
+from coevo.languages.test_processes import describe_ending
+from coevo.languages.test_processes import dismiss_process
+from coevo.languages.test_processes import listen_until_over
+from coevo.languages.test_processes import read_noise_between
+from coevo.languages.test_processes import send_order_parts
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Process
@@ -59,7 +59,7 @@ class SessionKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class PythonSessionRun:
     """A request, and the archive of the tree that it is run in; None where it needs none.
 
     limits       CPU seconds for each target
@@ -72,30 +72,32 @@ class Run:
     cpu_seconds: float
 
 
-class Sessions:
+class PythonSessions:
     """Of one thread, for one repository."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._open = OpenSessions[SessionKey, Run, Done](_MOST_OPEN)
+        self._open = OpenSessions[SessionKey, PythonSessionRun, PythonRunResult](_MOST_OPEN)
         self._refused: set[SessionKey] = set()
 
-    def run(self, key: SessionKey, setup: PythonSetup, run: Run) -> tuple[Done | None, float]:
+    def run(
+        self, key: SessionKey, setup: PythonSetup, run: PythonSessionRun
+    ) -> tuple[PythonRunResult | None, float]:
         """None where it has to be asked of a process of its own; the CPU seconds that were spent."""
         if key in self._refused or self._sandbox.name != BUBBLEWRAP:
             return None, 0.0
-        return self._open.run(key, run, partial(self._started, key, setup))
+        return self._open.run_in_session(key, run, partial(self._start_session, key, setup))
 
     def close(self) -> None:
         self._open.close()
 
-    def _started(self, key: SessionKey, setup: PythonSetup) -> _Session:
-        job = session_job(setup, key.folder, key.roots, alone=key.alone, seconds=_SECONDS)
-        return _Session(self._sandbox.start(job), key, setup, partial(self._refused.add, key))
+    def _start_session(self, key: SessionKey, setup: PythonSetup) -> _PythonSession:
+        job = make_session_job(setup, key.folder, key.roots, alone=key.alone, seconds=_SECONDS)
+        return _PythonSession(self._sandbox.start(job), key, setup, partial(self._refused.add, key))
 
 
-class _Session:
-    """Fulfils `coevo.languages.open_sessions.Session`.
+class _PythonSession:
+    """Fulfils `coevo.languages.open_sessions.ReusableSession`.
 
     refuse  what is called when it could never fork
     """
@@ -104,43 +106,47 @@ class _Session:
         self, process: Process, key: SessionKey, setup: PythonSetup, refuse: Callable[[], None]
     ) -> None:
         self._process, self._key, self._refuse = process, key, refuse
-        self._script = layout_script(setup, key.folder, key.roots)
+        self._script = make_layout_script(setup, key.folder, key.roots)
         self._tree: Path | None = None
         self._used = 0.0
         self.started = self.goes_on = False
-        head = {'command': worker_command(), 'packages': PACKAGES, 'options': BLOCKED}
-        tell(process, json.dumps(head).encode() + b'\n')
+        head = {'command': make_worker_command(), 'packages': PACKAGES, 'options': BLOCKED}
+        send_order_parts(process, json.dumps(head).encode() + b'\n')
 
-    def run(self, run: Run) -> tuple[Done | None, float]:
+    def run(self, run: PythonSessionRun) -> tuple[PythonRunResult | None, float]:
         """None if it did not go to its end; the CPU seconds since the last one."""
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
-        heard = Heard(targets=[HeardTarget() for _ in run.limits], key=key)
-        self._process.go_on()
-        tell(self._process, *self._order(run, nonce, key, mark))
-        told = events(self._process.stdout, nonce)
-        limits = bounds(run.limits, run.cpu_seconds)
-        over = listen(self._process, told, heard, limits, self._used)
+        heard = PythonProcessReport(targets=[PythonTargetReport() for _ in run.limits], key=key)
+        self._process.resume_watch()
+        send_order_parts(self._process, *self._make_order(run, nonce, key, mark))
+        event_stream = read_events(self._process.stdout, nonce)
+        limits = make_bounds(run.limits, run.cpu_seconds)
+        over = listen_until_over(self._process, event_stream, heard, limits, self._used)
         refuses = heard.refused == 'zygote'
         if refuses and not self.started:  # from its first run on
             self._refuse()
         self.started, self.goes_on = heard.started, heard.again and not refuses
-        status = heard.status if over else ending(self._process)
-        spent = self._process.cpu_seconds() - self._used
+        status = heard.status if over else describe_ending(self._process)
+        spent = self._process.get_cpu_seconds() - self._used
         self._used += spent
         if heard.refused or not heard.started:
             return None, spent
-        if not _is_whole(heard, status) and heard.late is None:
+        if not _is_complete(heard, status) and heard.late is None:
             return None, spent
-        noise = noise_between(self._process, mark)
-        return Done(heard=heard, status=status or '', cpu_seconds=spent, noise=noise), spent
+        noise = read_noise_between(self._process, mark)
+        return PythonRunResult(
+            heard=heard, status=status or '', cpu_seconds=spent, noise=noise
+        ), spent
 
-    def rest(self) -> None:
-        self._process.rest()
+    def pause(self) -> None:
+        self._process.pause_watch()
 
     def close(self) -> None:
-        dismiss(self._process)
+        dismiss_process(self._process)
 
-    def _order(self, run: Run, nonce: str, key: str, mark: str) -> tuple[bytes, ...]:
+    def _make_order(
+        self, run: PythonSessionRun, nonce: str, key: str, mark: str
+    ) -> tuple[bytes, ...]:
         """With the archive where the session has another one."""
         archive = None
         if run.tree is not None and run.tree != self._tree:
@@ -159,6 +165,6 @@ class _Session:
         return json.dumps(order).encode() + b'\n', archive or b''
 
 
-def _is_whole(heard: Heard, status: str | None) -> bool:
+def _is_complete(heard: PythonProcessReport, status: str | None) -> bool:
     ended = all(target.ended for target in heard.targets)
     return status == 'exit:0' and heard.loaded and ended

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import standing
+from coevo.languages.python.interpreters import ensure_open_prefix
 from coevo.languages.python.places import PYTHON
 from coevo.sandboxes.sandbox import Mount
 
@@ -13,21 +13,21 @@ from coevo.sandboxes.sandbox import Mount
 _SYSTEM = Path('/usr')
 
 
-def program_inside(interpreter: Interpreter) -> str:
+def get_sandbox_program(interpreter: Interpreter) -> str:
     """Return the path of its program in the sandbox."""
     prefix = str(interpreter.prefix) if _is_system(interpreter) else PYTHON
     return f'{prefix}/{interpreter.name}'
 
 
-def libraries_inside(interpreter: Interpreter) -> dict[str, str]:
+def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
     """Return the variables of its processes: a copy does not find the library that it was linked with."""
     return {} if _is_system(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
 
 
-def interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
+def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
     if _is_system(interpreter):
         return ()
-    return (Mount(source=standing(interpreter), target=PYTHON),)
+    return (Mount(source=ensure_open_prefix(interpreter), target=PYTHON),)
 
 
 def _is_system(interpreter: Interpreter) -> bool:

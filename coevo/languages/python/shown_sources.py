@@ -27,7 +27,7 @@ Compile = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
 """Magic number and marshalled code of sources, by path."""
 
 
-def sources_of(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
+def select_sources(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
     """Texts of the code among the files of a tree."""
     return {
         path: text
@@ -36,7 +36,7 @@ def sources_of(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
     }
 
 
-def with_shown(
+def replace_shown_sources(
     files: Files,
     own: Mapping[str, bytes],
     shown: Mapping[str, bytes],
@@ -44,44 +44,48 @@ def with_shown(
     compiled: Compile,
 ) -> dict[str, tuple[str, bytes]]:
     """files  of the cell; own: its sources; shown: texts of sources, by path"""
-    others = {path: text for path, text in shown.items() if _may_stand(path, own, files)}
+    others = {path: text for path, text in shown.items() if _may_be_shown(path, own, files)}
     code = compiled({**dict.fromkeys(others, _ABSENT), **own})
-    found = {path: entry for path, entry in files.items() if path not in own}
+    shown_files = {path: entry for path, entry in files.items() if path not in own}
     for path in sorted({*own, *others}):
-        text = _text(path, shown)
+        text = _get_shown_text(path, shown)
         mode = files[path][0] if path in files else '100644'
         if text is None:
-            found[f'{path}c'] = _dated(feature, b'', code[path])
+            shown_files[f'{path}c'] = _make_byte_code_entry(feature, b'', code[path])
         else:
-            found[path] = (mode, text)
-            found[_cached(path, feature)] = _dated(feature, text, code[path])
-    return found
+            shown_files[path] = (mode, text)
+            shown_files[_get_cache_path(path, feature)] = _make_byte_code_entry(
+                feature, text, code[path]
+            )
+    return shown_files
 
 
-def _text(path: str, shown: Mapping[str, bytes]) -> bytes | None:
+def _get_shown_text(path: str, shown: Mapping[str, bytes]) -> bytes | None:
     """A package is known by its file, which has no text where none is shown."""
     empty = b'' if posixpath.basename(path) == _PACKAGE else None
     return shown.get(path, empty)
 
 
-def _may_stand(path: str, own: Mapping[str, bytes], files: Files) -> bool:
+def _may_be_shown(path: str, own: Mapping[str, bytes], files: Files) -> bool:
     """Whether a source that is none of the cell's takes no place from one that is."""
     if path in files:
         return False
     folder = posixpath.dirname(path)
     if posixpath.basename(path) == _PACKAGE:
-        return f'{folder}.py' not in own and not any(one.startswith(f'{folder}/') for one in own)
+        return f'{folder}.py' not in own and not any(
+            own_path.startswith(f'{folder}/') for own_path in own
+        )
     stem = path.removesuffix('.py')
-    return not any(one.startswith(f'{stem}/') for one in own)
+    return not any(own_path.startswith(f'{stem}/') for own_path in own)
 
 
-def _cached(path: str, feature: tuple[int, int]) -> str:
+def _get_cache_path(path: str, feature: tuple[int, int]) -> str:
     folder, name = posixpath.split(path)
     stem = name.removesuffix('.py')
     return posixpath.join(folder, '__pycache__', f'{stem}.cpython-{feature[0]}{feature[1]}.pyc')
 
 
-def _dated(feature: tuple[int, int], text: bytes, code: bytes) -> tuple[str, bytes]:
+def _make_byte_code_entry(feature: tuple[int, int], text: bytes, code: bytes) -> tuple[str, bytes]:
     """A file of byte code that says it was made of a text."""
     words = (*((0,) if feature >= _OLDEST_WITH_FLAGS else ()), SECONDS, len(text) & 0xFFFFFFFF)
     return '100644', code[:4] + struct.pack(f'<{len(words)}I', *words) + code[4:]

@@ -22,10 +22,15 @@ _FILE = re.compile(r'(test_[^/]*|[^/]*_test|tests?|conftest)\.py')
 _DOUBTFUL_FILES = ('test.py', 'tests.py')
 
 
-def tests_side(paths: Collection[str]) -> frozenset[str]:
+def select_test_paths(paths: Collection[str]) -> frozenset[str]:
     """Those of a revision's paths that belong to its tests."""
-    folders, code = frozenset(_testing_folders(paths)), frozenset(_named_like_tests(paths))
-    return frozenset(path for path in paths if path not in code and _is_theirs(path, folders))
+    folders, code = (
+        frozenset(_find_testing_folders(paths)),
+        frozenset(_find_modules_named_like_tests(paths)),
+    )
+    return frozenset(
+        path for path in paths if path not in code and _belongs_to_tests(path, folders)
+    )
 
 
 def is_test_file(path: str) -> bool:
@@ -33,14 +38,14 @@ def is_test_file(path: str) -> bool:
     return _FILE.fullmatch(path.rpartition('/')[2]) is not None
 
 
-def _is_theirs(path: str, testing: frozenset[str]) -> bool:
+def _belongs_to_tests(path: str, testing: frozenset[str]) -> bool:
     if is_test_file(path):
         return True
     parents = PurePosixPath(path).parents
     return any(folder.name in _FOLDERS or str(folder) in testing for folder in parents)
 
 
-def _testing_folders(paths: Collection[str]) -> Iterator[str]:
+def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
     """Folders of the doubtful names that are the tests'."""
     for path in paths:
         for folder in PurePosixPath(path).parents:
@@ -53,7 +58,7 @@ def _testing_folders(paths: Collection[str]) -> Iterator[str]:
             yield str(folder)
 
 
-def _named_like_tests(paths: Collection[str]) -> Iterator[str]:
+def _find_modules_named_like_tests(paths: Collection[str]) -> Iterator[str]:
     """Modules of packages that have the name of a test file, and a test file of their own."""
     names = {path.rpartition('/')[2] for path in paths}
     for path in paths:

@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from coevo.sandboxes.tar_stream import members
-from coevo.storage.beneath import Beneath
+from coevo.sandboxes.tar_stream import iterate_members
+from coevo.storage.beneath import SafePath
 from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 from coevo.storage.durable import UNFINISHED
 
 MOST_BYTES = 8 << 30
@@ -38,7 +38,7 @@ class SiteFault(ValueError):
     """Installed packages that are not kept: too large, or with names that are no paths."""
 
 
-def lay_out(stream: IO[bytes], folder: Path, shared: Path) -> None:
+def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
     """Write the plain files and the folders of an archive into an empty folder. `shared` keeps the content of all.
 
     Links and other special files are left out: uv makes none.
@@ -46,82 +46,82 @@ def lay_out(stream: IO[bytes], folder: Path, shared: Path) -> None:
     Raises: SiteFault, TarError for what is no whole archive.
     """
     size = count = 0
-    for archive, member in members(stream):
+    for archive, member in iterate_members(stream):
         if not (member.isreg() or member.isdir()) or member.name == '.':
             continue
         size, count = size + member.size, count + 1
         if size > MOST_BYTES or count > MOST_FILES:
             raise SiteFault(f'packages take more than {MOST_BYTES >> 30} GiB or {MOST_FILES} files')
         try:
-            path = beneath(folder, member.name)
+            path = join_beneath(folder, member.name)
             if member.isdir():
                 path.make_folder()
             else:
-                _place(path, _kept(archive, member, shared))
+                _link_or_copy(path, _store_member(archive, member, shared))
         except UnsafePath as error:
             raise SiteFault(f'a package has a file whose name is not kept: {error}') from error
 
 
-def _place(path: Beneath, kept: Path) -> None:
+def _link_or_copy(path: SafePath, kept: Path) -> None:
     """Give a kept file another name. Of two members with one name the first counts."""
     for _ in range(_TRIES):
         # Another process may put an equal file in its place in this very moment: then the old one is gone.
         with suppress(FileNotFoundError):
-            _place_once(path, kept)
+            _link_once(path, kept)
             return
-    path.create(kept.read_bytes(), kept.stat().st_mode & 0o777)
+    path.create_file(kept.read_bytes(), kept.stat().st_mode & 0o777)
 
 
-def _place_once(path: Beneath, kept: Path) -> None:
+def _link_once(path: SafePath, kept: Path) -> None:
     try:
-        path.link_to(kept)
+        path.add_hard_link(kept)
     except FileExistsError:
         return
     except FileNotFoundError:
         raise
     except OSError as error:
         if error.errno == errno.EXDEV:  # the folder is of another file system
-            path.write(kept.read_bytes(), kept.stat().st_mode & 0o777)
+            path.replace_file(kept.read_bytes(), kept.stat().st_mode & 0o777)
             return
         if error.errno != errno.EMLINK:
             raise
         with kept.open('rb') as content:  # as many names as the file system lets: a copy takes over
-            _write(kept, content, kept.stat().st_mode & 0o777)
-        path.link_to(kept)
+            _write_file(kept, content, kept.stat().st_mode & 0o777)
+        path.add_hard_link(kept)
 
 
-def _kept(archive: tarfile.TarFile, member: tarfile.TarInfo, shared: Path) -> Path:
+def _store_member(archive: tarfile.TarFile, member: tarfile.TarInfo, shared: Path) -> Path:
     """Return the kept file with a member's content and rights; a large one is not held in memory."""
     content = archive.extractfile(member)
     assert content is not None, 'a regular file has content'
     rights = 0o755 if member.mode & 0o111 else 0o644
     if member.size > _IN_MEMORY_BYTES:
-        return _keep_large(content, shared, rights)
+        return _store_large_member(content, shared, rights)
     text = content.read()
-    place = _name(shared, hashlib.sha256(text).hexdigest(), rights)
-    if not _is_kept(place, len(text)):
-        _write(place, io.BytesIO(text), rights)
-    return place
+    path = _get_shared_path(shared, hashlib.sha256(text).hexdigest(), rights)
+    if not _is_complete(path, len(text)):
+        _write_file(path, io.BytesIO(text), rights)
+    return path
 
 
-def _keep_large(content: IO[bytes], shared: Path, rights: int) -> Path:
+def _store_large_member(content: IO[bytes], shared: Path, rights: int) -> Path:
     shared.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=shared) as new:
         shutil.copyfileobj(content, new, _BLOCK)
         size = new.tell()
         new.seek(0)
-        place = _name(shared, hashlib.file_digest(new, 'sha256').hexdigest(), rights)
-        if not _is_kept(place, size):
+        path = _get_shared_path(shared, hashlib.file_digest(new, 'sha256').hexdigest(), rights)
+        if not _is_complete(path, size):
             new.seek(0)
-            _write(place, new, rights)
-    return place
+            _write_file(path, new, rights)
+    return path
 
 
-def _name(shared: Path, digest: str, rights: int) -> Path:
+def _get_shared_path(shared: Path, digest: str, rights: int) -> Path:
     return shared / digest[:2] / f'{digest}-{rights:o}'  # own name: a digest and rights
 
 
-def _is_kept(place: Path, size: int) -> bool:
+def _is_complete(place: Path, size: int) -> bool:
     """Whether a file is there whole: a loss of power may have cut it."""
     try:
         return place.stat().st_size == size
@@ -129,7 +129,7 @@ def _is_kept(place: Path, size: int) -> bool:
         return False
 
 
-def _write(place: Path, content: IO[bytes], rights: int) -> None:
+def _write_file(place: Path, content: IO[bytes], rights: int) -> None:
     place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=UNFINISHED)
     try:

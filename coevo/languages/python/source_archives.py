@@ -11,9 +11,9 @@ from pathlib import Path
 
 from coevo.languages.python.index_pages import IndexFile
 from coevo.languages.python.interpreter_choice import Feature
-from coevo.languages.python.interpreter_choice import allows
-from coevo.languages.python.package_index import NotServed
-from coevo.languages.python.package_index import machine_index
+from coevo.languages.python.interpreter_choice import allows_feature
+from coevo.languages.python.package_index import IndexRefusal
+from coevo.languages.python.package_index import get_machine_index
 
 _FINAL = re.compile(
     r'.+?-v?(?P<version>\d+(\.\d+)*(\.post\d+)?)(?P<kind>\.tar\.gz|\.zip)', re.ASCII
@@ -34,38 +34,40 @@ class SourceArchive:
     uploaded: datetime
 
 
-def source_archives(name: str, before: datetime, feature: Feature) -> tuple[SourceArchive, ...]:
+def list_source_archives(
+    name: str, before: datetime, feature: Feature
+) -> tuple[SourceArchive, ...]:
     """Return those of a package that had been uploaded by then, the newest release first.
 
     Raises: Transient where the index cannot be reached.
     """
     known = [
-        one
-        for one in _archives(name)
-        if one.uploaded <= before and allows(one.file.python, feature)
+        archive
+        for archive in _parse_archives(name)
+        if archive.uploaded <= before and allows_feature(archive.file.python, feature)
     ]
     return tuple(sorted(known, key=lambda one: (one.version, one.file.name), reverse=True))
 
 
-def fetch(archive: SourceArchive) -> Path | None:
+def fetch_archive(archive: SourceArchive) -> Path | None:
     """Return where its bytes lie, which are those that the index names; None where they are gone.
 
     Raises: Transient where the index cannot be reached.
     """
     try:
-        return machine_index().file(archive.file)
-    except NotServed:
+        return get_machine_index().fetch_file(archive.file)
+    except IndexRefusal:
         return None
 
 
-def _archives(name: str) -> Iterator[SourceArchive]:
+def _parse_archives(name: str) -> Iterator[SourceArchive]:
     try:
-        page = machine_index().page(0, name)
-    except NotServed:
+        page = get_machine_index().get_page(0, name)
+    except IndexRefusal:
         return
     for file in page.files.values():
         named = _FINAL.fullmatch(file.name)
-        uploaded = _date(file.uploaded)
+        uploaded = _parse_date(file.uploaded)
         # Dates are an addition of PEP 700.
         if named is None or file.yanked or uploaded is None or file.sha256 is None:
             continue
@@ -78,7 +80,7 @@ def _archives(name: str) -> Iterator[SourceArchive]:
         )
 
 
-def _date(text: str) -> datetime | None:
+def _parse_date(text: str) -> datetime | None:
     try:
         date = datetime.fromisoformat(text)
     except ValueError:

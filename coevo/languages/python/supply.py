@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 
-from coevo.display.credentials import hidden
-from coevo.display.terminal import visible
+from coevo.display.credentials import hide_credentials
+from coevo.display.terminal import escape_controls
 from coevo.languages.python import uv
 from coevo.languages.python.interpreter_choice import RELEASED
 from coevo.languages.python.interpreter_choice import Feature
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import brought_folder
 from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.interpreters import get_download_folder
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 
 _SECONDS = 900
 _MOST_SAID = 300
@@ -37,51 +37,55 @@ class PythonSupply:
 
     known: Sequence[Interpreter] = field(default_factory=find_interpreters)
     brings: bool = False
-    say: Say = silent
+    say: Say = ignore_message
     _asked: set[Feature] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def bringable(self) -> Sequence[str]:
+    def installable(self) -> Sequence[str]:
         return tuple(f'{major}.{minor}' for major, minor in RELEASED)
 
-    def has(self, version: str) -> bool:
-        return self.get(_feature(version)) is not None
+    def can_provide(self, version: str) -> bool:
+        return self.get(_parse_feature(version)) is not None
 
-    def bring(self, release: str) -> Interpreter:
+    def install(self, release: str) -> Interpreter:
         """One of a release; Fatal where there is none such, Transient where uv cannot bring it."""
-        if release not in self.bringable:
-            raise Fatal(f'there is no Python {release!r}; name one of {", ".join(self.bringable)}')
-        feature = _feature(release)
+        if release not in self.installable:
+            raise Fatal(
+                f'there is no Python {release!r}; name one of {", ".join(self.installable)}'
+            )
+        feature = _parse_feature(release)
         with self._lock:
-            found = self._find(feature)
-            if found is None:
-                self._bring(feature)
-                found = self._find(feature)
-        if found is None:
+            interpreter = self._find(feature)
+            if interpreter is None:
+                self._install(feature)
+                interpreter = self._find(feature)
+        if interpreter is None:
             raise Transient(f'uv could not bring Python {release}')
-        return found
+        return interpreter
 
     def get(self, feature: Feature) -> Interpreter | None:
         """The machine's, or one that is brought now, if this may be."""
         with self._lock:
-            found = self._find(feature)
-            if found is None and self.brings and feature not in self._asked:
+            interpreter = self._find(feature)
+            if interpreter is None and self.brings and feature not in self._asked:
                 self._asked.add(feature)
-                self._bring(feature)
-                found = self._find(feature)
-            return found
+                self._install(feature)
+                interpreter = self._find(feature)
+            return interpreter
 
     def _find(self, feature: Feature) -> Interpreter | None:
-        return next((one for one in self.known if one.feature == feature), None)
+        return next(
+            (interpreter for interpreter in self.known if interpreter.feature == feature), None
+        )
 
-    def _bring(self, feature: Feature) -> None:
+    def _install(self, feature: Feature) -> None:
         name = f'{feature[0]}.{feature[1]}'
         self.say(f'Python {name} is not here; uv is asked for it')
-        words = ('python', 'install', name, '--no-bin', '--install-dir', str(brought_folder()))
+        words = ('python', 'install', name, '--no-bin', '--install-dir', str(get_download_folder()))
         try:
             done = subprocess.run(
-                [uv.program(), *words],
+                [uv.find_program(), *words],
                 capture_output=True,
                 timeout=_SECONDS,
                 env={**uv.TRUST, **os.environ},
@@ -90,25 +94,25 @@ class PythonSupply:
         except subprocess.TimeoutExpired:
             return
         if done.returncode:
-            self.say(f'Python {name} could not be brought: {_last_words(done.stderr)}')
+            self.say(f'Python {name} could not be brought: {_get_innermost_cause(done.stderr)}')
         else:
             self.known = find_interpreters()
 
 
-def _last_words(said: bytes) -> str:
+def _get_innermost_cause(said: bytes) -> str:
     """Of what uv says is wrong, the innermost cause."""
     *_, last = ['uv does not say why', *filter(None, said.decode(errors='replace').split('\n'))]
-    return visible(hidden(_CAUSE.sub('', last.strip())))[:_MOST_SAID]
+    return escape_controls(hide_credentials(_CAUSE.sub('', last.strip())))[:_MOST_SAID]
 
 
-def _feature(version: str) -> Feature:
+def _parse_feature(version: str) -> Feature:
     major, _, rest = version.partition('.')
     minor = rest.partition('.')[0]
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else (0, 0)
 
 
-def alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpreter]:
+def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpreter]:
     """That very one, else those of its feature release, else all."""
-    same = [one for one in known if one.version == version]
-    near = [one for one in known if one.feature == _feature(version)]
+    same = [interpreter for interpreter in known if interpreter.version == version]
+    near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]
     return same or near or known

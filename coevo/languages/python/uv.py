@@ -18,7 +18,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _SECONDS = 300
 # A machine's own certificate store knows what its network needs; uv's own list does not.
@@ -27,7 +27,7 @@ _EMITTED = re.compile(r'^--(index-url|extra-index-url|find-links) (\S.*)$', re.M
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class IndexSources:
     """Where this machine's uv looks for packages.
 
     indexes  addresses, that of the default index first
@@ -40,25 +40,25 @@ class Sources:
     folders: tuple[Path, ...] = ()
 
 
-def program() -> str:
+def find_program() -> str:
     """Return where uv is: installed beside coevo, made by `make setup`, or on PATH. Fatal without it."""
     try:
-        place = str(importlib.import_module('uv').find_uv_bin())
+        path = str(importlib.import_module('uv').find_uv_bin())
     except (ImportError, OSError):
         local = Path(sys.prefix).parent / '.tools/bin/uv'
-        place = str(local) if local.is_file() else shutil.which('uv') or ''
-    if not place:
+        path = str(local) if local.is_file() else shutil.which('uv') or ''
+    if not path:
         raise Fatal('uv was not found; install it (pip install uv) and run again')
-    return place
+    return path
 
 
-def version() -> str:
+def load_version() -> str:
     """Return `uv 0.13.9`."""
-    done = subprocess.run([program(), '--version'], capture_output=True, text=True, check=True)
+    done = subprocess.run([find_program(), '--version'], capture_output=True, text=True, check=True)
     return ' '.join(done.stdout.split()[:2])
 
 
-def sources() -> Sources:
+def load_sources() -> IndexSources:
     """Return what uv's configuration names: files, variables, else its own default.
 
     Raises: Fatal where it names no index that can be asked by HTTP, Transient where uv does not say it.
@@ -67,37 +67,37 @@ def sources() -> Sources:
     with tempfile.TemporaryDirectory(prefix='coevo-uv-') as folder:
         try:
             done = subprocess.run(
-                [program(), *words, '--no-build', '--color', 'never'],
+                [find_program(), *words, '--no-build', '--color', 'never'],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
                 cwd=folder,
                 timeout=_SECONDS,
-                env={**TRUST, **os.environ, 'UV_CACHE_DIR': str(cache_folder() / 'uv')},
+                env={**TRUST, **os.environ, 'UV_CACHE_DIR': str(find_cache_folder() / 'uv')},
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise Transient(f'uv does not read its configuration within {_SECONDS} s') from None
     if done.returncode:
         raise Transient(f'uv cannot use its configuration:\n{done.stderr.strip()[-1000:]}')
-    return _read_sources(done.stdout)
+    return _parse_sources(done.stdout)
 
 
-def _read_sources(said: str) -> Sources:
+def _parse_sources(said: str) -> IndexSources:
     named: dict[str, list[str]] = {'index-url': [], 'extra-index-url': [], 'find-links': []}
-    for kind, place in _EMITTED.findall(said):
-        named[kind].append(place.strip())
+    for kind, address in _EMITTED.findall(said):
+        named[kind].append(address.strip())
     others = [*named['extra-index-url'], *named['find-links']]
     indexes = (*named['index-url'], *filter(_is_address, named['extra-index-url']))
     if not indexes or not _is_address(indexes[0]):
         raise Fatal(
             'uv names no package index that is asked by HTTP; set one in its configuration (uv.toml, UV_DEFAULT_INDEX)'
         )
-    return Sources(
+    return IndexSources(
         indexes=indexes,
         links=tuple(filter(_is_address, named['find-links'])),
         folders=tuple(
-            Path(place.removeprefix('file://')) for place in others if not _is_address(place)
+            Path(address.removeprefix('file://')) for address in others if not _is_address(address)
         ),
     )
 

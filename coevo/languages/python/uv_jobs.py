@@ -28,26 +28,26 @@ from typing import IO
 from coevo.languages.python import uv
 from coevo.languages.python.index_proxy import IndexProxy
 from coevo.languages.python.interpreters import Interpreter
+from coevo.languages.python.interpreters import fingerprint_program
 from coevo.languages.python.interpreters import is_open_to_all
-from coevo.languages.python.interpreters import state_of
-from coevo.languages.python.package_index import machine_index
+from coevo.languages.python.package_index import get_machine_index
 from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.shown_interpreter import interpreter_mounts
-from coevo.languages.python.shown_interpreter import libraries_inside
-from coevo.languages.python.shown_interpreter import program_inside
+from coevo.languages.python.shown_interpreter import get_library_variables
+from coevo.languages.python.shown_interpreter import get_sandbox_program
+from coevo.languages.python.shown_interpreter import list_interpreter_mounts
 from coevo.languages.python.site_folder import DATE
 from coevo.languages.python.site_folder import SiteFault
-from coevo.languages.python.site_folder import lay_out
+from coevo.languages.python.site_folder import unpack_packages
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.process import Process
-from coevo.sandboxes.read_only_proxy import serving
+from coevo.sandboxes.read_only_proxy import serve_job
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.durable import UNFINISHED
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 _UV, _WHEELS, _LINKS = '/in/uv', '/in/wheels', '/in/links'
 _LIST, _PINS = 'requirements.txt', 'pins.txt'
@@ -115,14 +115,14 @@ tar -c -f - --hard-dereference -C ../site . -C .. .coevo-end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class UvFailure:
     """Why uv did not do it.
 
     said      uv's words
     exceeded  the limit that it was killed for: 'cpu', 'wall', 'memory'
     """
 
-    said: str = ''
+    output: str = ''
     exceeded: str | None = None
 
 
@@ -136,7 +136,7 @@ def compile_requirements(
     wheels: Path | None = None,
     pins: Sequence[str] = (),
     limits: Limits = RESOLVING,
-) -> str | Refused:
+) -> str | UvFailure:
     """Return lines of NAME==VERSION with their hashes, sorted by name.
 
     before  what was uploaded later is not seen, but for some names, which have dates of their own (`apart`)
@@ -145,18 +145,18 @@ def compile_requirements(
 
     Raises: Transient where the index cannot be reached.
     """
-    words = ['pip', 'compile', '-', *_common(interpreter)]
+    words = ['pip', 'compile', '-', *_list_common_options(interpreter)]
     words += ['--generate-hashes', '--no-annotate', '--no-header']
-    words += ['--exclude-newer', _stamp(before)]
+    words += ['--exclude-newer', _format_date(before)]
     for name, date in sorted((apart or {}).items()):
-        words += ['--exclude-newer-package', f'{name}={_stamp(date)}']
+        words += ['--exclude-newer-package', f'{name}={_format_date(date)}']
     if pins:
         words += ['--constraints', _PINS]
-    job = _job(words, interpreter, wheels, _READ + _ASK + _TELL, limits)
+    job = _make_job(words, interpreter, wheels, _READ + _ASK + _TELL, limits)
     files = {_LIST: '\n'.join(requirements), _PINS: '\n'.join(pins)}
-    done = _ask(sandbox, job, files)
+    done = _run_uv(sandbox, job, files)
     if isinstance(done, str) and not all(map(_LOCKED.fullmatch, done.splitlines())):
-        return Refused(said='a requirement has no version of an index')  # but a place
+        return UvFailure(output='a requirement has no version of an index')  # but a place
     return done
 
 
@@ -166,73 +166,88 @@ def install_packages(
     interpreter: Interpreter,
     target: Path,
     wheels: Path | None = None,
-) -> Refused | None:
+) -> UvFailure | None:
     """Put what a list names into an empty folder, checked against its hashes, and compile it to byte code.
 
     Raises: Transient where the index cannot be reached.
     """
-    words = ['pip', 'install', '-r', '-', '--target', '../site', '--no-deps', *_common(interpreter)]
+    words = [
+        'pip',
+        'install',
+        '-r',
+        '-',
+        '--target',
+        '../site',
+        '--no-deps',
+        *_list_common_options(interpreter),
+    ]
     words += ['--require-hashes', '--link-mode', 'hardlink']
-    job = _job(words, interpreter, wheels, _READ + _ASK + _TELL + _HAND_OVER, _INSTALLING)
-    shared = cache_folder() / 'pythons/files'
-    done = _ask(sandbox, job, {_LIST: locked}, lambda stream: lay_out(stream, target, shared))
-    return done if isinstance(done, Refused) else None
+    job = _make_job(words, interpreter, wheels, _READ + _ASK + _TELL + _HAND_OVER, _INSTALLING)
+    shared = find_cache_folder() / 'pythons/files'
+    done = _run_uv(
+        sandbox, job, {_LIST: locked}, lambda stream: unpack_packages(stream, target, shared)
+    )
+    return done if isinstance(done, UvFailure) else None
 
 
-def _job(
+def _make_job(
     words: Sequence[str], interpreter: Interpreter, wheels: Path | None, script: str, limits: Limits
 ) -> Job:
     folders = {_WHEELS: wheels} if wheels is not None else {}
-    folders |= _link_folders(machine_index().sources)
-    mounts = [Mount(source=_standing_uv(), target=_UV), *interpreter_mounts(interpreter)]
+    folders |= _map_link_folders(get_machine_index().sources)
+    mounts = [Mount(source=_ensure_open_uv(), target=_UV), *list_interpreter_mounts(interpreter)]
     return Job(
         argv=('/bin/sh', '-c', script, 'sh', _UV, *words),
         limits=limits,
-        mounts=(*mounts, *(Mount(source=place, target=name) for name, place in folders.items())),
+        mounts=(*mounts, *(Mount(source=folder, target=name) for name, folder in folders.items())),
         environment={
-            **libraries_inside(interpreter),
+            **get_library_variables(interpreter),
             **_SETTINGS,
             **{name: os.environ[name] for name in _KEPT if name in os.environ},
-            'PYTHON': program_inside(interpreter),
+            'PYTHON': get_sandbox_program(interpreter),
         },
         cwd=WORK_FOLDER,
     )
 
 
-def _link_folders(sources: uv.Sources) -> dict[str, Path]:
-    return {f'{_LINKS}{number}': place for number, place in enumerate(sources.folders)}
+def _map_link_folders(sources: uv.IndexSources) -> dict[str, Path]:
+    return {f'{_LINKS}{number}': folder for number, folder in enumerate(sources.folders)}
 
 
-def _common(interpreter: Interpreter) -> Iterator[str]:
-    yield from ('--python', program_inside(interpreter), '--no-build', '--no-config')
+def _list_common_options(interpreter: Interpreter) -> Iterator[str]:
+    yield from ('--python', get_sandbox_program(interpreter), '--no-build', '--no-config')
     yield from ('--no-progress', '--color', 'never', '--cache-dir', '../cache')
 
 
-def _stamp(date: datetime) -> str:
+def _format_date(date: datetime) -> str:
     return date.strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
-def _ask(
+def _run_uv(
     sandbox: Sandbox,
     job: Job,
     files: Mapping[str, str],
     take: Callable[[IO[bytes]], None] | None = None,
-) -> str | Refused:
+) -> str | UvFailure:
     """Run uv, and return what it prints.
 
     take  reads what a job that succeeds prints beside that. Raises: SiteFault, TarError
 
     Raises: Transient where a request could not be answered, or the job does not end as it should.
     """
-    proxy = IndexProxy(machine_index())
-    answer: _Answer | None = None
+    proxy = IndexProxy(get_machine_index())
+    answer: _UvAnswer | None = None
     fault: str | None = None
     with sandbox.start(job) as process:
-        with serving(process, proxy.answer, proxy.announce, ends_at_trouble=True) as served:
-            folders = [one.target for one in job.mounts if one.target.startswith((_WHEELS, _LINKS))]
-            _tell(process, proxy.variables(served.url, folders), files)
+        with serve_job(
+            process, proxy.answer_get, proxy.answer_head, ends_at_trouble=True
+        ) as served:
+            folders = [
+                mount.target for mount in job.mounts if mount.target.startswith((_WHEELS, _LINKS))
+            ]
+            _send_input(process, proxy.make_uv_variables(served.url, folders), files)
             try:
-                answer = _read_answer(process.stdout)
+                answer = _receive_answer(process.stdout)
                 if answer is not None and not answer.status and take is not None:
                     take(process.stdout)
             except SiteFault as error:
@@ -241,26 +256,26 @@ def _ask(
                 answer = None
             waits = proxy.is_waiting
             process.kill()
-        served.check()
+        served.raise_trouble()
         if process.exceeded == 'wall' and waits:
             raise Transient('the package index does not answer in time')
         if process.exceeded is not None or fault is not None:
-            return Refused(said=fault or '', exceeded=process.exceeded)
+            return UvFailure(output=fault or '', exceeded=process.exceeded)
         if answer is None or answer.status == _KILLED:
-            raise Transient(f'uv ended without an answer: {process.noise().strip()[-500:]}')
+            raise Transient(f'uv ended without an answer: {process.get_noise().strip()[-500:]}')
     if answer.status:
-        return Refused(said=answer.said.replace(served.url, ''))
+        return UvFailure(output=answer.errors.replace(served.url, ''))
     return answer.printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _UvAnswer:
     status: int
     printed: str
-    said: str
+    errors: str
 
 
-def _tell(process: Process, variables: Mapping[str, str], files: Mapping[str, str]) -> None:
+def _send_input(process: Process, variables: Mapping[str, str], files: Mapping[str, str]) -> None:
     """Give a job what its script reads; one that has ended already reads nothing."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode='w') as packed:
@@ -270,11 +285,11 @@ def _tell(process: Process, variables: Mapping[str, str], files: Mapping[str, st
             packed.addfile(member, io.BytesIO(text.encode(errors='replace')))
     lines = ''.join(f'{name}={text}\n' for name, text in variables.items())
     with suppress(BrokenPipeError):
-        process.stdin.write(process.inside(lines).encode() + b'\n' + archive.getvalue())
+        process.stdin.write(process.translate_for_job(lines).encode() + b'\n' + archive.getvalue())
         process.stdin.close()
 
 
-def _read_answer(stream: IO[bytes]) -> _Answer | None:
+def _receive_answer(stream: IO[bytes]) -> _UvAnswer | None:
     """Return uv's answer, None for one that breaks off. Raises: SiteFault."""
     head = b''
     while not head.endswith(b'\n') and len(head) < _HEAD_BYTES:
@@ -282,17 +297,17 @@ def _read_answer(stream: IO[bytes]) -> _Answer | None:
         if not byte:
             return None
         head += byte
-    told = _HEAD.fullmatch(head)
-    if told is None:
+    match = _HEAD.fullmatch(head)
+    if match is None:
         return None
-    texts = [_read_exactly(stream, int(size)) for size in told.groups()[1:]]
+    texts = [_receive_exactly(stream, int(size)) for size in match.groups()[1:]]
     if None in texts:
         return None
-    printed, said = (text.decode(errors='replace') for text in texts if text is not None)
-    return _Answer(status=int(told[1]), printed=printed, said=said)
+    printed, errors = (text.decode(errors='replace') for text in texts if text is not None)
+    return _UvAnswer(status=int(match[1]), printed=printed, errors=errors)
 
 
-def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
+def _receive_exactly(stream: IO[bytes], size: int) -> bytes | None:
     """Return so many bytes, None where fewer come. Raises: SiteFault for more than uv may print."""
     if size > _SAID_BYTES:
         raise SiteFault(f'uv prints more than {_SAID_BYTES >> 20} MiB')
@@ -306,16 +321,16 @@ def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
     return b''.join(parts)
 
 
-def _standing_uv() -> Path:
+def _ensure_open_uv() -> Path:
     """Return a uv that any user can run: that of the machine, or a copy in the tool cache."""
-    program = Path(uv.program()).resolve()  # own name: of this machine
+    program = Path(uv.find_program()).resolve()  # own name: of this machine
     if is_open_to_all(program):
         return program
-    place = cache_folder() / 'pythons/uv' / state_of(program)  # own name: numbers
-    if not place.is_file():
-        place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        new = place.with_name(f'{UNFINISHED}{os.getpid()}')  # own name: a number
+    copy = find_cache_folder() / 'pythons/uv' / fingerprint_program(program)  # own name: numbers
+    if not copy.is_file():
+        copy.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        new = copy.with_name(f'{UNFINISHED}{os.getpid()}')  # own name: a number
         shutil.copyfile(program, new)
         new.chmod(0o755)
-        new.replace(place)
-    return place
+        new.replace(copy)
+    return copy

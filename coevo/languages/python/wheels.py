@@ -15,24 +15,24 @@ from pathlib import Path
 from typing import IO
 from typing import Any
 
-from coevo.languages.python.environments import Installed
-from coevo.languages.python.environments import installed
-from coevo.languages.python.interpreter_choice import meets
+from coevo.languages.python.environments import InstalledPackages
+from coevo.languages.python.environments import install_locked
+from coevo.languages.python.interpreter_choice import meets_requirement
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import source_job
-from coevo.languages.python.launch import wheel_job
-from coevo.languages.python.requirements.stated import name_of
-from coevo.languages.python.resolution import Locked
-from coevo.languages.python.resolution import Unresolved
+from coevo.languages.python.launch import make_source_job
+from coevo.languages.python.launch import make_wheel_job
+from coevo.languages.python.requirements.stated import get_requirement_name
+from coevo.languages.python.resolution import LockedRequirements
+from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.source_archives import SourceArchive
-from coevo.languages.python.source_archives import fetch
-from coevo.languages.python.source_archives import source_archives
+from coevo.languages.python.source_archives import fetch_archive
+from coevo.languages.python.source_archives import list_source_archives
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.beneath import beneath
-from coevo.storage.beneath import path_fault
-from coevo.storage.folders import cache_folder
+from coevo.storage.beneath import find_path_fault
+from coevo.storage.beneath import join_beneath
+from coevo.storage.folders import find_cache_folder
 
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
 
@@ -56,81 +56,87 @@ class WheelMaker:
     def __init__(self, sandbox: Sandbox, programs: Path, folder: Path) -> None:
         self._sandbox, self._programs, self._folder = sandbox, programs, folder
 
-    def make(
+    def make_wheel(
         self, name: str, lines: tuple[str, ...], before: datetime, interpreter: Interpreter
     ) -> Path | str:
         """Return the folder of wheels, which has one more now, else why not. Raises: Transient."""
-        wanted = [line for line in lines if name_of(line) == name]
-        for archive in source_archives(name, before, interpreter.feature):
-            if all(meets(archive.version, line) for line in wanted):
-                made = self._make(archive, before, interpreter)
-                if isinstance(made, str):
-                    return made
+        wanted = [line for line in lines if get_requirement_name(line) == name]
+        for archive in list_source_archives(name, before, interpreter.feature):
+            if all(meets_requirement(archive.version, line) for line in wanted):
+                wheel_file = self._get_or_build_wheel(archive, before, interpreter)
+                if isinstance(wheel_file, str):
+                    return wheel_file
                 self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-                place = beneath(self._folder, made.name)
-                if not place.is_file():
-                    place.write(made.read_bytes())
+                target = join_beneath(self._folder, wheel_file.name)
+                if not target.is_file():
+                    target.replace_file(wheel_file.read_bytes())
                 return self._folder
         return NO_SOURCE
 
-    def _make(
+    def _get_or_build_wheel(
         self, archive: SourceArchive, before: datetime, interpreter: Interpreter
     ) -> Path | str:
         """Return a file of the tool cache, built now or before."""
         key = f'{archive.sha256}\0{interpreter.version}'
-        home = cache_folder() / 'pythons/wheels' / hashlib.sha256(key.encode()).hexdigest()[:24]
+        home = (
+            find_cache_folder() / 'pythons/wheels' / hashlib.sha256(key.encode()).hexdigest()[:24]
+        )
         known = sorted(home.glob('*.whl'))
         if known:
             return known[0]
-        source = fetch(archive)
+        source = fetch_archive(archive)
         if source is None:
             return NO_SOURCE
-        built = self._build(source, archive.kind, max(before, EARLIEST), interpreter)
+        built = self._build_wheel(source, archive.kind, max(before, EARLIEST), interpreter)
         if isinstance(built, str):
             return built
         name, content = built
-        place = beneath(home, name)
-        place.write(content)
-        return place.path
+        target = join_beneath(home, name)
+        target.replace_file(content)
+        return target.path
 
-    def _build(
+    def _build_wheel(
         self, source: Path, kind: str, day: datetime, interpreter: Interpreter
     ) -> tuple[str, bytes] | str:
         """Return a wheel's name and content, else why there is none."""
-        pyproject, setup = self._read(source, kind, interpreter)
-        system = build_system(pyproject)
-        packages = build_packages(system, setup, day, interpreter, self._sandbox)
+        pyproject, setup = self._load_build_files(source, kind, interpreter)
+        system = parse_build_system(pyproject)
+        packages = install_build_packages(system, setup, day, interpreter, self._sandbox)
         if packages is None:
             return NO_WHEEL
         backend = str(system.get('build-backend') or _LEGACY)
-        paths = [one for one in system.get('backend-path') or () if isinstance(one, str)]
+        paths = [path for path in system.get('backend-path') or () if isinstance(path, str)]
         python = PythonSetup(installed=packages, programs=self._programs)
         words = [backend, *paths]
         if any('\0' in word or len(word) > _LONGEST_WORD for word in words):
             return NO_WHEEL
-        with self._sandbox.start(wheel_job(python, source, kind, words)) as process:
-            said = read_all(process.stdout, _WHEEL_BYTES)
+        with self._sandbox.start(make_wheel_job(python, source, kind, words)) as process:
+            output = read_to_end(process.stdout, _WHEEL_BYTES)
             process.stdin.close()
             process.kill()
-            noise = process.noise()
-        first, _, wheel = (said or b'').partition(b'\n')
+            noise = process.get_noise()
+        first, _, wheel = (output or b'').partition(b'\n')
         name = first.decode(errors='replace')
-        if not wheel or not _NAME.fullmatch(name) or path_fault(name) is not None:
-            return why_not_built(noise)
+        if not wheel or not _NAME.fullmatch(name) or find_path_fault(name) is not None:
+            return classify_build_failure(noise)
         return name, wheel
 
-    def _read(self, source: Path, kind: str, interpreter: Interpreter) -> tuple[bytes, bytes]:
+    def _load_build_files(
+        self, source: Path, kind: str, interpreter: Interpreter
+    ) -> tuple[bytes, bytes]:
         """Return an archive's pyproject.toml and setup.py; empty where it has none."""
-        job = source_job(interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py'))
+        job = make_source_job(
+            interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py')
+        )
         with self._sandbox.start(job) as process:
             process.stdin.close()
-            said = read_all(process.stdout, _TEXT_BYTES) or b''
-        size, _, rest = said.partition(b'\n')
+            output = read_to_end(process.stdout, _TEXT_BYTES) or b''
+        size, _, rest = output.partition(b'\n')
         first = int(size) if size.isdigit() else 0
         return rest[:first], rest[first:].partition(b'\n')[2]
 
 
-def read_all(stream: IO[bytes], most: int) -> bytes | None:
+def read_to_end(stream: IO[bytes], most: int) -> bytes | None:
     """Return what a job prints until its end; None for more than so many bytes."""
     parts: list[bytes] = []
     size = 0
@@ -142,31 +148,33 @@ def read_all(stream: IO[bytes], most: int) -> bytes | None:
     return b''.join(parts)
 
 
-def build_packages(
+def install_build_packages(
     system: dict[str, Any],
     setup: bytes,
     day: datetime,
     interpreter: Interpreter,
     sandbox: Sandbox,
-) -> Installed | None:
+) -> InstalledPackages | None:
     """Return what a build needs, by its table `build-system` and its setup.py, as of a day."""
-    wanted = [one for one in system.get('requires') or () if isinstance(one, str)]
+    wanted = [
+        requirement for requirement in system.get('requires') or () if isinstance(requirement, str)
+    ]
     wanted += [name for name in _PLUGINS if name.encode() in setup]
     for lines in (wanted, []):
         both = [*lines, 'setuptools', 'wheel']
         locked = compile_requirements(sandbox, both, interpreter, day)
         if isinstance(locked, str):
-            found = installed(Locked(text=locked), interpreter, sandbox)
-            return None if isinstance(found, Unresolved) else found
+            packages = install_locked(LockedRequirements(text=locked), interpreter, sandbox)
+            return None if isinstance(packages, ResolutionFailure) else packages
     return None
 
 
-def why_not_built(noise: str) -> str:
+def classify_build_failure(noise: str) -> str:
     """Whether it was for want of a compiler, by what a build printed: for people, no verdict rests on it."""
     return NEEDS_COMPILER if _COMPILER.search(noise) else NO_WHEEL
 
 
-def build_system(pyproject: bytes) -> dict[str, Any]:
+def parse_build_system(pyproject: bytes) -> dict[str, Any]:
     """What a pyproject.toml says of how its project is built; nothing where it cannot be read."""
     try:
         system = tomllib.loads(pyproject.decode(errors='replace')).get('build-system')

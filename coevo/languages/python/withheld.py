@@ -23,7 +23,7 @@ _SIGNATURES = (
 )
 
 
-def withheld(types: Sequence[str], message: str) -> str | None:
+def find_withheld_resource(types: Sequence[str], message: str) -> str | None:
     """What the machine withheld, for an exception's classes and those of its causes."""
     last = {name.rpartition('.')[2] for name in types}
     for what, classes, words in _SIGNATURES:

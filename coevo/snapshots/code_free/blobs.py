@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.clones import NoRepository
-from coevo.git.clones import repository_with
+from coevo.git.clones import open_repository_with
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.snapshots.code_free.recipes import Source
+from coevo.snapshots.code_free.recipes import TextSource
 
 
-class NotHad(RuntimeError):
+class SourceUnavailable(RuntimeError):
     """A repository does not give what texts are made of; says which file it lacks, and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clones:
+class CloneLocations:
     """Where repositories are looked for, in this order; what is in neither is fetched.
 
     folder  of clones of anyone: OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git in it
@@ -34,25 +34,25 @@ class Clones:
     store: Path | None = None
 
     @contextmanager
-    def having(
-        self, repo: str, url: str | None, sources: Collection[Source]
+    def open_repository(
+        self, repo: str, url: str | None, sources: Collection[TextSource]
     ) -> Iterator[Repository]:
         """A repository with all of these files; NotHad where there is none."""
-        named = self._named(repo)
+        named = self._find_named_clone(repo)
         if named is not None:
             with closing(Repository(named)) as repository:
-                _check(repository, sources, str(named))
+                _check_sources(repository, sources, str(named))
                 yield repository
             return
-        revs = sorted({one.rev for one in sources})
+        revs = sorted({source.rev for source in sources})
         try:
-            with repository_with(repo, url, revs, self.store) as found:
-                _check(found, sources, str(found.git_dir))
-                yield found
+            with open_repository_with(repo, url, revs, self.store) as fetched:
+                _check_sources(fetched, sources, str(fetched.git_dir))
+                yield fetched
         except (NoRepository, Transient) as error:
-            raise NotHad(str(error)) from None
+            raise SourceUnavailable(str(error)) from None
 
-    def _named(self, repo: str) -> Path | None:
+    def _find_named_clone(self, repo: str) -> Path | None:
         if self.folder is None:
             return None
         owner, _, name = repo.partition('/')
@@ -63,23 +63,23 @@ class Clones:
         return None
 
 
-def _check(repository: Repository, sources: Collection[Source], shown: str) -> None:
+def _check_sources(repository: Repository, sources: Collection[TextSource], shown: str) -> None:
     """NotHad if an object is not there."""
     wanted = list(sources)
-    asked = ''.join(f'{one.blob}\n' for one in wanted)
+    request = ''.join(f'{source.blob}\n' for source in wanted)
     try:
-        answers = run_git(repository.git_dir, 'cat-file', '--batch-check', stdin=asked.encode())
+        answers = run_git(repository.git_dir, 'cat-file', '--batch-check', stdin=request.encode())
     except Fatal as error:
-        raise NotHad(str(error)) from None
+        raise SourceUnavailable(str(error)) from None
     lines = answers.decode('utf-8', 'replace').splitlines()
     lacking = [
-        one
-        for one, line in zip(wanted, lines, strict=True)
-        if line.split()[1:2] != ['blob'] or line.split()[0] != one.blob
+        source
+        for source, line in zip(wanted, lines, strict=True)
+        if line.split()[1:2] != ['blob'] or line.split()[0] != source.blob
     ]
     if lacking:
         first = lacking[0]
-        raise NotHad(
+        raise SourceUnavailable(
             f'{shown} lacks {len(lacking)} of {len(wanted)} files, first {first.path} of '
             f'{first.rev[:12]}: fetch all of its branches, tags and pull requests, whole, or name '
             'another clone'

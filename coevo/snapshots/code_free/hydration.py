@@ -16,32 +16,32 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.git.pool import RepositoryPool
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.schema import TABLES
-from coevo.model.schema import columns_of
-from coevo.model.schema import table_of_plain
-from coevo.model.texts import paths_of_others
-from coevo.snapshots.code_free.blobs import Clones
+from coevo.model.schema import build_table_of_plain_rows
+from coevo.model.schema import build_table_schema
+from coevo.model.texts import find_third_party_paths
+from coevo.snapshots.code_free.blobs import CloneLocations
 from coevo.snapshots.code_free.recipes import FULL
-from coevo.snapshots.code_free.texts import Lacking
-from coevo.snapshots.code_free.texts import Place
-from coevo.snapshots.code_free.texts import Texts
+from coevo.snapshots.code_free.texts import EditionTexts
+from coevo.snapshots.code_free.texts import LackingRepository
+from coevo.snapshots.code_free.texts import TextPosition
 from coevo.snapshots.local_copy import TIMINGS
-from coevo.snapshots.local_copy import local
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import is_code_free
-from coevo.snapshots.snapshot import manifest
-from coevo.snapshots.table_files import write_rows
-from coevo.snapshots.verification import check
+from coevo.snapshots.snapshot import load_manifest
+from coevo.snapshots.table_files import write_table_file
+from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 
 _ROWS = 2_000  # read at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hydration:
+class HydrationResult:
     """What came of it: the whole release at `out`, unless something is lacking or differs.
 
     texts    how many the edition leaves out
@@ -51,7 +51,7 @@ class Hydration:
     out: Path
     texts: int
     written_by: str
-    lacking: tuple[Lacking, ...] = ()
+    lacking: tuple[LackingRepository, ...] = ()
     differs: tuple[str, ...] = ()
 
     @property
@@ -63,8 +63,8 @@ class Hydration:
         yield from map(str, self.lacking)
         for name in self.differs:
             yield f'{name} came out with other bytes than the release has'
-        if self.differs and self.written_by != writer():
-            yield f'that was written by {self.written_by}, here is {writer()}: install the same'
+        if self.differs and self.written_by != describe_writer():
+            yield f'that was written by {self.written_by}, here is {describe_writer()}: install the same'
         yield (
             f'{self.out}: {self.texts} texts filled in; all files have the SHA-256 of the release'
             if self.is_whole
@@ -72,58 +72,60 @@ class Hydration:
         )
 
 
-def writer() -> str:
+def describe_writer() -> str:
     """What writes Parquet here; another version may give other bytes of the same rows."""
     return f'pyarrow {pa.__version__}'
 
 
-def hydrate(place: Path | str, out: Path, clones: Clones) -> Hydration:
+def hydrate_edition(place: Path | str, out: Path, clones: CloneLocations) -> HydrationResult:
     """Write the release that an edition is of into a folder that is not there yet.
 
     Fatal for what is no code-free edition, Damaged for one that does not verify.
     """
     if out.exists() or out.is_symlink():
         raise Fatal(f'{out} is there already; name a folder that is not')
-    with local(place) as folder:
-        content = manifest(folder)
+    with open_local_copy(place) as folder:
+        content = load_manifest(folder)
         if not is_code_free(content):
             raise Fatal(f'{place} is no code-free edition: it has its texts')
-        for finding in check(folder):
-            raise Damaged(f'{place} is not good ({finding.table}: {finding.rule}): get it again')
-        texts = Texts(folder)
+        for finding in check_folder(folder):
+            raise DamagedSnapshot(
+                f'{place} is not good ({finding.table}: {finding.rule}): get it again'
+            )
+        texts = EditionTexts(folder)
         written_by = content['edition']['written_by']
-        report = partial(Hydration, out=out, texts=len(texts), written_by=written_by)
-        urls = _urls(folder)
-        lacking = tuple(texts.lacking(clones, urls))
+        report = partial(HydrationResult, out=out, texts=len(texts), written_by=written_by)
+        urls = _load_urls(folder)
+        lacking = tuple(texts.find_lacking(clones, urls))
         if lacking:
             return report(lacking=lacking)
-        with RepositoryPool(partial(texts.opened, clones, urls)) as pool:
-            texts.take(pool.get)
-            return report(differs=_put(folder, out, texts))
+        with RepositoryPool(partial(texts.open_repository, clones, urls)) as pool:
+            texts.use_clones(pool.get)
+            return report(differs=_publish_release(folder, out, texts))
 
 
-def _put(folder: Path, out: Path, texts: Texts) -> tuple[str, ...]:
+def _publish_release(folder: Path, out: Path, texts: EditionTexts) -> tuple[str, ...]:
     """Give the release its name if it has its bytes; the files that have not."""
     parent = out.absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         prefix=f'.{out.name}{durable.UNFINISHED}', dir=parent
     ) as scratch:
-        made = Path(scratch) / 'snapshot'
-        differs = fill(folder, made, texts)
+        new_folder = Path(scratch) / 'snapshot'
+        differs = write_release(folder, new_folder, texts)
         if not differs:
-            for path in (*sorted(made.rglob('*'), reverse=True), made):
-                durable.sync(path)
-            made.rename(out.absolute())
-            durable.sync(parent)
+            for path in (*sorted(new_folder.rglob('*'), reverse=True), new_folder):
+                durable.sync_to_disk(path)
+            new_folder.rename(out.absolute())
+            durable.sync_to_disk(parent)
     return differs
 
 
-def fill(folder: Path, made: Path, texts: Texts) -> tuple[str, ...]:
+def write_release(folder: Path, made: Path, texts: EditionTexts) -> tuple[str, ...]:
     """The whole release into a new folder; the names of files with other bytes than it has."""
-    release = _release(folder)
+    release = _load_release_manifest(folder)
     for name in release['files']:
-        _write(folder, name, beneath(made, name).prepare(), texts)
+        _write_release_file(folder, name, join_beneath(made, name).prepare_for_writing(), texts)
     shutil.copyfile(folder / f'{FULL}{MANIFEST}', made / MANIFEST)
     if (folder / TIMINGS).is_file():
         (made / TIMINGS).parent.mkdir(parents=True)
@@ -135,52 +137,52 @@ def fill(folder: Path, made: Path, texts: Texts) -> tuple[str, ...]:
     )
 
 
-def _release(folder: Path) -> Mapping[str, Any]:
+def _load_release_manifest(folder: Path) -> Mapping[str, Any]:
     """The manifest of the release, which is held against its form by its name."""
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copyfile(folder / f'{FULL}{MANIFEST}', Path(scratch) / MANIFEST)
-        return manifest(scratch)
+        return load_manifest(scratch)
 
 
-def _urls(folder: Path) -> Mapping[str, str | None]:
+def _load_urls(folder: Path) -> Mapping[str, str | None]:
     files = sorted((folder / 'data/repositories').glob('*.parquet'))
     tables = (pq.read_table(file, columns=['repo', 'url']) for file in files)
     return {row['repo']: row['url'] for table in tables for row in table.to_pylist()}
 
 
-def _write(folder: Path, name: str, target: Path, texts: Texts) -> None:
+def _write_release_file(folder: Path, name: str, target: Path, texts: EditionTexts) -> None:
     """A file of the release: as it is in the edition, but for a table with texts."""
     table = Path(name).parts[1] if name.startswith('data/') else ''
     if table not in TABLES:
         shutil.copyfile(folder / f'{FULL}{name}', target)
-    elif not paths_of_others(TABLES[table]):
+    elif not find_third_party_paths(TABLES[table]):
         shutil.copyfile(folder / name, target)
     else:
-        schema = columns_of(table)
-        rows = _filled(folder / name, name, texts)
-        write_rows(target, table, schema, rows, partial(table_of_plain, schema))
+        schema = build_table_schema(table)
+        rows = _fill_rows(folder / name, name, texts)
+        write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 
 
-def _filled(file: Path, name: str, texts: Texts) -> Iterator[dict[str, Any]]:
-    places = texts.of_file(name)
+def _fill_rows(file: Path, name: str, texts: EditionTexts) -> Iterator[dict[str, Any]]:
+    places = texts.list_positions(name)
     number = 0
     with pq.ParquetFile(file) as parquet:
         for batch in parquet.iter_batches(batch_size=_ROWS):
             for row in batch.to_pylist():
-                for one in places.get(number, ()):
-                    _fill(row, one, texts)
+                for position in places.get(number, ()):
+                    _fill_text(row, position, texts)
                 number += 1
                 yield row
 
 
-def _fill(row: dict[str, Any], place: Place, texts: Texts) -> None:
+def _fill_text(row: dict[str, Any], place: TextPosition, texts: EditionTexts) -> None:
     column, _, inner = place.column.partition('.')
     try:
         holder = row[column][place.element] if inner else row
         if holder[inner or column] is not None:
             raise KeyError(place.column)
     except (KeyError, IndexError, TypeError):
-        raise Damaged(
+        raise DamagedSnapshot(
             f'there is no place for a text at {place.column}: get the edition again'
         ) from None
-    holder[inner or column] = texts.text(place.text)
+    holder[inner or column] = texts.build_text(place.text)

@@ -17,14 +17,14 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from coevo.git.patches import literal_lines
+from coevo.git.patches import format_literal_lines
 
 FOLDER = 'data/texts'
 FULL = 'full-'
 """What the names of the whole release's own manifest, card and Croissant begin with in an edition."""
 
 
-class Form(StrEnum):
+class SourceForm(StrEnum):
     """What a file is to those who cut slices of it."""
 
     TEXT = 'text'
@@ -32,21 +32,21 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class TextSource:
     """A file of a repository, at a revision that has it."""
 
     repo: str
     rev: str
     path: str
     blob: str
-    form: Form
+    form: SourceForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class TextPiece:
     """A slice of a source, or words.
 
-    start, length  in characters of what the source is to readers (`shown`)
+    start, length  in characters of what the source is to readers (`decode_blob`)
     prefix         what each line of the slice has in front of it, as lines of a patch have
     words          what stands in no file; a piece with words has no source
     """
@@ -92,28 +92,32 @@ PLACES = pa.schema(
 """`element` is the number in the list of a nested column, 0 of any other; `text` is a row of the recipes."""
 
 
-def shown(content: bytes, form: Form) -> str:
+def decode_blob(content: bytes, form: SourceForm) -> str:
     """A blob as the text that slices are cut of; what is no UTF-8 as the tables show it."""
-    if form is Form.BINARY_PATCH:
-        return '\n'.join(literal_lines(content))
+    if form is SourceForm.BINARY_PATCH:
+        return '\n'.join(format_literal_lines(content))
     decoded = content.decode('utf-8', 'surrogateescape')
     return decoded.encode('utf-8', 'backslashreplace').decode()
 
 
-def text_of(pieces: Iterable[Piece], source: Callable[[int], str]) -> str:
+def join_pieces(pieces: Iterable[TextPiece], source: Callable[[int], str]) -> str:
     """The text that a recipe makes; `source` gives what a source is to readers, by its number."""
     return ''.join(
-        piece.words if piece.source is None else _slice(piece, source(piece.source))
+        piece.words if piece.source is None else _cut_slice(piece, source(piece.source))
         for piece in pieces
     )
 
 
-def _slice(piece: Piece, text: str) -> str:
-    found = text[piece.start : piece.start + piece.length]
-    return ''.join(f'{piece.prefix}{line}' for line in lines_of(found)) if piece.prefix else found
+def _cut_slice(piece: TextPiece, text: str) -> str:
+    cut_text = text[piece.start : piece.start + piece.length]
+    return (
+        ''.join(f'{piece.prefix}{line}' for line in split_git_lines(cut_text))
+        if piece.prefix
+        else cut_text
+    )
 
 
-def lines_of(text: str) -> Iterator[str]:
+def split_git_lines(text: str) -> Iterator[str]:
     """Its lines as Git counts them, each with its end if it has one."""
     start = 0
     while start < len(text):

@@ -18,27 +18,27 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.snapshots import forms
-from coevo.snapshots.code_free.blobs import Clones
-from coevo.snapshots.code_free.blobs import NotHad
+from coevo.snapshots.code_free.blobs import CloneLocations
+from coevo.snapshots.code_free.blobs import SourceUnavailable
 from coevo.snapshots.code_free.recipes import FOLDER
 from coevo.snapshots.code_free.recipes import PLACES
 from coevo.snapshots.code_free.recipes import RECIPES
 from coevo.snapshots.code_free.recipes import SOURCES
-from coevo.snapshots.code_free.recipes import Form
-from coevo.snapshots.code_free.recipes import Piece
-from coevo.snapshots.code_free.recipes import Source
-from coevo.snapshots.code_free.recipes import shown
-from coevo.snapshots.code_free.recipes import text_of
+from coevo.snapshots.code_free.recipes import SourceForm
+from coevo.snapshots.code_free.recipes import TextPiece
+from coevo.snapshots.code_free.recipes import TextSource
+from coevo.snapshots.code_free.recipes import decode_blob
+from coevo.snapshots.code_free.recipes import join_pieces
 
 _OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
 _HELD = 400  # sources as texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lacking:
+class LackingRepository:
     """A repository of which texts could not be had, how many, and why."""
 
     repo: str
@@ -50,7 +50,7 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TextPosition:
     """Where a text stands in its row: a column, `mutants.original` for one of the list `mutants`."""
 
     column: str
@@ -58,77 +58,83 @@ class Place:
     text: int
 
 
-class Texts:
+class EditionTexts:
     """Those of an edition in a folder; Damaged if it does not say how they are made."""
 
     def __init__(self, folder: Path) -> None:
-        rows = _table(folder, 'sources', SOURCES).to_pylist()
+        rows = _load_table(folder, 'sources', SOURCES).to_pylist()
         try:
-            self._sources = [Source(**{**row, 'form': Form(row['form'])}) for row in rows]
+            self._sources = [TextSource(**{**row, 'form': SourceForm(row['form'])}) for row in rows]
         except ValueError:
-            raise _damaged(folder) from None
-        if not all(map(_is_form, self._sources)):
-            raise _damaged(folder)
-        self._recipes = _table(folder, 'recipes', RECIPES).column('pieces')
-        self._places = _table(folder, 'places', PLACES)
+            raise _make_damaged_error(folder) from None
+        if not all(map(_is_well_formed, self._sources)):
+            raise _make_damaged_error(folder)
+        self._recipes = _load_table(folder, 'recipes', RECIPES).column('pieces')
+        self._places = _load_table(folder, 'places', PLACES)
         self._folder = folder
-        self._by_repository: dict[str, list[Source]] = defaultdict(list)
-        for one in self._sources:
-            self._by_repository[one.repo].append(one)
+        self._by_repository: dict[str, list[TextSource]] = defaultdict(list)
+        for source in self._sources:
+            self._by_repository[source.repo].append(source)
         self._clone: Callable[[str], Repository] | None = None
-        self._shown = lru_cache(maxsize=_HELD)(self._read)
+        self._shown = lru_cache(maxsize=_HELD)(self._load_source)
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def lacking(self, clones: Clones, urls: Mapping[str, str | None]) -> Iterator[Lacking]:
+    def find_lacking(
+        self, clones: CloneLocations, urls: Mapping[str, str | None]
+    ) -> Iterator[LackingRepository]:
         """The repositories that do not give what texts are cut of; each is looked at once, and left."""
         for repo, sources in sorted(self._by_repository.items()):
             try:
-                with clones.having(repo, urls.get(repo), sources):
+                with clones.open_repository(repo, urls.get(repo), sources):
                     pass
-            except NotHad as error:
-                yield Lacking(repo=repo, texts=self._count(repo), why=str(error))
+            except SourceUnavailable as error:
+                yield LackingRepository(repo=repo, texts=self._count_texts(repo), why=str(error))
 
     @contextmanager
-    def opened(
-        self, clones: Clones, urls: Mapping[str, str | None], repo: str
+    def open_repository(
+        self, clones: CloneLocations, urls: Mapping[str, str | None], repo: str
     ) -> Iterator[Repository]:
         """One that was not lacking; Fatal where it is by now."""
         try:
-            with clones.having(repo, urls.get(repo), self._by_repository[repo]) as found:
-                yield found
-        except NotHad as error:
+            with clones.open_repository(
+                repo, urls.get(repo), self._by_repository[repo]
+            ) as repository:
+                yield repository
+        except SourceUnavailable as error:
             raise Fatal(f'{repo} was there and is no more ({error}): run again') from None
 
-    def take(self, clone: Callable[[str], Repository]) -> None:
+    def use_clones(self, clone: Callable[[str], Repository]) -> None:
         """Cut them of these repositories, each of which is asked for when a text is cut of it."""
         self._clone = clone
 
-    def of_file(self, name: str) -> Mapping[int, Sequence[Place]]:
+    def list_positions(self, name: str) -> Mapping[int, Sequence[TextPosition]]:
         """Where those of a file stand, by the number of the row."""
-        found: dict[int, list[Place]] = defaultdict(list)
+        positions: dict[int, list[TextPosition]] = defaultdict(list)
         theirs = self._places.filter(pc.equal(self._places.column('file'), name))
         for batch in theirs.to_batches():
             for row in batch.to_pylist():
-                place = Place(column=row['column'], element=row['element'], text=row['text'])
-                found[row['row']].append(place)
-        return found
+                position = TextPosition(
+                    column=row['column'], element=row['element'], text=row['text']
+                )
+                positions[row['row']].append(position)
+        return positions
 
-    def text(self, number: int) -> str:
+    def build_text(self, number: int) -> str:
         try:
-            pieces = [Piece(**piece) for piece in self._recipes[number].as_py()]
-            return text_of(pieces, self._shown)
+            pieces = [TextPiece(**piece) for piece in self._recipes[number].as_py()]
+            return join_pieces(pieces, self._shown)
         except IndexError:
-            raise _damaged(self._folder) from None
+            raise _make_damaged_error(self._folder) from None
 
-    def _read(self, number: int) -> str:
-        one = self._sources[number]
+    def _load_source(self, number: int) -> str:
+        source = self._sources[number]
         assert self._clone is not None, 'taken before'
-        return shown(self._clone(one.repo).blob(one.blob), one.form)
+        return decode_blob(self._clone(source.repo).blob(source.blob), source.form)
 
-    def _count(self, repo: str) -> int:
-        theirs = {at for at, one in enumerate(self._sources) if one.repo == repo}
+    def _count_texts(self, repo: str) -> int:
+        theirs = {at for at, source in enumerate(self._sources) if source.repo == repo}
         cut = {
             at
             for at, pieces in enumerate(self._recipes)
@@ -137,20 +143,20 @@ class Texts:
         return sum(text in cut for text in self._places.column('text').to_pylist())
 
 
-def _is_form(one: Source) -> bool:
+def _is_well_formed(one: TextSource) -> bool:
     ids = all(_OBJECT.fullmatch(id_) for id_ in (one.blob, one.rev))
     return ids and forms.is_repository(one.repo)
 
 
-def _table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
+def _load_table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
     try:
-        found = pq.read_table(folder / FOLDER / f'{name}.parquet')
+        table = pq.read_table(folder / FOLDER / f'{name}.parquet')
     except (OSError, pa.ArrowException):
-        raise _damaged(folder) from None
-    if not found.schema.equals(schema):
-        raise _damaged(folder)
-    return found
+        raise _make_damaged_error(folder) from None
+    if not table.schema.equals(schema):
+        raise _make_damaged_error(folder)
+    return table
 
 
-def _damaged(folder: Path) -> Damaged:
-    return Damaged(f'{folder} does not say how its texts are made ({FOLDER}): get it again')
+def _make_damaged_error(folder: Path) -> DamagedSnapshot:
+    return DamagedSnapshot(f'{folder} does not say how its texts are made ({FOLDER}): get it again')

@@ -6,8 +6,8 @@ from coevo.model.words import Label
 from coevo.model.words import Stage
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
-from flows.demo.expected import dropped
-from flows.demo.expected import labelled
+from flows.demo.expected import expect_dropped
+from flows.demo.expected import expect_labelled
 from flows.demo.harbour import steps
 
 # Which ten of twelve are looked at is drawn from the ids of the commits: an edit of the history
@@ -30,7 +30,7 @@ NOT_SAMPLED = ('knowsAugust', 'knowsJanuary')
 SAMPLED = tuple(f'knows{name}' for name in MONTHS if f'knows{name}' not in NOT_SAMPLED)
 
 METHODS = (
-    *labelled(
+    *expect_labelled(
         steps.CHARGE,
         'harbour.TariffTest',
         {
@@ -40,7 +40,7 @@ METHODS = (
             Label.BROKEN_BY_CHANGE: ('isEven', 'isProportional'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.REFUND,
         'harbour.RefundsTest',
         {
@@ -49,17 +49,17 @@ METHODS = (
             Label.REDUNDANT: ('everythingIsPaidBack', 'largePricesArePaidBack'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.REFUND,
         'harbour.LateRefundsTest',
         {Label.GENERATION: ('nothingIsPaidBackTheDayBefore',)},
     ),
-    *dropped(
+    *expect_dropped(
         steps.REFUND,
         'harbour.TurnstileTest',
         {'order_dependent': ('letsTheFirstVisitorIn', 'startsFromNothing')},
     ),
-    *labelled(
+    *expect_labelled(
         steps.ROUND,
         'harbour.RoundingTest',
         {
@@ -69,7 +69,7 @@ METHODS = (
             Label.RETIRED: ('keepsWholePrices', 'showsSomething'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.CENTS,
         'harbour.CheckoutTest',
         {
@@ -77,19 +77,21 @@ METHODS = (
             Label.FIXTURE_REFINEMENT: ('anEmptyBasketIsFree', 'nobodyPaysForNothing'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.CENTS,
         'harbour.luggage.BagTest',
         {Label.UNAFFECTED: ('smallOnesFit',), Label.UPDATE: ('adultsTakeTwentyKilos',)},
     ),
-    *labelled(steps.CENTS, 'harbour.LockerTest', {Label.UNAFFECTED: ('hasACodeOfItsOwn',)}),
-    *labelled(
+    *expect_labelled(steps.CENTS, 'harbour.LockerTest', {Label.UNAFFECTED: ('hasACodeOfItsOwn',)}),
+    *expect_labelled(
         steps.RIGHT,
         'harbour.DistanceTest',
         {Label.REPAIR: ('measuresOneLeg', 'measuresALongWay')},
     ),
-    *dropped(steps.RIGHT, 'harbour.DistanceTest', {'no_source_change': ('isNothingAtHome',)}),
-    *labelled(
+    *expect_dropped(
+        steps.RIGHT, 'harbour.DistanceTest', {'no_source_change': ('isNothingAtHome',)}
+    ),
+    *expect_labelled(
         steps.PLACE,
         'harbour.SeatTest',
         {
@@ -107,7 +109,7 @@ METHODS = (
         )
         for name in ('convertsGrams', 'convertsFewGrams')
     ),
-    *dropped(
+    *expect_dropped(
         steps.BREAK,
         'harbour.BasketTest',
         {
@@ -115,7 +117,7 @@ METHODS = (
             'told_cnew_unbuildable': ('countsAdultsAlone',),
         },
     ),
-    *dropped(
+    *expect_dropped(
         steps.MEND,
         'harbour.BasketTest',
         {
@@ -123,7 +125,7 @@ METHODS = (
             'tnew_cold_unbuildable': ('holdsNineAtMost',),
         },
     ),
-    *dropped(
+    *expect_dropped(
         steps.WINTER,
         'harbour.SeasonTest',
         {
@@ -141,23 +143,23 @@ METHODS = (
             'tnew_cold_missing': ('lanternsGlow',),
         },
     ),
-    *dropped(steps.WINTER, 'harbour.LotteryTest', {'flaky': ('drawsANumber',)}),
-    *labelled(steps.OFFICE, 'harbour.OfficeTest', {Label.GENERATION: ('isOpenAtNoon',)}),
-    *dropped(
+    *expect_dropped(steps.WINTER, 'harbour.LotteryTest', {'flaky': ('drawsANumber',)}),
+    *expect_labelled(steps.OFFICE, 'harbour.OfficeTest', {Label.GENERATION: ('isOpenAtNoon',)}),
+    *expect_dropped(
         steps.OFFICE,
         'harbour.OfficeTest',
         {'tnew_cnew_compile_error': ('opensInTheMorning', 'closesInTheEvening')},
     ),
-    *labelled(steps.HOURS, 'harbour.OfficeTest', {Label.REPAIR: ('opensInTheMorning',)}),
-    *dropped(
+    *expect_labelled(steps.HOURS, 'harbour.OfficeTest', {Label.REPAIR: ('opensInTheMorning',)}),
+    *expect_dropped(
         steps.HOURS, 'harbour.OfficeTest', {'told_cold_compile_error': ('closesInTheEvening',)}
     ),
-    *labelled(steps.EXTRACT, 'harbour.HolidaysTest', {Label.UNAFFECTED: SAMPLED}),
-    *dropped(steps.EXTRACT, 'harbour.HolidaysTest', {'not_sampled': NOT_SAMPLED}),
+    *expect_labelled(steps.EXTRACT, 'harbour.HolidaysTest', {Label.UNAFFECTED: SAMPLED}),
+    *expect_dropped(steps.EXTRACT, 'harbour.HolidaysTest', {'not_sampled': NOT_SAMPLED}),
     *(
         method
         for step in (steps.POLITE, steps.LOCAL, steps.RECONCILE)
-        for method in labelled(step, 'harbour.GreetingTest', {Label.UPDATE: ('greets',)})
+        for method in expect_labelled(step, 'harbour.GreetingTest', {Label.UPDATE: ('greets',)})
     ),
 )
 

@@ -9,15 +9,15 @@ MAIN = 'src/main/java/harbour'
 TEST = 'src/test/java/harbour'
 
 
-def main(name: str, old: str, new: str) -> Edit:
+def edit_main(name: str, old: str, new: str) -> Edit:
     return Edit(path=f'{MAIN}/{name}.java', old=old, new=new)
 
 
-def test(name: str, old: str, new: str) -> Edit:
+def edit_test(name: str, old: str, new: str) -> Edit:
     return Edit(path=f'{TEST}/{name}.java', old=old, new=new)
 
 
-def append(name: str, *methods: str) -> Edit:
+def append_methods(name: str, *methods: str) -> Edit:
     """Add methods behind the last of a class of which the last line is its closing brace."""
     folder = TEST if name.endswith('Test') else MAIN
     added = ''.join(f'\n{method.strip(chr(10)).rstrip()}\n' for method in methods)
@@ -57,10 +57,10 @@ STEPS = (
         subject=COMMENT,
         parents=(DOCUMENT,),
         edits=(
-            main(
+            edit_main(
                 'Tariff', '{\n        return 2 * zones;', '{ // a zone is two\n    return 2*zones;'
             ),
-            test(
+            edit_test(
                 'TariffTest',
                 '    @Test\n    void isEven',
                 '    /** No cents. */\n    @Test void isEven',
@@ -86,19 +86,21 @@ STEPS = (
         subject=CHARGE,
         parents=(EXAMPLE,),
         edits=(
-            main('Tariff', 'return 2*zones', 'return 1 + 2 * zones'),
-            test('TariffTest', 'assertEquals(2, Tariff.fee(1))', 'assertEquals(3, Tariff.fee(1))'),
-            test('TariffTest', 'assertEquals(20, Tariff.f', 'assertEquals(21, Tariff.f'),
-            test('TariffTest', 'Tariff.fee(1) > 0', 'Tariff.fee(1) > 0 && Tariff.fee(0) >= 0'),
-            test('TariffTest', 'Tariff.fee(3) < 100', 'Tariff.fee(3) < 50'),
+            edit_main('Tariff', 'return 2*zones', 'return 1 + 2 * zones'),
+            edit_test(
+                'TariffTest', 'assertEquals(2, Tariff.fee(1))', 'assertEquals(3, Tariff.fee(1))'
+            ),
+            edit_test('TariffTest', 'assertEquals(20, Tariff.f', 'assertEquals(21, Tariff.f'),
+            edit_test('TariffTest', 'Tariff.fee(1) > 0', 'Tariff.fee(1) > 0 && Tariff.fee(0) >= 0'),
+            edit_test('TariffTest', 'Tariff.fee(3) < 100', 'Tariff.fee(3) < 50'),
         ),
     ),
     DemoStep(
         subject=REFUND,
         parents=(EXAMPLE,),
         edits=(
-            main('Refunds', 'return price;', 'return Math.max(0, price);'),
-            append(
+            edit_main('Refunds', 'return price;', 'return Math.max(0, price);'),
+            append_methods(
                 'Refunds',
                 """
     public static int part(int price, int days) {
@@ -106,7 +108,7 @@ STEPS = (
     }
 """,
             ),
-            append(
+            append_methods(
                 'RefundsTest',
                 """
     @Test
@@ -196,20 +198,20 @@ class TurnstileTest {
         subject=ROUND,
         parents=(MERGE,),
         edits=(
-            main('Rounding', 'return (long) price;', 'return Math.round(price);'),
-            main('Rounding', 'return "EUR " + price;', 'return "EUR" + price;'),
-            test(
+            edit_main('Rounding', 'return (long) price;', 'return Math.round(price);'),
+            edit_main('Rounding', 'return "EUR " + price;', 'return "EUR" + price;'),
+            edit_test(
                 'RoundingTest',
                 'assertEquals(3, Rounding.nearest(2.5));',
                 'assertEquals(3, Rounding.nearest(2.5));\n'
                 '        assertEquals(4, Rounding.nearest(3.5));',
             ),
-            test(
+            edit_test(
                 'RoundingTest',
                 'assertEquals(8, Rounding.nearest(7.9))',
                 'assertEquals(9, Rounding.nearest(8.9))',
             ),
-            test(
+            edit_test(
                 'RoundingTest',
                 """
     @Test
@@ -243,8 +245,8 @@ class TurnstileTest {
         subject=CENTS,
         parents=(ROUND,),
         edits=(
-            main('Checkout', 'Price in whole euros.', 'Price in cents, from a euro on.'),
-            main(
+            edit_main('Checkout', 'Price in whole euros.', 'Price in cents, from a euro on.'),
+            edit_main(
                 'Checkout',
                 '        return',
                 '        if (count > 0 && price < 100) {\n'
@@ -252,15 +254,15 @@ class TurnstileTest {
                 '        }\n'
                 '        return',
             ),
-            test('Prices', 'return 5;', 'return 500;'),
-            main(
+            edit_test('Prices', 'return 5;', 'return 500;'),
+            edit_main(
                 'Bag',
                 'return width <= 40 && height <= 30;',
                 'return Math.max(width, height) <= 40;',
             ),
-            main('Bag', 'return 20 * adults;', 'return 23 * adults;'),
-            main('Locker', 'return "L" + number;', "return 'L' + Integer.toString(number);"),
-            test('LockerTest', 'codeTest', 'hasACodeOfItsOwn'),
+            edit_main('Bag', 'return 20 * adults;', 'return 23 * adults;'),
+            edit_main('Locker', 'return "L" + number;', "return 'L' + Integer.toString(number);"),
+            edit_test('LockerTest', 'codeTest', 'hasACodeOfItsOwn'),
         ),
         files=(
             (
@@ -292,9 +294,9 @@ class BagTest {
         subject=RIGHT,
         parents=(CENTS,),
         edits=(
-            test('DistanceTest', 'assertEquals(4, Dis', 'assertEquals(3, Dis'),
-            test('DistanceTest', 'miles > 100', 'miles == 75'),
-            append(
+            edit_test('DistanceTest', 'assertEquals(4, Dis', 'assertEquals(3, Dis'),
+            edit_test('DistanceTest', 'miles > 100', 'miles == 75'),
+            append_methods(
                 'DistanceTest',
                 """
     @Test
@@ -309,7 +311,7 @@ class BagTest {
         subject=PLACE,
         parents=(RIGHT,),
         edits=(
-            main(
+            edit_main(
                 'Seat',
                 """label(int row, char column) {
         return row + "" + column;
@@ -322,9 +324,9 @@ class BagTest {
         return place.replace("-", "");
     }""",
             ),
-            test('SeatTest', "Seat.label(1, 'A')", 'Seat.label("1-A")'),
-            test('SeatTest', "Seat.label(30, 'F')", 'Seat.label("30-F")'),
-            test(
+            edit_test('SeatTest', "Seat.label(1, 'A')", 'Seat.label("1-A")'),
+            edit_test('SeatTest', "Seat.label(30, 'F')", 'Seat.label("30-F")'),
+            edit_test(
                 'SeatTest',
                 """
     @Test
@@ -351,19 +353,19 @@ class BagTest {
 """,
                 new='',
             ),
-            main('Weight', 'grams / 1000.0', '0.001 * grams'),
-            test(
+            edit_main('Weight', 'grams / 1000.0', '0.001 * grams'),
+            edit_test(
                 'WeightTest',
                 'import static org.hamcrest.MatcherAssert.assertThat;\n'
                 'import static org.hamcrest.Matchers.closeTo;\n',
                 'import static org.junit.jupiter.api.Assertions.assertEquals;\n',
             ),
-            test(
+            edit_test(
                 'WeightTest',
                 'assertThat(Weight.kilograms(1500), closeTo(1.5, 0.01))',
                 'assertEquals(1.5, Weight.kilograms(1500), 0.01)',
             ),
-            test(
+            edit_test(
                 'WeightTest',
                 'assertThat(Weight.kilograms(10), closeTo(0.01, 0.001))',
                 'assertEquals(0.01, Weight.kilograms(10), 0.001)',
@@ -374,18 +376,18 @@ class BagTest {
         subject=BREAK,
         parents=(LEAN,),
         edits=(
-            main(
+            edit_main(
                 'Basket',
                 'int adults, int children) {',
                 'int adults, int children) {\n        int dogs = "none";',
             ),
-            main('Basket', 'return adults + children', 'return adults + children + dogs'),
-            test(
+            edit_main('Basket', 'return adults + children', 'return adults + children + dogs'),
+            edit_test(
                 'BasketTest',
                 'assertEquals(3, Basket.count(2, 1))',
                 'assertEquals(4, Basket.count(2, 2))',
             ),
-            test(
+            edit_test(
                 'BasketTest',
                 """
     @Test
@@ -402,8 +404,8 @@ class BagTest {
         subject=MEND,
         parents=(BREAK,),
         edits=(
-            main('Basket', 'int dogs = "none"', 'int dogs = 0'),
-            append(
+            edit_main('Basket', 'int dogs = "none"', 'int dogs = 0'),
+            append_methods(
                 'Basket',
                 """
     public static boolean isFull(int adults) {
@@ -411,12 +413,12 @@ class BagTest {
     }
 """,
             ),
-            test(
+            edit_test(
                 'BasketTest',
                 'assertEquals(4, Basket.count(2, 2))',
                 'assertEquals(5, Basket.count(2, 3))',
             ),
-            append(
+            append_methods(
                 'BasketTest',
                 """
     @Test
@@ -431,58 +433,58 @@ class BagTest {
         subject=WINTER,
         parents=(MEND,),
         edits=(
-            main('Season', 'return "summer";', 'return "winter";'),
-            main('Season', 'return List.of("lakeside");', 'return List.of();  // too cold'),
-            main(
+            edit_main('Season', 'return "summer";', 'return "winter";'),
+            edit_main('Season', 'return List.of("lakeside");', 'return List.of();  // too cold'),
+            edit_main(
                 'Season',
                 'markets() {\n        return List.of();',
                 'markets() {\n        return List.of("lantern");',
             ),
-            main('Season', 'return null;', 'return "hourly";'),
-            main('Lottery', 'return false;', 'return true;'),
-            test(
+            edit_main('Season', 'return null;', 'return "hourly";'),
+            edit_main('Lottery', 'return false;', 'return true;'),
+            edit_test(
                 'SeasonTest',
                 'assumeTrue(Season.current().equals("winter"));\n        assertEquals(6, Season.current().length());',
                 'assertEquals("winter", Season.current());',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'Season.markets().stream().map(name -> dynamicTest(name, () -> assertTrue(name.length() > 2)))',
                 'Season.markets().stream().map(name -> dynamicTest(name, () -> assertTrue(name.length() > 3)))',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'assertEquals("summer", Season.current());',
                 'assumeTrue(Season.current().equals("summer"));\n        assertEquals(6, Season.current().length());',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'Season.concerts().stream().map(name -> dynamicTest(name, () -> assertTrue(name.length() > 2)))',
                 'Season.concerts().stream().map(name -> dynamicTest(name, () -> assertTrue(name.length() > 3)))',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'assertTrue(Season.current().startsWith("s"))',
                 'assertTrue(Season.current().startsWith("a"))',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'assertNull(Season.ferry())',
                 'assertEquals(1, Integer.parseInt(Season.ferry()))',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'assumeTrue(Season.current().equals("summer"));\n'
                 '        assertTrue(Season.current().contains("mm"));',
                 'assumeTrue(Season.current().equals("winter"));\n'
                 '        assertTrue(Season.current().contains("nt"));',
             ),
-            test(
+            edit_test(
                 'SeasonTest',
                 'Season.concerts().stream().map(name -> dynamicTest(name, () -> assertEquals(8, name.length())))',
                 'Season.markets().stream().map(name -> dynamicTest(name, () -> assertEquals(7, name.length())))',
             ),
-            append(
+            append_methods(
                 'SeasonTest',
                 """
     @Test
@@ -501,7 +503,7 @@ class BagTest {
     }
 """,
             ),
-            test('LotteryTest', 'throw Dice.roll();', 'assertTrue(Lottery.drawing());'),
+            edit_test('LotteryTest', 'throw Dice.roll();', 'assertTrue(Lottery.drawing());'),
         ),
     ),
     DemoStep(
@@ -552,7 +554,7 @@ class OfficeTest {
         subject=HOURS,
         parents=(OFFICE,),
         edits=(
-            append(
+            append_methods(
                 'Office',
                 """
     public static int hoursLeft(int hour) {
@@ -560,19 +562,19 @@ class OfficeTest {
     }
 """,
             ),
-            test('OfficeTest', 'Office.open("9 o\'clock")', 'Office.open(9)'),
+            edit_test('OfficeTest', 'Office.open("9 o\'clock")', 'Office.open(9)'),
         ),
     ),
     DemoStep(
         subject=EXTRACT,
         parents=(HOURS,),
         edits=(
-            main(
+            edit_main(
                 'Holidays',
                 'month == 12 && (day == 25 || day == 26);',
                 'atChristmas(month, day);',
             ),
-            append(
+            append_methods(
                 'Holidays',
                 """
     private static boolean atChristmas(int month, int day) {
@@ -586,24 +588,24 @@ class OfficeTest {
         subject=POLITE,
         parents=(EXTRACT,),
         edits=(
-            main('Greeting', '"Hello"', '"Good day"'),
-            test('GreetingTest', '"Hello"', '"Good day"'),
+            edit_main('Greeting', '"Hello"', '"Good day"'),
+            edit_test('GreetingTest', '"Hello"', '"Good day"'),
         ),
     ),
     DemoStep(
         subject=LOCAL,
         parents=(EXTRACT,),
         edits=(
-            main('Greeting', '"Hello"', '"Ahoy"'),
-            test('GreetingTest', '"Hello"', '"Ahoy"'),
+            edit_main('Greeting', '"Hello"', '"Ahoy"'),
+            edit_test('GreetingTest', '"Hello"', '"Ahoy"'),
         ),
     ),
     DemoStep(
         subject=RECONCILE,
         parents=(POLITE, LOCAL),
         edits=(
-            main('Greeting', '"Ahoy"', '"Ahoy and good day"'),
-            test('GreetingTest', '"Ahoy"', '"Ahoy and good day"'),
+            edit_main('Greeting', '"Ahoy"', '"Ahoy and good day"'),
+            edit_test('GreetingTest', '"Ahoy"', '"Ahoy and good day"'),
         ),
     ),
 )

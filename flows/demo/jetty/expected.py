@@ -6,8 +6,8 @@ from coevo.model.words import Label
 from coevo.model.words import Stage
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
-from flows.demo.expected import dropped
-from flows.demo.expected import labelled
+from flows.demo.expected import expect_dropped
+from flows.demo.expected import expect_labelled
 from flows.demo.jetty import steps
 
 # Drawn from the ids of the commits: an edit of the history draws anew.
@@ -19,7 +19,7 @@ MONTHS = (
 SAMPLED = tuple(f'TestKnows{name}' for name in MONTHS if f'TestKnows{name}' not in NOT_SAMPLED)
 
 METHODS = (
-    *labelled(
+    *expect_labelled(
         steps.CHARGE,
         'jetty',
         {
@@ -29,7 +29,7 @@ METHODS = (
             Label.BROKEN_BY_CHANGE: ('TestIsEven', 'TestIsProportional'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.REFUND,
         'jetty',
         {
@@ -44,8 +44,8 @@ METHODS = (
             Label.REDUNDANT: ('TestEverythingIsPaidBack', 'TestLargeSumsArePaidBack'),
         },
     ),
-    *dropped(steps.REFUND, 'jetty', {'order_dependent': ('TestStartsFromNothing',)}),
-    *labelled(
+    *expect_dropped(steps.REFUND, 'jetty', {'order_dependent': ('TestStartsFromNothing',)}),
+    *expect_labelled(
         steps.ROUND,
         'jetty',
         {
@@ -55,7 +55,7 @@ METHODS = (
             Label.RETIRED: ('TestKeepsWholePrices', 'TestShowsSomething'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.CENTS,
         'jetty',
         {
@@ -65,9 +65,11 @@ METHODS = (
             Label.UPDATE: ('TestAdultsTakeTwentyKilos',),
         },
     ),
-    *labelled(steps.RIGHT, 'jetty', {Label.REPAIR: ('TestMeasuresOneLeg', 'TestMeasuresALongWay')}),
-    *dropped(steps.RIGHT, 'jetty', {'no_source_change': ('TestIsNothingAtHome',)}),
-    *labelled(
+    *expect_labelled(
+        steps.RIGHT, 'jetty', {Label.REPAIR: ('TestMeasuresOneLeg', 'TestMeasuresALongWay')}
+    ),
+    *expect_dropped(steps.RIGHT, 'jetty', {'no_source_change': ('TestIsNothingAtHome',)}),
+    *expect_labelled(
         steps.PLACE,
         'jetty',
         {
@@ -82,7 +84,7 @@ METHODS = (
         )
         for name in ('TestWeighsTheFirstBag', 'TestWeighsEachBag')
     ),
-    *dropped(
+    *expect_dropped(
         steps.BREAK,
         'basket',
         {
@@ -90,7 +92,7 @@ METHODS = (
             'told_cnew_unbuildable': ('TestCountsAdultsAlone',),
         },
     ),
-    *dropped(
+    *expect_dropped(
         steps.MEND,
         'basket',
         {
@@ -98,7 +100,7 @@ METHODS = (
             'tnew_cold_unbuildable': ('TestHoldsNineAtMost',),
         },
     ),
-    *dropped(
+    *expect_dropped(
         steps.WINTER,
         'season',
         {
@@ -116,9 +118,9 @@ METHODS = (
             'tnew_cold_missing': ('TestLanternsGlow',),
         },
     ),
-    *dropped(steps.WINTER, 'jetty', {'flaky': ('TestDrawsANumber',)}),
-    *labelled(steps.OFFICE, 'jetty', {Label.GENERATION: ('TestIsOpenAtNoon',)}),
-    *dropped(
+    *expect_dropped(steps.WINTER, 'jetty', {'flaky': ('TestDrawsANumber',)}),
+    *expect_labelled(steps.OFFICE, 'jetty', {Label.GENERATION: ('TestIsOpenAtNoon',)}),
+    *expect_dropped(
         steps.OFFICE,
         'jetty',
         {
@@ -126,10 +128,10 @@ METHODS = (
             'tnew_cnew_compile_error': ('TestClosesInTheEvening',),
         },
     ),
-    *labelled(steps.HOURS, 'jetty', {Label.REPAIR: ('TestOpensInTheMorning',)}),
-    *dropped(steps.HOURS, 'jetty', {'told_cold_compile_error': ('TestClosesInTheEvening',)}),
-    *labelled(steps.EXTRACT, 'jetty', {Label.UNAFFECTED: SAMPLED}),
-    *dropped(steps.EXTRACT, 'jetty', {'not_sampled': NOT_SAMPLED}),
+    *expect_labelled(steps.HOURS, 'jetty', {Label.REPAIR: ('TestOpensInTheMorning',)}),
+    *expect_dropped(steps.HOURS, 'jetty', {'told_cold_compile_error': ('TestClosesInTheEvening',)}),
+    *expect_labelled(steps.EXTRACT, 'jetty', {Label.UNAFFECTED: SAMPLED}),
+    *expect_dropped(steps.EXTRACT, 'jetty', {'not_sampled': NOT_SAMPLED}),
 )
 
 LOSSES = (

@@ -6,11 +6,11 @@ from flows.demo.steps import DemoStep
 from flows.demo.steps import Edit
 
 
-def main(name: str, old: str, new: str) -> Edit:
+def edit_main(name: str, old: str, new: str) -> Edit:
     return Edit(path=f'{name}.go', old=old, new=new)
 
 
-def test(name: str, old: str, new: str) -> Edit:
+def edit_test(name: str, old: str, new: str) -> Edit:
     return Edit(path=f'{name}_test.go', old=old, new=new)
 
 
@@ -43,8 +43,8 @@ STEPS = (
         subject=COMMENT,
         parents=(DOCUMENT,),
         edits=(
-            main('tariff', 'func Fee', '// Fee is two an hour.\nfunc Fee'),
-            test('tariff', 'if Fee(3)%2 != 0 {', 'if Fee(3) % 2 != 0 { // no cents'),
+            edit_main('tariff', 'func Fee', '// Fee is two an hour.\nfunc Fee'),
+            edit_test('tariff', 'if Fee(3)%2 != 0 {', 'if Fee(3) % 2 != 0 { // no cents'),
         ),
     ),
     DemoStep(
@@ -56,18 +56,18 @@ STEPS = (
         subject=CHARGE,
         parents=(TOOL,),
         edits=(
-            main('tariff', 'return 2 * hours', 'return 1 + 2*hours'),
-            test('tariff', 'if Fee(1) != 2 {', 'if Fee(1) != 3 {'),
-            test('tariff', 'fee != 20', 'fee != 21'),
-            test('tariff', 'if Fee(1) <= 0 {', 'if Fee(1) <= 0 || Fee(0) < 0 {'),
-            test('tariff', 'Fee(3) >= 100', 'Fee(3) >= 50'),
+            edit_main('tariff', 'return 2 * hours', 'return 1 + 2*hours'),
+            edit_test('tariff', 'if Fee(1) != 2 {', 'if Fee(1) != 3 {'),
+            edit_test('tariff', 'fee != 20', 'fee != 21'),
+            edit_test('tariff', 'if Fee(1) <= 0 {', 'if Fee(1) <= 0 || Fee(0) < 0 {'),
+            edit_test('tariff', 'Fee(3) >= 100', 'Fee(3) >= 50'),
         ),
     ),
     DemoStep(
         subject=REFUND,
         parents=(CHARGE,),
         edits=(
-            main(
+            edit_main(
                 'refunds',
                 '\treturn price\n}\n',
                 """\treturn max(0, price)
@@ -81,7 +81,7 @@ func Part(price, days int) int {
 }
 """,
             ),
-            test(
+            edit_test(
                 'refunds',
                 '\t\tt.Error(Whole(0))\n\t}\n}\n',
                 """\t\tt.Error(Whole(0))
@@ -167,13 +167,13 @@ func TestStartsFromNothing(t *testing.T) {
         subject=ROUND,
         parents=(REFUND,),
         edits=(
-            main('rounding', 'int(price)', 'int(price + 0.5)'),
-            main('rounding', '"EUR %v"', '"EUR%v"'),
-            test(
+            edit_main('rounding', 'int(price)', 'int(price + 0.5)'),
+            edit_main('rounding', '"EUR %v"', '"EUR%v"'),
+            edit_test(
                 'rounding', 'if Nearest(2.5) != 3 {', 'if Nearest(2.5) != 3 || Nearest(3.5) != 4 {'
             ),
-            test('rounding', 'Nearest(7.9); found != 8', 'Nearest(8.9); found != 9'),
-            test(
+            edit_test('rounding', 'Nearest(7.9); found != 8', 'Nearest(8.9); found != 9'),
+            edit_test(
                 'rounding',
                 """
 func TestShowsWhatIsLeftOfAEuro(t *testing.T) {
@@ -210,7 +210,7 @@ func TestShowsSomething(t *testing.T) {
         subject=CENTS,
         parents=(ROUND,),
         edits=(
-            main(
+            edit_main(
                 'checkout',
                 """// Total is a price in whole euros.
 func Total(papers, price int) int {
@@ -222,12 +222,12 @@ func Total(papers, price int) int {
 	}
 """,
             ),
-            test('prices', 'price = 5', 'price = 500'),
-            main('bag', 'width <= 40 && height <= 30', 'max(width, height) <= 40'),
-            main('bag', '20 * adults', '23 * adults'),
-            main('locker', 'import "strconv"', 'import "fmt"'),
-            main('locker', '"L" + strconv.Itoa(number)', 'fmt.Sprintf("L%d", number)'),
-            test('locker', 'TestCode', 'TestHasACodeOfItsOwn'),
+            edit_test('prices', 'price = 5', 'price = 500'),
+            edit_main('bag', 'width <= 40 && height <= 30', 'max(width, height) <= 40'),
+            edit_main('bag', '20 * adults', '23 * adults'),
+            edit_main('locker', 'import "strconv"', 'import "fmt"'),
+            edit_main('locker', '"L" + strconv.Itoa(number)', 'fmt.Sprintf("L%d", number)'),
+            edit_test('locker', 'TestCode', 'TestHasACodeOfItsOwn'),
         ),
         files=(
             (
@@ -256,9 +256,9 @@ func TestAdultsTakeTwentyKilos(t *testing.T) {
         subject=RIGHT,
         parents=(CENTS,),
         edits=(
-            test('distance', 'if Miles("A", "B") != 24 {', 'if Miles("A", "B") != 25 {'),
-            test('distance', 'miles <= 100', 'miles != 75'),
-            test(
+            edit_test('distance', 'if Miles("A", "B") != 24 {', 'if Miles("A", "B") != 25 {'),
+            edit_test('distance', 'miles <= 100', 'miles != 75'),
+            edit_test(
                 'distance',
                 '\t\tt.Error(Miles("B", "A"))\n\t}\n}\n',
                 """\t\tt.Error(Miles("B", "A"))
@@ -278,7 +278,7 @@ func TestIsNothingAtHome(t *testing.T) {
         subject=PLACE,
         parents=(RIGHT,),
         edits=(
-            main(
+            edit_main(
                 'seat',
                 """import "fmt"
 
@@ -297,13 +297,13 @@ func Label(place string) string {
 }
 """,
             ),
-            test(
+            edit_test(
                 'seat',
                 'if Label(1, "A") != "1A" {\n\t\tt.Error(Label(1, "A"))',
                 'if Label("1-A") != "1A" {\n\t\tt.Error(Label("1-A"))',
             ),
-            test('seat', 'Label(30, "F")', 'Label("30-F")'),
-            test(
+            edit_test('seat', 'Label(30, "F")', 'Label("30-F")'),
+            edit_test(
                 'seat',
                 """
 func TestTheFirstColumnIsAtTheWindow(t *testing.T) {
@@ -322,23 +322,23 @@ func TestTheFirstColumnIsAtTheWindow(t *testing.T) {
         edits=(
             # From 1.22 on each turn of a loop has a variable of its own.
             Edit(path='go.mod', old='go 1.21', new='go 1.22'),
-            main('weight', 'float64(each) / 1000', '0.001 * float64(each)'),
-            test('weight', 'first != 0.01', 'first != 1.5'),
-            test('weight', 'sum != 4', 'sum != 3'),
+            edit_main('weight', 'float64(each) / 1000', '0.001 * float64(each)'),
+            edit_test('weight', 'first != 0.01', 'first != 1.5'),
+            edit_test('weight', 'sum != 4', 'sum != 3'),
         ),
     ),
     DemoStep(
         subject=BREAK,
         parents=(LANGUAGE,),
         edits=(
-            main(
+            edit_main(
                 'basket/basket',
                 'package basket\n\nfunc Count(adults, children int) int {\n\treturn adults + children\n}\n',
                 'package basket\n\nimport "example.org/jetty/dogs"\n\n'
                 'func Count(adults, children int) int {\n\treturn adults + children + dogs.All\n}\n',
             ),
-            test('basket/basket', 'Count(2, 1) != 3 {', 'Count(2, 2) != 4 {'),
-            test(
+            edit_test('basket/basket', 'Count(2, 1) != 3 {', 'Count(2, 2) != 4 {'),
+            edit_test(
                 'basket/basket',
                 """
 func TestCountsAdultsAlone(t *testing.T) {
@@ -356,14 +356,14 @@ func TestCountsAdultsAlone(t *testing.T) {
         subject=MEND,
         parents=(BREAK,),
         edits=(
-            main('basket/basket', 'import "example.org/jetty/dogs"', 'const dogs = 0'),
-            main(
+            edit_main('basket/basket', 'import "example.org/jetty/dogs"', 'const dogs = 0'),
+            edit_main(
                 'basket/basket',
                 '+ dogs.All\n}\n',
                 '+ dogs\n}\n\nfunc IsFull(adults int) bool {\n\treturn adults >= 9\n}\n',
             ),
-            test('basket/basket', 'Count(2, 2) != 4 {', 'Count(2, 3) != 5 {'),
-            test(
+            edit_test('basket/basket', 'Count(2, 2) != 4 {', 'Count(2, 3) != 5 {'),
+            edit_test(
                 'basket/basket',
                 '\t\tt.Error("somebody is there")\n\t}\n}\n',
                 """\t\tt.Error("somebody is there")
@@ -383,26 +383,26 @@ func TestHoldsNineAtMost(t *testing.T) {
         subject=WINTER,
         parents=(MEND,),
         edits=(
-            main('season/season', 'return "summer"', 'return "winter"'),
-            main('season/season', 'return []string{"lakeside"}', 'return nil // too cold'),
-            main(
+            edit_main('season/season', 'return "summer"', 'return "winter"'),
+            edit_main('season/season', 'return []string{"lakeside"}', 'return nil // too cold'),
+            edit_main(
                 'season/season',
                 'func Markets() []string {\n\treturn nil',
                 'func Markets() []string {\n\treturn []string{"lantern"}',
             ),
-            main('season/season', 'return ""', 'return "hourly"'),
-            main('lottery', 'return false', 'return true'),
-            test(
+            edit_main('season/season', 'return ""', 'return "hourly"'),
+            edit_main('lottery', 'return false', 'return true'),
+            edit_test(
                 'season/season',
                 'closed = append(closed, "TestMarketsHaveNames")',
                 'closed = append(closed, "TestMarketsHaveNames", "TestEventsHaveNames", "TestLanternsGlow")',
             ),
-            test(
+            edit_test(
                 'season/season',
                 '"TestConcertsHaveNames", "TestEventsHaveNames")\n\t}\n\tflag',
                 '"TestConcertsHaveNames")\n\t}\n\tflag',
             ),
-            test(
+            edit_test(
                 'season/season',
                 """	if Current() != "winter" {
 		t.Skip("no ice")
@@ -416,7 +416,7 @@ func TestHoldsNineAtMost(t *testing.T) {
 	}
 """,
             ),
-            test(
+            edit_test(
                 'season/season',
                 """Markets() {
 		if len(name) <= 2 {
@@ -425,7 +425,7 @@ func TestHoldsNineAtMost(t *testing.T) {
 		if len(name) <= 3 {
 """,
             ),
-            test(
+            edit_test(
                 'season/season',
                 """	if Current() != "summer" {
 		t.Error(Current())
@@ -439,7 +439,7 @@ func TestHoldsNineAtMost(t *testing.T) {
 	}
 """,
             ),
-            test(
+            edit_test(
                 'season/season',
                 """Concerts() {
 		if len(name) <= 2 {
@@ -448,14 +448,14 @@ func TestHoldsNineAtMost(t *testing.T) {
 		if len(name) <= 3 {
 """,
             ),
-            test(
+            edit_test(
                 'season/season',
                 'events := Concerts(); len(events[0]) != 8',
                 'events := Markets(); len(events[0]) != 7',
             ),
-            test('season/season', 'HasPrefix(Current(), "s")', 'HasPrefix(Current(), "a")'),
-            test('season/season', 'if Ferry() != "" {', "if Ferry()[9] != 'x' {"),
-            test(
+            edit_test('season/season', 'HasPrefix(Current(), "s")', 'HasPrefix(Current(), "a")'),
+            edit_test('season/season', 'if Ferry() != "" {', "if Ferry()[9] != 'x' {"),
+            edit_test(
                 'season/season',
                 """	if Current() != "summer" {
 		t.Skip("too cold")
@@ -468,7 +468,7 @@ func TestHoldsNineAtMost(t *testing.T) {
 	if !strings.Contains(Current(), "nt") {
 """,
             ),
-            test(
+            edit_test(
                 'season/season',
                 """	if Ferry()[5] != 'y' {
 		t.Error(Ferry())
@@ -496,7 +496,7 @@ func TestLanternsGlow(t *testing.T) {
 }
 """,
             ),
-            test(
+            edit_test(
                 'lottery',
                 """	ball := make([]byte, 8)
 	rand.Read(ball)
@@ -511,7 +511,7 @@ func TestLanternsGlow(t *testing.T) {
 	}
 """,
             ),
-            test(
+            edit_test(
                 'lottery', 'import (\n\t"crypto/rand"\n\t"fmt"\n\t"testing"\n)', 'import "testing"'
             ),
         ),
@@ -557,19 +557,19 @@ func TestClosesInTheEvening(t *testing.T) {
         subject=HOURS,
         parents=(OFFICE,),
         edits=(
-            main(
+            edit_main(
                 'office',
                 'hour < 17\n}\n',
                 'hour < 17\n}\n\nfunc HoursLeft(hour int) int {\n\treturn max(0, 17-hour)\n}\n',
             ),
-            test('office', 'IsOpen(hours[1])', 'IsOpen(hours[0])'),
+            edit_test('office', 'IsOpen(hours[1])', 'IsOpen(hours[0])'),
         ),
     ),
     DemoStep(
         subject=EXTRACT,
         parents=(HOURS,),
         edits=(
-            main(
+            edit_main(
                 'holidays',
                 '\treturn month == 12 && (day == 25 || day == 26)\n}\n',
                 """\treturn isChristmas(month, day)

@@ -6,8 +6,8 @@ from coevo.model.words import Label
 from coevo.model.words import Stage
 from flows.demo.expected import ExpectedMethod
 from flows.demo.expected import Loss
-from flows.demo.expected import dropped
-from flows.demo.expected import labelled
+from flows.demo.expected import expect_dropped
+from flows.demo.expected import expect_labelled
 from flows.demo.kiosk import steps
 
 # Drawn from the ids of the commits: an edit of the history draws anew.
@@ -19,7 +19,7 @@ MONTHS = (
 SAMPLED = tuple(f'test_knows_{name}' for name in MONTHS if f'test_knows_{name}' not in NOT_SAMPLED)
 
 METHODS = (
-    *labelled(
+    *expect_labelled(
         steps.CHARGE,
         'tests.test_tariff',
         {
@@ -29,7 +29,7 @@ METHODS = (
             Label.BROKEN_BY_CHANGE: ('test_is_even', 'test_is_proportional'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.REFUND,
         'tests.test_refunds',
         {
@@ -41,17 +41,17 @@ METHODS = (
             Label.REDUNDANT: ('test_everything_is_paid_back', 'test_large_sums_are_paid_back'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.REFUND,
         'tests.test_late_refunds',
         {Label.GENERATION: ('test_nothing_is_paid_back_the_day_before',)},
     ),
-    *dropped(
+    *expect_dropped(
         steps.REFUND,
         'tests.test_turnstile',
         {'order_dependent': ('test_lets_the_first_visitor_in', 'test_starts_from_nothing')},
     ),
-    *labelled(
+    *expect_labelled(
         steps.ROUND,
         'tests.test_rounding',
         {
@@ -61,7 +61,7 @@ METHODS = (
             Label.RETIRED: ('test_keeps_whole_prices', 'test_shows_something'),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.CENTS,
         'tests.test_checkout',
         {
@@ -72,7 +72,7 @@ METHODS = (
             ),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.CENTS,
         'tests.luggage.test_bag',
         {
@@ -80,20 +80,20 @@ METHODS = (
             Label.UPDATE: ('test_adults_take_twenty_kilos',),
         },
     ),
-    *labelled(
+    *expect_labelled(
         steps.CENTS, 'tests.test_locker', {Label.UNAFFECTED: ('test_has_a_code_of_its_own',)}
     ),
-    *labelled(
+    *expect_labelled(
         steps.RIGHT,
         'tests.test_distance$DistanceTest',
         {Label.REPAIR: ('test_measures_one_leg', 'test_measures_a_long_way')},
     ),
-    *dropped(
+    *expect_dropped(
         steps.RIGHT,
         'tests.test_distance$DistanceTest',
         {'no_source_change': ('test_is_nothing_at_home',)},
     ),
-    *labelled(
+    *expect_labelled(
         steps.PLACE,
         'tests.test_seat$TestSeat',
         {
@@ -111,7 +111,7 @@ METHODS = (
         )
         for name in ('test_converts_grams', 'test_converts_few_grams')
     ),
-    *dropped(
+    *expect_dropped(
         steps.BREAK,
         'tests.test_basket',
         {
@@ -119,7 +119,7 @@ METHODS = (
             'told_cnew_unbuildable': ('test_counts_adults_alone',),
         },
     ),
-    *dropped(
+    *expect_dropped(
         steps.MEND,
         'tests.test_basket',
         {
@@ -127,7 +127,7 @@ METHODS = (
             'tnew_cold_unbuildable': ('test_holds_nine_at_most',),
         },
     ),
-    *dropped(
+    *expect_dropped(
         steps.WINTER,
         'tests.test_season',
         {
@@ -145,10 +145,12 @@ METHODS = (
             'tnew_cold_missing': ('test_lanterns_glow',),
         },
     ),
-    *dropped(steps.WINTER, 'tests.test_lottery', {'flaky': ('test_draws_a_number',)}),
-    *labelled(steps.OFFICE, 'tests.test_office', {Label.GENERATION: ('test_is_open_at_noon',)}),
+    *expect_dropped(steps.WINTER, 'tests.test_lottery', {'flaky': ('test_draws_a_number',)}),
+    *expect_labelled(
+        steps.OFFICE, 'tests.test_office', {Label.GENERATION: ('test_is_open_at_noon',)}
+    ),
     # A test file that loads only with stand-ins runs those tests that need none of them.
-    *dropped(
+    *expect_dropped(
         steps.OFFICE,
         'tests.test_office',
         {
@@ -156,14 +158,16 @@ METHODS = (
             'tnew_cnew_compile_error': ('test_closes_in_the_evening',),
         },
     ),
-    *labelled(steps.HOURS, 'tests.test_office', {Label.REPAIR: ('test_opens_in_the_morning',)}),
-    *dropped(
+    *expect_labelled(
+        steps.HOURS, 'tests.test_office', {Label.REPAIR: ('test_opens_in_the_morning',)}
+    ),
+    *expect_dropped(
         steps.HOURS,
         'tests.test_office',
         {'told_cold_compile_error': ('test_closes_in_the_evening',)},
     ),
-    *labelled(steps.EXTRACT, 'tests.test_holidays', {Label.UNAFFECTED: SAMPLED}),
-    *dropped(steps.EXTRACT, 'tests.test_holidays', {'not_sampled': NOT_SAMPLED}),
+    *expect_labelled(steps.EXTRACT, 'tests.test_holidays', {Label.UNAFFECTED: SAMPLED}),
+    *expect_dropped(steps.EXTRACT, 'tests.test_holidays', {'not_sampled': NOT_SAMPLED}),
 )
 
 LOSSES = (

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from coevo.command.doctor import examine
+from coevo.command.doctor import examine_machine
 from coevo.sandboxes import libfaketime
 
 
-def test_says_what_to_do_about_everything_that_is_missing(
+def test_doctor_gives_advice_for_every_missing_tool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('PATH', str(tmp_path))
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
-    found = {finding.name: finding for finding in examine()}
+    found = {finding.name: finding for finding in examine_machine()}
     for name in ('git', 'Maven', 'bubblewrap'):
         assert not found[name].good
         assert 'install' in (found[name].advice or '')
@@ -23,45 +23,45 @@ def test_says_what_to_do_about_everything_that_is_missing(
     assert 'still empty' in found['tool cache'].state
 
 
-def test_a_tool_that_fails_is_as_good_as_none(
+def test_installed_bubblewrap_that_cannot_start_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ('git', 'bwrap'):
         (tmp_path / name).write_text('#!/bin/sh\n[ "$1" = --version ] && echo "tool 1.0"\n')
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv('PATH', str(tmp_path))
-    found = {finding.name: finding for finding in examine()}
+    found = {finding.name: finding for finding in examine_machine()}
     assert found['git'].good
     assert 'cannot start a sandbox' in found['bubblewrap'].state
 
 
-def test_every_finding_has_advice_exactly_where_something_is_wrong() -> None:
-    for finding in examine():
+def test_doctor_finding_has_advice_exactly_if_it_is_not_good() -> None:
+    for finding in examine_machine():
         assert (finding.advice is None) == finding.good, finding
 
 
-def test_libfaketime_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libfaketime_is_reported_as_optional(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libfaketime, 'PLACES', ())
-    (found,) = (finding for finding in examine() if finding.name == 'libfaketime')
+    (found,) = (finding for finding in examine_machine() if finding.name == 'libfaketime')
     assert str(found).startswith('no ')
     assert 'apt install libfaketime' in (found.advice or '')
 
 
-def test_what_refactoring_miner_lacks_is_said(
+def test_doctor_names_what_refactoring_miner_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
     monkeypatch.setenv('COEVO_JDKS', 'none')
-    (found,) = (each for each in examine() if each.name.startswith('RefactoringMiner'))
+    (found,) = (each for each in examine_machine() if each.name.startswith('RefactoringMiner'))
     assert found.state == 'no jars in the tool cache and no JDK 17 or newer'
     assert not found.good
     assert not found.needed
 
 
-def test_who_only_reads_snapshots_is_told_what_the_rest_takes(
+def test_missing_language_support_is_reported_with_the_extra_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, 'coevo.languages.table', None)
-    (found,) = (each for each in examine() if each.name == 'languages')
+    (found,) = (each for each in examine_machine() if each.name == 'languages')
     assert str(found).startswith('MISSING ')
     assert found.advice == 'install coevo[evaluate]'

@@ -11,9 +11,9 @@ from importlib.metadata import version
 import pytest
 
 import coevo
+from coevo.command.main import build_parser
 from coevo.command.main import main
-from coevo.command.main import parser
-from coevo.model.profiles import profiles
+from coevo.model.profiles import load_profiles
 from coevo.options.parser import GROUPS
 from coevo.options.parser import PIPELINE_VERBS
 from coevo.options.parser import Parser
@@ -22,11 +22,11 @@ from coevo.options.parser import TopParser
 
 def verbs() -> dict[str, Parser]:
     """The parsers of all verbs, each with the options that it has when it is asked for."""
-    plain = parser([])
+    plain = build_parser([])
     assert isinstance(plain, TopParser)
     found: dict[str, Parser] = dict(plain.verbs.choices)
     for name in PIPELINE_VERBS:
-        asked = parser([name])
+        asked = build_parser([name])
         assert isinstance(asked, TopParser)
         found[name] = asked.verbs.choices[name]
     return found
@@ -46,7 +46,7 @@ def test_every_verb_has_an_example_that_the_parser_takes(name: str) -> None:
     words = shlex.split(verbs()[name].example)
     while words[0] != 'coevo':  # variables of the environment
         assert '=' in words.pop(0)
-    found = parser(words[1:]).parse_args(words[1:])
+    found = build_parser(words[1:]).parse_args(words[1:])
     assert found.verb == name
 
 
@@ -61,7 +61,7 @@ def test_every_option_is_explained_with_its_default(name: str) -> None:
             assert '(default: ' in told, (name, action.dest)
 
 
-def test_every_verb_stands_in_one_group(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_verb_once_and_every_group(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(['--help'])
     said = capsys.readouterr().out
@@ -71,14 +71,16 @@ def test_every_verb_stands_in_one_group(capsys: pytest.CaptureFixture[str]) -> N
         assert f'\n{title}:\n' in said
 
 
-def test_mine_lists_the_profiles() -> None:
+def test_mine_help_lists_the_profiles() -> None:
     said = re.sub(r'\s+', ' ', verbs()['mine'].format_help())
-    for one in profiles().values():
+    for one in load_profiles().values():
         assert one.about
         assert f'`{one.name}`, {one.about}' in said
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_option_prints_the_version_of_the_package(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(['--version'])
     assert capsys.readouterr().out == f'coevo {coevo.__version__}\n'
@@ -94,7 +96,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
         ('https://me:secret@example.org/a', 'password'),
     ],
 )
-def test_an_address_that_is_none_is_refused(
+def test_release_refuses_a_url_that_is_invalid_or_contains_a_password(
     word: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['release', '--snapshot', 'nowhere', '--url', word]) == 2

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from coevo.command import main as cli
+from coevo.command.main import build_parser
 from coevo.command.main import main
-from coevo.command.main import parser
 from coevo.model.errors import Fatal
 from tests import snapshots
 
@@ -45,7 +45,7 @@ from tests import snapshots
         ('jdks install eight', 'JDK eight is not among those that can be installed'),
     ],
 )
-def test_bad_words_give_one_sentence(
+def test_bad_command_line_is_reported_in_one_sentence(
     words: str,
     complaint: str,
     tmp_path: Path,
@@ -62,7 +62,7 @@ def test_bad_words_give_one_sentence(
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interpreter_that_cannot_be_brought_keeps_no_other_back(
+def test_python_that_cannot_be_installed_does_not_block_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there = f'{sys.version_info.major}.{sys.version_info.minor}'
@@ -91,7 +91,7 @@ BAD_MANIFESTS = {
 
 
 @pytest.mark.parametrize('case', BAD_MANIFESTS)
-def test_a_manifest_that_cannot_be_read(
+def test_damaged_manifest_is_reported_by_verify_query_and_show(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """To `verify` that is the answer, to the others bad input."""
@@ -109,7 +109,7 @@ def test_a_manifest_that_cannot_be_read(
         assert not said.out
 
 
-def test_verify_says_no_to_what_is_not_whole(
+def test_verify_fails_for_an_incomplete_snapshot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A manifest that is gone or a folder, files that are gone, cut off, or in no manifest."""
@@ -145,7 +145,7 @@ def _without_pairs(snapshot: Path) -> None:
     (snapshot / 'data/pairs/part-0.parquet').unlink()
 
 
-def test_mine_has_all_its_options(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mine_help_shows_all_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(['mine', '--help'])
     said = capsys.readouterr().out
@@ -153,7 +153,7 @@ def test_mine_has_all_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert not [one for one in options.split() if f'--{one} ' not in said]
 
 
-def test_doctor_fails_if_something_needed_is_missing(
+def test_doctor_fails_if_a_needed_tool_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv('PATH', str(tmp_path))
@@ -161,7 +161,7 @@ def test_doctor_fails_if_something_needed_is_missing(
     assert 'MISSING git' in capsys.readouterr().out
 
 
-def test_sigterm_is_like_ctrl_c_but_for_the_status(
+def test_sigterm_interrupts_like_ctrl_c_but_with_status_143(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(arguments: object) -> int:
@@ -169,7 +169,7 @@ def test_sigterm_is_like_ctrl_c_but_for_the_status(
         return 0
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(cli, '_doctor', stopped)
+    monkeypatch.setattr(cli, '_run_doctor', stopped)
     assert main(['doctor']) == 143
     assert capsys.readouterr().err == 'coevo: interrupted; what was finished is kept\n'
     assert signal.getsignal(signal.SIGTERM) is before
@@ -184,21 +184,21 @@ def test_sigterm_is_like_ctrl_c_but_for_the_status(
         ('--after', '2024-06', '--and', 'other', 'SELECT 1'),
     ],
 )
-def test_a_question_may_stand_anywhere(words: tuple[str, ...]) -> None:
+def test_query_accepts_its_sql_anywhere_among_the_options(words: tuple[str, ...]) -> None:
     argv = ['query', 'snapshot', *words]
-    found = parser(argv).parse_args(argv)
+    found = build_parser(argv).parse_args(argv)
     assert (found.snapshot, found.sql, found.after) == ('snapshot', 'SELECT 1', '2024-06')
     assert found.others == ['other']
 
 
 @pytest.mark.parametrize('words', [('SELECT 1', '--track', 'update', 'SELECT 2'), ('--x',)])
-def test_but_only_one_and_no_unknown_option(words: tuple[str, ...]) -> None:
+def test_query_refuses_a_second_sql_text_and_an_unknown_option(words: tuple[str, ...]) -> None:
     argv = ['query', 'snapshot', *words]
     with pytest.raises(Fatal, match='unrecognized'):
-        parser(argv).parse_args(argv)
+        build_parser(argv).parse_args(argv)
 
 
 @pytest.mark.parametrize('verb', ['evaluate snapshot gold', 'attempt snapshot --agent true'])
-def test_tasks_may_be_named_at_once_or_one_by_one(verb: str) -> None:
+def test_tasks_option_takes_several_names_and_can_be_repeated(verb: str) -> None:
     argv = [*verb.split(), '--out', 'results', '--tasks', 'a', 'b', '--tasks', 'c']
-    assert parser(argv).parse_args(argv).tasks == ['a', 'b', 'c']
+    assert build_parser(argv).parse_args(argv).tasks == ['a', 'b', 'c']

@@ -18,7 +18,7 @@ def loaded(code: str) -> set[str]:
     return set(ran.stderr.split())
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_no_heavy_module() -> None:
     verbs = ('mine', 'release', 'withdraw', 'query', 'evaluate', 'attempt')
     helped = f"""import contextlib, sys
 from coevo.command.main import main
@@ -29,7 +29,7 @@ for verb in {verbs}:
     assert loaded(helped) == set()
 
 
-def test_a_command_leaves_pandas_alone() -> None:
+def test_start_up_keeps_pyarrow_from_importing_pandas() -> None:
     array = 'import pyarrow\npyarrow.array([1])'
     left_out = 'from coevo.command.start_up import leave_out_pandas\nleave_out_pandas()\n'
     assert 'pandas' in loaded(array), 'pyarrow asks for it no more: start_up.py can go'

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from coevo.debian.apt import Apt
-from coevo.debian.bundle import Recipe
-from coevo.debian.bundle import install
-from coevo.debian.bundle import record
+from coevo.debian.bundle import BundleRecipe
+from coevo.debian.bundle import install_bundle
+from coevo.debian.bundle import load_record
 from coevo.debian.mirror import DebianSuite
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 HOME = 'usr/lib/toys/toy-1'
-TOY = Recipe(
+TOY = BundleRecipe(
     what='Toy 1',
     packages=('toy-runtime',),
     libraries=('toy-libc', 'toy-not-there'),
@@ -106,26 +106,26 @@ def trusted(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return archive
 
 
-def test_a_bundle_runs_with_its_own_libraries_and_says_what_it_is_made_of(
+def test_bundle_runs_with_its_own_libraries_and_records_its_packages(
     trusted: Path, tmp_path: Path
 ) -> None:
-    folder = install(TOY, tmp_path / 'cache/toy', silent)
+    folder = install_bundle(TOY, tmp_path / 'cache/toy', silent)
 
     said = subprocess.run(
         [folder / 'bin/toy', '-c', 'cat /proc/$$/maps'], check=True, capture_output=True, text=True
     ).stdout
     assert str(folder / 'coevo/lib/libc.so.6') in said
-    found = record(folder)
+    found = load_record(folder)
     assert found is not None
     assert found.suite == CODENAME
     assert [package.name for package in found.packages] == ['toy-libc', 'toy-runtime']
     assert all(len(package.sha256) == 64 for package in found.packages)
 
 
-def test_links_are_kept_inside_replaced_where_a_package_has_the_file_and_else_removed(
+def test_inner_links_are_kept_and_outer_links_are_replaced_by_files_or_removed(
     trusted: Path, tmp_path: Path
 ) -> None:
-    folder = install(TOY, tmp_path / 'cache/toy', silent)
+    folder = install_bundle(TOY, tmp_path / 'cache/toy', silent)
 
     assert (folder / 'bin/again').readlink() == Path('toy')
     assert (folder / 'toy.conf').read_text() == 'a = 1\n'
@@ -133,14 +133,14 @@ def test_links_are_kept_inside_replaced_where_a_package_has_the_file_and_else_re
     assert {'docs', 'gone'}.isdisjoint(names(folder))
 
 
-def test_what_is_there_is_not_asked_for_again(trusted: Path, tmp_path: Path) -> None:
-    folder = install(TOY, tmp_path / 'cache/toy', silent)
+def test_installed_bundle_is_not_fetched_again(trusted: Path, tmp_path: Path) -> None:
+    folder = install_bundle(TOY, tmp_path / 'cache/toy', silent)
     shutil.rmtree(trusted)
 
-    assert install(TOY, folder, silent) == folder
+    assert install_bundle(TOY, folder, silent) == folder
 
 
-def test_a_package_that_the_own_release_lacks_comes_from_the_development_suite(
+def test_package_missing_from_the_own_release_comes_from_the_development_suite(
     trusted: Path, tmp_path: Path
 ) -> None:
     if 'debian' not in Path('/etc/os-release').read_text():
@@ -149,20 +149,20 @@ def test_a_package_that_the_own_release_lacks_comes_from_the_development_suite(
     add_package(trusted, 'toy-new', {f'{HOME}/bin/toy': Path('/bin/sh').resolve()})
     publish(trusted, 'sid')
 
-    folder = install(replace(TOY, packages=('toy-new',)), tmp_path / 'cache/toy', silent)
+    folder = install_bundle(replace(TOY, packages=('toy-new',)), tmp_path / 'cache/toy', silent)
 
-    found = record(folder)
+    found = load_record(folder)
     assert found is not None
     assert found.suite == 'sid'
 
 
-def test_lists_that_nobody_signed_are_refused(
+def test_unsigned_package_list_is_refused(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('APT_CONFIG', str(configure(tmp_path, archive, insecure=False)))
 
     with pytest.raises(Transient, match='not signed'):
-        install(TOY, tmp_path / 'cache/toy', silent)
+        install_bundle(TOY, tmp_path / 'cache/toy', silent)
     assert not (tmp_path / 'cache/toy').exists()
 
 
@@ -177,7 +177,7 @@ def test_lists_that_nobody_signed_are_refused(
         ({'date': 'Tue, 01 Jan 2126'}, 'later time than that of this machine .*; set its clock'),
     ],
 )
-def test_a_list_whose_time_is_not_now_is_told_without_advice_to_try_again(
+def test_expired_or_future_package_list_is_a_fatal_error(
     archive: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -200,30 +200,30 @@ def test_a_list_whose_time_is_not_now_is_told_without_advice_to_try_again(
         Apt(suite, tmp_path / 'apt').update()
 
 
-def test_a_package_that_arrives_damaged_is_refused(trusted: Path, tmp_path: Path) -> None:
+def test_damaged_package_is_refused(trusted: Path, tmp_path: Path) -> None:
     file = next((trusted / 'pool').glob('toy-runtime*'))
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
 
     with pytest.raises(Transient, match='Hash Sum mismatch'):
-        install(TOY, tmp_path / 'cache/toy', silent)
+        install_bundle(TOY, tmp_path / 'cache/toy', silent)
     assert names(tmp_path / 'cache') == ['toy.lock']
 
 
-def test_a_package_that_no_suite_has_is_told_by_name(trusted: Path, tmp_path: Path) -> None:
+def test_package_that_no_suite_has_is_named_in_the_error(trusted: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='has toy-of-nobody; install Toy 1 by hand'):
-        install(replace(TOY, packages=('toy-of-nobody',)), tmp_path / 'cache/toy', silent)
+        install_bundle(replace(TOY, packages=('toy-of-nobody',)), tmp_path / 'cache/toy', silent)
 
 
-def test_an_apt_without_the_distributions_archive_is_told(
+def test_apt_without_an_archive_of_its_distribution_is_a_fatal_error(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('APT_CONFIG', str(configure(tmp_path, archive, insecure=True)))
     (tmp_path / 'sources.list').write_text('')
 
     with pytest.raises(Fatal, match='names no archive of its own distribution'):
-        install(TOY, tmp_path / 'cache/toy', silent)
+        install_bundle(TOY, tmp_path / 'cache/toy', silent)
 
 
 class Through(SimpleHTTPRequestHandler):
@@ -237,7 +237,7 @@ class Through(SimpleHTTPRequestHandler):
         """Nothing."""
 
 
-def test_packages_come_through_the_proxy_that_apt_is_configured_with(
+def test_packages_are_fetched_through_the_configured_apt_proxy(
     trusted: Path, tmp_path: Path
 ) -> None:
     with ThreadingHTTPServer(('127.0.0.1', 0), partial(Through, directory=str(trusted))) as proxy:
@@ -246,61 +246,61 @@ def test_packages_come_through_the_proxy_that_apt_is_configured_with(
         (tmp_path / 'sources.list').write_text(f'deb http://archive.invalid {CODENAME} main\n')
         with (tmp_path / 'apt.conf').open('a') as configuration:
             configuration.write(f'Acquire::http::Proxy "http://127.0.0.1:{proxy.server_port}";\n')
-        folder = install(TOY, tmp_path / 'cache/toy', silent)
+        folder = install_bundle(TOY, tmp_path / 'cache/toy', silent)
         proxy.shutdown()
 
     assert (folder / 'bin/toy').is_file()
     assert all(path.startswith('http://archive.invalid/') for path in asked)
 
 
-def test_an_archive_that_cannot_be_reached_is_trouble_for_another_day(
-    trusted: Path, tmp_path: Path
-) -> None:
+def test_unreachable_archive_is_a_transient_error(trusted: Path, tmp_path: Path) -> None:
     with socket.create_server(('127.0.0.1', 0)) as closed:
         port = closed.getsockname()[1]
     (tmp_path / 'sources.list').write_text(f'deb http://127.0.0.1:{port} {CODENAME} main\n')
 
     with pytest.raises(Transient, match=r'apt could not fetch packages of .*onnect'):
-        install(TOY, tmp_path / 'cache/toy', silent)
+        install_bundle(TOY, tmp_path / 'cache/toy', silent)
     assert names(tmp_path / 'cache') == ['toy.lock']
 
 
-def test_a_machine_without_apt_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_without_apt_is_a_fatal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv('PATH', str(tmp_path))
 
     with pytest.raises(Fatal, match='there is no apt-get here'):
-        install(TOY, tmp_path / 'cache/toy', silent)
+        install_bundle(TOY, tmp_path / 'cache/toy', silent)
 
 
 _KILLED_WHILE_FETCHING = """
 import os, signal, sys
 from pathlib import Path
-from coevo.debian.bundle import install
+from coevo.debian.bundle import install_bundle
 from tests.coevo.debian.test_bundle import TOY
 
 def say(line):
     if line.startswith('fetching'):
         os.kill(os.getpid(), signal.SIGKILL)
 
-install(TOY, Path(sys.argv[1]), say)
+install_bundle(TOY, Path(sys.argv[1]), say)
 """
 _KILLED_WHILE_UNPACKING = """
 import os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from coevo.debian.bundle import install
+from coevo.debian.bundle import install_bundle
 from tests.coevo.debian.test_bundle import TOY, silent
 
 def finish(home, root):
     assert (home / 'bin/toy').is_file()
     os.kill(os.getpid(), signal.SIGKILL)
 
-install(replace(TOY, finish=finish), Path(sys.argv[1]), silent)
+install_bundle(replace(TOY, finish=finish), Path(sys.argv[1]), silent)
 """
 
 
 @pytest.mark.parametrize('script', [_KILLED_WHILE_FETCHING, _KILLED_WHILE_UNPACKING])
-def test_an_installation_that_was_killed_is_begun_again(
+def test_killed_installation_leaves_no_bundle_and_can_be_repeated(
     trusted: Path, tmp_path: Path, script: str
 ) -> None:
     place = tmp_path / 'cache/toy'
@@ -308,14 +308,14 @@ def test_an_installation_that_was_killed_is_begun_again(
     assert done.returncode == -signal.SIGKILL
     assert not place.exists()
 
-    install(TOY, place, silent)
+    install_bundle(TOY, place, silent)
 
     assert names(place.parent) == ['toy', 'toy.lock']
 
 
-def test_two_installations_at_once_make_one(trusted: Path, tmp_path: Path) -> None:
+def test_concurrent_installations_make_one_bundle(trusted: Path, tmp_path: Path) -> None:
     place = tmp_path / 'cache/toy'
-    others = [Process(target=install, args=(TOY, place, silent)) for _ in range(2)]
+    others = [Process(target=install_bundle, args=(TOY, place, silent)) for _ in range(2)]
     for one in others:
         one.start()
     for one in others:
@@ -326,9 +326,7 @@ def test_two_installations_at_once_make_one(trusted: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='mounts a small file system')
-def test_a_disk_without_room_is_told_before_anything_is_fetched(
-    trusted: Path, tmp_path: Path
-) -> None:
+def test_full_disk_is_reported_before_anything_is_fetched(trusted: Path, tmp_path: Path) -> None:
     place = tmp_path / 'small'
     place.mkdir()
     mounted = subprocess.run(
@@ -338,7 +336,7 @@ def test_a_disk_without_room_is_told_before_anything_is_fetched(
         pytest.skip('may not mount')
     try:
         with pytest.raises(Fatal, match='free'):
-            install(TOY, place / 'toy', silent)
+            install_bundle(TOY, place / 'toy', silent)
         assert names(place) == ['toy.lock']
     finally:
         subprocess.run(['umount', place], check=True)

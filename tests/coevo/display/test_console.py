@@ -6,12 +6,12 @@ import io
 
 from rich.console import Console
 
-from coevo.display.console import showing
+from coevo.display.console import show_progress
 
 
-def test_a_log_has_a_line_every_ten_steps_and_after_a_minute() -> None:
+def test_progress_log_gets_a_line_every_ten_steps_and_after_a_minute() -> None:
     out, clock = io.StringIO(), iter([0, 5, 66, 70, 80, 90, 92, 94, 96, 100, 101, 102])
-    with showing(Console(file=out, width=100), now=lambda: next(clock)) as listener:
+    with show_progress(Console(file=out, width=100), now=lambda: next(clock)) as listener:
         for done in range(12):
             listener.step('tasks', done, 40)
     assert out.getvalue().splitlines() == [

@@ -12,7 +12,7 @@ from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from flows.batches.jobs import BatchJob
 from flows.batches.jobs import Verb
-from miners.cloning.clones import obtain
+from miners.cloning.clones import obtain_clone
 
 SECRET = 'hunter2'
 
@@ -40,14 +40,14 @@ SECRET = 'hunter2'
         ('example/ferry', 'example/ferry', 'example/ferry'),
     ],
 )
-def test_a_url_is_shown_and_kept_without_what_logs_in(url: str, hidden: str, kept: str) -> None:
-    assert credentials.hidden(url) == hidden
-    assert credentials.without(url) == kept
+def test_url_is_shown_and_stored_without_its_credentials(url: str, hidden: str, kept: str) -> None:
+    assert credentials.hide_credentials(url) == hidden
+    assert credentials.strip_credentials(url) == kept
 
 
-def test_every_url_of_a_text_is_found() -> None:
+def test_credentials_of_every_url_in_a_text_are_hidden() -> None:
     text = f"cannot read 'https://a:{SECRET}@e.org' (http://e.org/?k={SECRET}): try https://e.org."
-    assert credentials.hidden(text) == (
+    assert credentials.hide_credentials(text) == (
         "cannot read 'https://***@e.org' (http://e.org/?k=***): try https://e.org."
     )
 
@@ -60,9 +60,9 @@ URLS = [
 
 
 @pytest.mark.parametrize('url', URLS)
-def test_what_logs_in_to_a_source_is_in_no_name_and_no_sentence(tmp_path: Path, url: str) -> None:
+def test_source_credentials_appear_in_no_path_job_name_or_error(tmp_path: Path, url: str) -> None:
     with pytest.raises((Fatal, Transient)) as caught:
-        obtain(url, store=tmp_path)
+        obtain_clone(url, store=tmp_path)
     assert SECRET not in str(caught.value)
     assert SECRET not in ' '.join(str(path) for path in tmp_path.rglob('*'))
     assert SECRET not in BatchJob(verb=Verb.MINE, source=url, store='s').name
@@ -70,7 +70,7 @@ def test_what_logs_in_to_a_source_is_in_no_name_and_no_sentence(tmp_path: Path, 
 
 @pytest.mark.parametrize('verb', ['verify', 'query', 'prompt'])
 @pytest.mark.parametrize('url', URLS)
-def test_nor_is_what_logs_in_to_a_snapshot(
+def test_snapshot_url_credentials_are_never_printed(
     verb: str, url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([verb, url, *(['x'] if verb == 'prompt' else [])]) in (1, 2, 3)

@@ -12,8 +12,8 @@ import pytest
 
 from coevo.command.main import main
 from coevo.display.console import open_console
-from coevo.display.terminal import Guarded
-from coevo.display.terminal import visible
+from coevo.display.terminal import GuardedStream
+from coevo.display.terminal import escape_controls
 from tests.coevo.snapshots.test_forms import edit
 
 HOSTILE = "'a' || chr(27) || '[2J' || chr(8238) || chr(155) || 'b'"
@@ -30,18 +30,18 @@ STEERING = '\x1b\u202e\x9b'
         ('Ünïcode \N{GREEK SMALL LETTER PI} 漢字', 'Ünïcode \N{GREEK SMALL LETTER PI} 漢字'),
     ],
 )
-def test_what_a_terminal_would_obey_is_shown(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_terminal_control_characters_are_shown_as_escapes(text: str, shown: str) -> None:
+    assert escape_controls(text) == shown
 
 
-def test_what_an_encoding_lacks_is_an_escape() -> None:
+def test_character_missing_from_the_encoding_is_printed_as_an_escape() -> None:
     raw = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
-    print('Ü \udc80', file=Guarded(raw))
+    print('Ü \udc80', file=GuardedStream(raw))
     raw.flush()
     assert raw.buffer.getvalue() == b'\\xdc \\udc80\n'  # type: ignore[attr-defined]
 
 
-def test_verify_and_show_print_no_control_of_a_snapshot(
+def test_verify_and_query_print_no_control_characters_of_a_snapshot(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edit(snapshot, 'methods', test_method=HOSTILE)
@@ -55,7 +55,7 @@ def test_verify_and_show_print_no_control_of_a_snapshot(
 @pytest.mark.parametrize(
     'sql', ['SELECT 1 AS "\x1b[2J\u202e"', 'SELECT chr(27) || chr(8238) AS x', '"\x1b[2J"']
 )
-def test_nor_do_headers_cells_and_complaints_of_a_question(
+def test_query_escapes_control_characters_in_headers_cells_and_errors(
     snapshot: Path, sql: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(['query', str(snapshot), sql])
@@ -64,14 +64,16 @@ def test_nor_do_headers_cells_and_complaints_of_a_question(
     assert '\\x1b' in said.out + said.err
 
 
-def test_what_is_for_a_program_is_as_it_is(
+def test_csv_output_keeps_control_characters_unescaped(
     snapshot: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     main(['query', str(snapshot), 'SELECT chr(27) AS x', '--format', 'csv'])
     assert capsysbinary.readouterr().out == b'x\n\x1b\n'
 
 
-def test_a_console_draws_and_its_texts_do_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_console_escapes_control_characters_in_printed_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     open_console().print('\x1b[2J\u202e', markup=False, highlight=False)
     assert capsys.readouterr().out == '\\x1b[2J\\u202e\n'
 
@@ -108,7 +110,9 @@ STREAMS = [
 
 
 @pytest.mark.parametrize(('command', 'status'), STREAMS)
-def test_a_stream_that_fails_ends_in_a_sentence(made: Path, command: str, status: int) -> None:
+def test_closed_or_full_stream_ends_without_a_traceback(
+    made: Path, command: str, status: int
+) -> None:
     done = run(command, made)
     assert 'Traceback' not in done.stderr
     assert 'Exception ignored' not in done.stderr
@@ -131,7 +135,9 @@ def test_a_stream_that_fails_ends_in_a_sentence(made: Path, command: str, status
         pytest.param({'TMPDIR': '/nowhere'}, marks=pytest.mark.slow),
     ],
 )
-def test_an_odd_environment_changes_nothing(made: Path, environment: dict[str, str]) -> None:
+def test_query_and_verify_succeed_in_an_odd_environment(
+    made: Path, environment: dict[str, str]
+) -> None:
     done = run('coevo query "$S" "SELECT \'Ü\' AS x" && coevo verify "$S"', made, **environment)
     assert done.returncode == 0, done.stderr
     assert not done.stderr

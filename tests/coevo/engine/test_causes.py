@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.building.compilation import is_of_the_parser
-from coevo.languages.java.processes.environment import withheld
-from coevo.model.words import Cause
+from coevo.languages.java.building.compilation import is_syntax_error
+from coevo.languages.java.processes.environment import name_withheld_resource
+from coevo.model.words import BreakageCause
 from coevo.model.words import Label
 from coevo.model.words import Track
 from tests.once import mined_once
@@ -81,22 +81,22 @@ def causes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
 @pytest.mark.parametrize(
     ('name', 'label', 'cause', 'track'),
     [
-        ('sells', Label.UPDATE, Cause.PRODUCTION, Track.UPDATE),
-        ('throwing', Label.UPDATE, Cause.BUILD, None),
-        ('reads', Label.UPDATE, Cause.BUILD, None),
-        ('calls', Label.UPDATE, Cause.ENVIRONMENT, None),
-        ('torn', Label.REPAIR, Cause.SYNTAX, Track.REPAIR),
+        ('sells', Label.UPDATE, BreakageCause.PRODUCTION, Track.UPDATE),
+        ('throwing', Label.UPDATE, BreakageCause.BUILD, None),
+        ('reads', Label.UPDATE, BreakageCause.BUILD, None),
+        ('calls', Label.UPDATE, BreakageCause.ENVIRONMENT, None),
+        ('torn', Label.REPAIR, BreakageCause.SYNTAX, Track.REPAIR),
     ],
 )
-def test_a_broken_test_has_its_cause(
-    causes: Mined, name: str, label: Label, cause: Cause, track: Track | None
+def test_broken_test_is_labelled_with_its_cause(
+    causes: Mined, name: str, label: Label, cause: BreakageCause, track: Track | None
 ) -> None:
     row = causes.method(name)
     assert (row.label, row.cause, row.track) == (label, cause, track)
 
 
 @pytest.mark.jvm
-def test_what_costs_a_label_its_track_is_told(causes: Mined) -> None:
+def test_cause_that_costs_a_label_its_track_is_recorded_as_a_drop(causes: Mined) -> None:
     names = {row.method_id: row.test_method for row in causes.methods}
     lost = {(names[d.key], d.reason) for d in causes.drops if d.key in names}
     assert lost == {
@@ -107,8 +107,8 @@ def test_what_costs_a_label_its_track_is_told(causes: Mined) -> None:
 
 
 @pytest.mark.jvm
-def test_a_drop_says_what_its_cell_has_shown(causes: Mined) -> None:
-    (drop,) = (drop for drop in causes.drops if drop.reason == 'tnew_cnew_error')
+def test_drop_detail_names_the_failure_and_its_environment_cause(causes: Mined) -> None:
+    (drop,) = (drop for drop in causes.drops if drop.reason == 't_new_c_new_error')
     assert drop.detail.startswith('java.net.UnknownHostException@')
     assert drop.detail.endswith(', environment: network')
 
@@ -134,8 +134,10 @@ def test_a_drop_says_what_its_cell_has_shown(causes: Mined) -> None:
         (['java.lang.AssertionError'], 'java.net.UnknownHostException', None),
     ],
 )
-def test_what_the_machine_withholds(types: list[str], message: str, found: str | None) -> None:
-    assert withheld(types, message) == found
+def test_failure_is_attributed_to_the_resource_that_the_machine_withholds(
+    types: list[str], message: str, found: str | None
+) -> None:
+    assert name_withheld_resource(types, message) == found
 
 
 @pytest.mark.parametrize(
@@ -151,5 +153,5 @@ def test_what_the_machine_withholds(types: list[str], message: str, found: str |
         ('module_absent', False),
     ],
 )
-def test_errors_of_the_parser_are_syntax(signature: str, syntax: bool) -> None:
-    assert is_of_the_parser(signature) is syntax
+def test_parser_errors_are_recognised_as_syntax_errors(signature: str, syntax: bool) -> None:
+    assert is_syntax_error(signature) is syntax

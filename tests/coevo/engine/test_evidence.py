@@ -67,14 +67,14 @@ def dropped(found: Mined, reason: str) -> str:
     return key
 
 
-def test_a_cell_that_decides_is_run_in_three_orders(evidence: Mined) -> None:
+def test_deciding_cell_is_run_in_three_orders(evidence: Mined) -> None:
     row = evidence.method('sells')
     assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE)
     for cell in (Cell.TOLD_COLD, Cell.TNEW_CNEW):
         assert evidence.runs(row.method_id, cell) == THREE_RUNS
 
 
-def test_passes_runs_and_the_bound_of_the_flake_rate_stay_in_the_data(evidence: Mined) -> None:
+def test_method_row_records_passes_runs_and_the_bound_of_the_flake_rate(evidence: Mined) -> None:
     row = evidence.method('sells')
     assert (row.told_cold_passes, row.told_cold_runs) == (3, 3)
     assert (row.told_cnew_passes, row.told_cnew_runs) == (0, 3)
@@ -82,13 +82,13 @@ def test_passes_runs_and_the_bound_of_the_flake_rate_stay_in_the_data(evidence: 
     assert row.flake_upper_95 == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-6)
 
 
-def test_what_the_compiler_says_is_asked_once(evidence: Mined) -> None:
+def test_compile_error_is_recorded_from_one_compilation(evidence: Mined) -> None:
     row = evidence.method('uses')
     assert evidence.runs(row.method_id, Cell.TOLD_CNEW) == [('compile', 'compile_error')]
     assert (row.label, row.label_by_module) == (Label.UPDATE, Label.UPDATE)
 
 
-def test_another_file_that_does_not_compile_decides_by_module_alone(evidence: Mined) -> None:
+def test_uncompilable_other_file_changes_only_the_label_by_module(evidence: Mined) -> None:
     """Old GoneTest does not compile on new code, and a build would run nothing of its module."""
     row = evidence.method('counts')
     assert (row.told_cnew, row.told_cnew_unit) == (Outcome.PASS, Outcome.COMPILE_ERROR)
@@ -96,7 +96,7 @@ def test_another_file_that_does_not_compile_decides_by_module_alone(evidence: Mi
     assert (row.label_by_module, row.track_by_module) == (Label.UPDATE, Track.UPDATE)
 
 
-def test_tests_that_need_each_other_are_order_dependent(evidence: Mined) -> None:
+def test_method_that_needs_an_earlier_test_is_dropped_as_order_dependent(evidence: Mined) -> None:
     method_id = dropped(evidence, 'order_dependent')
     runs = evidence.runs(method_id, Cell.TNEW_CNEW)
     assert dict(runs) == {'given': 'pass', 'reversed': 'fail', 'alone': 'fail'}
@@ -107,9 +107,9 @@ def test_a_test_that_fails_differently_each_time_is_flaky(evidence: Mined) -> No
     assert len(evidence.runs(dropped(evidence, 'flaky'), Cell.TNEW_CNEW)) == 6
 
 
-def test_what_no_label_can_have_costs_no_run_alone(evidence: Mined) -> None:
-    method_id = dropped(evidence, 'tnew_cnew_fail')
-    assert evidence.runs(method_id, Cell.TNEW_CNEW) == [('given', 'fail'), ('reversed', 'fail')]
+def test_method_that_can_get_no_label_is_not_run_alone(evidence: Mined) -> None:
+    method_id = dropped(evidence, 't_new_c_new_fail')
+    assert evidence.runs(method_id, Cell.T_NEW_C_NEW) == [('given', 'fail'), ('reversed', 'fail')]
 
 
 def test_a_time_out_is_confirmed_once_and_carries_no_track(evidence: Mined) -> None:
@@ -119,8 +119,8 @@ def test_a_time_out_is_confirmed_once_and_carries_no_track(evidence: Mined) -> N
     assert dropped(evidence, 'timeout_alone') == row.method_id
 
 
-def test_who_loses_the_process_to_a_neighbour_is_run_again_alone(evidence: Mined) -> None:
-    """In told_cnew `sells` comes after `rings`, which never ends; its runs agree all the same."""
+def test_method_that_loses_its_process_to_a_neighbour_is_run_again_alone(evidence: Mined) -> None:
+    """In t_old_c_new `sells` comes after `rings`, which never ends; its runs agree all the same."""
     method_id = evidence.method('sells').method_id
     orders = [order for order, _ in evidence.runs(method_id, Cell.TOLD_CNEW)]
     assert orders.count('alone') == 2

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import not_offered
-from coevo.model.words import Cause
+from coevo.languages.capabilities import make_refusal
+from coevo.model.words import BreakageCause
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Track
@@ -30,7 +30,7 @@ def written(folder: Path) -> Path:
     return write(folder / 'repository', [first, second])
 
 
-def test_a_process_that_cannot_start_for_our_own_trouble_decides_nothing(
+def test_pair_whose_test_process_cannot_start_is_left_to_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here the sandbox's disk is too small for the tree. The next run does what is missing."""
@@ -66,7 +66,7 @@ def three_labels(folder: Path) -> Path:
     return write(folder / 'repository', [first, second])
 
 
-def test_all_cells_are_recorded_and_decide_nothing(tmp_path: Path) -> None:
+def test_all_cells_option_records_more_cells_and_changes_no_label(tmp_path: Path) -> None:
     repository = three_labels(tmp_path)
     plain = toys.mined(repository, tmp_path / 'plain')
     full = toys.mined(repository, tmp_path / 'full', profile=replace(QUICK, all_cells=True))
@@ -90,7 +90,7 @@ def test_all_cells_are_recorded_and_decide_nothing(tmp_path: Path) -> None:
     assert told == [('fail', 0), ('pass', 3), ('pass', 3), ('fail', 0)]
 
 
-def test_the_same_store_keeps_both(tmp_path: Path) -> None:
+def test_store_keeps_runs_with_and_without_all_cells_apart(tmp_path: Path) -> None:
     """Which cells are run belongs to the key: the second run does not take the first's for its own."""
     repository = written(tmp_path)
     full = replace(QUICK, all_cells=True)
@@ -100,14 +100,14 @@ def test_the_same_store_keeps_both(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('offered', [True, False])
-def test_settings_are_borrowed_where_a_language_offers_that(
+def test_build_cause_is_found_only_if_the_language_can_borrow_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offered: bool
 ) -> None:
     """A test that the library broke, not the code: where nobody can tell, the code it is."""
     if not offered:
         monkeypatch.setattr(toy, 'OFFERS', frozenset())
-        refuse = staticmethod(not_offered(Capability.BORROW))
-        monkeypatch.setattr(ToyBuiltPair, 'differs', refuse)
+        refuse = staticmethod(make_refusal(Capability.BORROW))
+        monkeypatch.setattr(ToyBuiltPair, 'do_settings_differ', refuse)
     steps = [
         {
             **toys.BUILD,
@@ -121,5 +121,5 @@ def test_settings_are_borrowed_where_a_language_offers_that(
     row = found.method('reads')
     assert row.label is Label.UPDATE
     assert (row.cause, row.track) == (
-        (Cause.BUILD, None) if offered else (Cause.PRODUCTION, Track.UPDATE)
+        (BreakageCause.BUILD, None) if offered else (BreakageCause.PRODUCTION, Track.UPDATE)
     )

@@ -53,7 +53,7 @@ STEPS = (
 
 
 @pytest.mark.jvm
-def test_a_pass_that_nobody_saw_makes_no_task(tmp_path: Path) -> None:
+def test_unconfirmed_pass_keeps_its_label_and_makes_no_task(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', STEPS)
     found = mined_once(repository, tmp_path / 'store', profile=replace(QUICK, observed=True))
 

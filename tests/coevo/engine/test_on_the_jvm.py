@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.quality import Isolated
+from coevo.model.quality import IsolatedCells
 from coevo.model.words import Cell
 from coevo.model.words import Label
 from coevo.model.words import Track
@@ -34,7 +34,7 @@ def step(price: int, more: str = '') -> dict[str, str]:
 
 
 @pytest.mark.jvm
-def test_a_pair_is_run_compared_labelled_and_run_again(
+def test_java_pair_is_run_labelled_and_confirmed_by_reverify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tax = '    public static int tax() { return 5; }\n'
@@ -54,14 +54,14 @@ def test_a_pair_is_run_compared_labelled_and_run_again(
         assert found.runs(method_id, cell) == list(zip(orders, outcomes, strict=True))
     assert row.told_cnew_signature == FAILURE
     assert found.runs(inserted.method_id, Cell.TNEW_COLD) == [('compile', 'compile_error')]
-    assert row.isolated == Isolated(
+    assert row.isolated == IsolatedCells(
         told_cnew='fail', tnew_cold=None, tnew_cnew='pass', start='valid', agrees=True
     )
     (pair,) = found.pairs
     assert (pair.suite_old, pair.suite_new) == ('pass', 'pass')
     again = reverify(ReverifyOptions(store=found.store, sample=9, seed=0))
-    assert (again.drawn, again.held, again.lost, again.unknown) == (2, 2, {}, {})
+    assert (again.drawn, again.confirmed, again.lost, again.unknown) == (2, 2, {}, {})
     monkeypatch.setenv('COEVO_JDKS', '99')
     lacking = reverify(ReverifyOptions(store=found.store, sample=9, seed=1))
-    assert (lacking.held, len(lacking.unknown)) == (0, 2)
+    assert (lacking.confirmed, len(lacking.unknown)) == (0, 2)
     assert all('jdk' in sentence.lower() for sentence in lacking.unknown.values())

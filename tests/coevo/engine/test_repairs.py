@@ -9,26 +9,26 @@ from functools import partial
 
 import pytest
 
-from coevo.engine.evidence import decide
-from coevo.engine.execution import evaluate
+from coevo.engine.evidence import decide_candidate
+from coevo.engine.execution import evaluate_pair
 from coevo.engine.repairs import RepairKind
+from coevo.engine.repairs import classify_repair
 from coevo.engine.repairs import guard_repairs
-from coevo.engine.repairs import repair_kind
 from coevo.engine.results import SelectedMethod
 from coevo.engine.results import Step
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.quality import RepairGuard
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Label
 from coevo.model.words import Outcome
 from coevo.model.words import Walk
 from coevo.sandboxes import libfaketime
-from miners.diffs.changes import diff
-from miners.diffs.siblings import siblings
+from miners.diffs.changes import diff_pair
+from miners.diffs.siblings import find_siblings
 from miners.walks.pairs import Route
-from miners.walks.pairs import visit
+from miners.walks.pairs import visit_route
 from tests.languages import toy
 from tests.languages import toys
 from tests.languages.table import known_toy
@@ -55,7 +55,7 @@ NEW = {
 class Guarded:
     """Causes and guards by test method; `no_clock` are the guards of a machine without one."""
 
-    causes: dict[str, Cause | None]
+    causes: dict[str, BreakageCause | None]
     guards: dict[str, RepairGuard]
     no_clock: dict[str, RepairGuard]
     runs: int
@@ -84,21 +84,24 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Guarded:
 
 def guarded_in(repository: Repository) -> Guarded:
     route = Route(repo=NAME, language=toy.NAME, walk=Walk.PARENTS, ref='HEAD')
-    (pair,) = visit(repository, route).pairs
-    change = diff(repository, pair)
+    (pair,) = visit_route(repository, route).pairs
+    change = diff_pair(repository, pair)
     selected = [
-        SelectedMethod(method_id=method_id(pair, one), candidate=one) for one in change.candidates
+        SelectedMethod(method_id=compute_candidate_id(pair, one), candidate=one)
+        for one in change.candidates
     ]
     names = {item.method_id: item.candidate.method.test_method for item in selected}
-    near = partial(siblings, repository, pair.old.rev)
+    near = partial(find_siblings, repository, pair.old.rev)
     with ExitStack() as stack:
-        engine = toy.engine(RunSettings(repository=repository, sandbox='bubblewrap'), stack)
-        builders = [engine.builder() for _ in range(2)]
+        engine = toy.make_engine(RunSettings(repository=repository, sandbox='bubblewrap'), stack)
+        builders = [engine.make_builder() for _ in range(2)]
         for builder in builders:
             stack.callback(builder.close)
-        evaluation = evaluate(builders[0], pair, selected)
+        evaluation = evaluate_pair(builders[0], pair, selected)
         found = {
-            item.method_id: decide(item.candidate, item.method_id, evaluation, build_changed=False)
+            item.method_id: decide_candidate(
+                item.candidate, item.method_id, evaluation, build_changed=False
+            )
             for item in selected
         }
         repairs = [item for item in selected if found[item.method_id].label is Label.REPAIR]
@@ -122,15 +125,20 @@ F, P, C = Outcome.FAIL, Outcome.PASS, Outcome.COMPILE_ERROR
 @pytest.mark.parametrize(
     ('name', 'cause', 'sibling', 'old', 'new'),
     [
-        ('adds', Cause.TEST, 'shop.FaultTest#stands', F, P),
-        ('torn', Cause.SYNTAX, 'shop.FaultTest#stands', C, P),
-        ('expires', Cause.TEST, 'shop.FaultTest#stands', P, P),
-        ('begins', Cause.TEST, 'shop.FaultTest#stands', F, F),
-        ('alone', Cause.TEST, None, F, P),
+        ('adds', BreakageCause.TEST, 'shop.FaultTest#stands', F, P),
+        ('torn', BreakageCause.SYNTAX, 'shop.FaultTest#stands', C, P),
+        ('expires', BreakageCause.TEST, 'shop.FaultTest#stands', P, P),
+        ('begins', BreakageCause.TEST, 'shop.FaultTest#stands', F, F),
+        ('alone', BreakageCause.TEST, None, F, P),
     ],
 )
-def test_a_repair_is_guarded(
-    guarded: Guarded, name: str, cause: Cause, sibling: str | None, old: Outcome, new: Outcome
+def test_repair_guard_records_a_passing_sibling_and_outcomes_at_the_commit_date(
+    guarded: Guarded,
+    name: str,
+    cause: BreakageCause,
+    sibling: str | None,
+    old: Outcome,
+    new: Outcome,
 ) -> None:
     assert guarded.causes[name] is cause
     assert guarded.guards[name] == RepairGuard(
@@ -138,14 +146,16 @@ def test_a_repair_is_guarded(
     )
 
 
-def test_without_a_clock_nothing_but_the_compiler_is_known(guarded: Guarded) -> None:
-    told = {name: guard.clock_told_cold for name, guard in guarded.no_clock.items()}
+def test_repair_guard_without_a_clock_has_no_dated_outcome_but_compile_error(
+    guarded: Guarded,
+) -> None:
+    told = {name: guard.clock_t_old_c_old for name, guard in guarded.no_clock.items()}
     assert told == {**dict.fromkeys(guarded.guards, None), 'torn': C}
     assert {guard.clock_tnew_cnew for guard in guarded.no_clock.values()} == {None}
     assert guarded.no_clock['adds'].sibling == 'shop.FaultTest#stands'
 
 
-def test_guards_share_processes(guarded: Guarded) -> None:
+def test_repair_guards_share_processes(guarded: Guarded) -> None:
     """One for the siblings, one for each module and end, and one again for what the clock turned."""
     assert guarded.runs == 1 + 4 + 2
 
@@ -153,14 +163,14 @@ def test_guards_share_processes(guarded: Guarded) -> None:
 @pytest.mark.parametrize(
     ('label', 'cause', 'kind'),
     [
-        (Label.REPAIR, Cause.SYNTAX, RepairKind.SYNTAX),
-        (Label.REPAIR, Cause.TEST, RepairKind.EXECUTION),
-        (Label.REPAIR, Cause.ENVIRONMENT, None),
-        (Label.UPDATE, Cause.PRODUCTION, None),
+        (Label.REPAIR, BreakageCause.SYNTAX, RepairKind.SYNTAX),
+        (Label.REPAIR, BreakageCause.TEST, RepairKind.EXECUTION),
+        (Label.REPAIR, BreakageCause.ENVIRONMENT, None),
+        (Label.UPDATE, BreakageCause.PRODUCTION, None),
         (None, None, None),
     ],
 )
-def test_the_kinds_of_tam_eval(
-    label: Label | None, cause: Cause | None, kind: RepairKind | None
+def test_repair_is_classified_by_the_kinds_of_tam_eval(
+    label: Label | None, cause: BreakageCause | None, kind: RepairKind | None
 ) -> None:
-    assert repair_kind(label, cause) is kind
+    assert classify_repair(label, cause) is kind

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.suites import Suites
+from coevo.engine.suites import SuiteAnswerCache
 from coevo.engine.suites import TestsOf
-from coevo.engine.suites import passes
+from coevo.engine.suites import has_passed
 from coevo.git.repository import Repository
 from coevo.languages.engine import BuiltPair
 from coevo.languages.engine import RunSettings
 from coevo.model.words import Walk
-from miners.diffs.siblings import methods_by_module
+from miners.diffs.siblings import group_methods_by_module
 from miners.walks.pairs import Route
-from miners.walks.pairs import visit
+from miners.walks.pairs import visit_route
 from tests.languages import toy
 from tests.languages import toys
 from tests.languages.table import known_toy
@@ -81,29 +81,29 @@ class Asked:
 
     built: tuple[BuiltPair, ...]
     tests: TestsOf
-    suites: Suites
+    suites: SuiteAnswerCache
 
     def answer(self, number: int, seconds: float | None = None) -> tuple[str, float]:
         """Of one step, found once; within a budget of its own, found again."""
-        suites = self.suites if seconds is None else Suites(self.tests, seconds)
-        return suites.answer(self.built[number], self.built[number].new)
+        suites = self.suites if seconds is None else SuiteAnswerCache(self.tests, seconds)
+        return suites.get_answer(self.built[number], self.built[number].new)
 
 
 @contextmanager
 def asked(folder: Path, steps: list[Mapping[str, str | bytes | None]]) -> Iterator[Asked]:
     repository = Repository(write(folder / 'repository', steps) / '.git')
-    pairs = visit(
+    pairs = visit_route(
         repository, Route(repo=NAME, language=toy.NAME, walk=Walk.PARENTS, ref='HEAD')
     ).pairs[::-1]
-    tests = partial(methods_by_module, repository, language=toy.NAME)
+    tests = partial(group_methods_by_module, repository, language=toy.NAME)
     with ExitStack() as stack:
-        builder = toy.engine(
+        builder = toy.make_engine(
             RunSettings(repository=repository, sandbox='bubblewrap'), stack
-        ).builder()
+        ).make_builder()
         stack.callback(builder.close)
         first = replace(pairs[0], new=pairs[0].old)
         built = tuple(builder.build(pair) for pair in (first, *pairs))
-        yield Asked(built=built, tests=tests, suites=Suites(tests, BUDGET))
+        yield Asked(built=built, tests=tests, suites=SuiteAnswerCache(tests, BUDGET))
 
 
 @pytest.fixture(scope='module')
@@ -115,19 +115,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 
 
 @pytest.mark.parametrize('number', range(len(STEPS)), ids=[f'{n}-{s}' for n, s in enumerate(STEPS)])
-def test_a_suite_is_told(place: Asked, number: int) -> None:
+def test_suite_answer_summarises_the_outcomes_of_all_tests(place: Asked, number: int) -> None:
     answer, cpu_seconds = place.answer(number)
     assert answer.startswith(tuple(STEPS)[number])
     assert (answer == tuple(STEPS)[number]) is (not answer.startswith('unbuildable'))
     assert (cpu_seconds > 0) is (not answer.startswith('unbuildable'))
 
 
-def test_a_suite_is_run_once(place: Asked) -> None:
+def test_suite_of_a_revision_is_run_only_once(place: Asked) -> None:
     first, _ = place.answer(0)
     assert place.answer(0) == (first, 0.0)
 
 
-def test_a_budget_that_does_not_last_says_nothing(place: Asked) -> None:
+def test_suite_beyond_its_budget_is_answered_as_not_run(place: Asked) -> None:
     spinning = list(STEPS).index('timeout 1 of 4')
     # What a process takes is more than that, whatever the machine.
     answer, cpu_seconds = place.answer(spinning, 0.001)
@@ -136,7 +136,7 @@ def test_a_budget_that_does_not_last_says_nothing(place: Asked) -> None:
     assert place.answer(0, 0.0)[0] == 'not_run: budget'
 
 
-def test_what_is_broken_is_told_though_the_rest_was_not_run(place: Asked) -> None:
+def test_broken_tests_are_reported_even_if_the_budget_stops_the_rest(place: Asked) -> None:
     """The module that comes first uses all that there is; what was found of it stands."""
     _, needed = place.answer(1, BUDGET)
     answer, _ = place.answer(1, needed * 0.1)
@@ -157,5 +157,7 @@ def test_what_is_broken_is_told_though_the_rest_was_not_run(place: Asked) -> Non
         (None, None),
     ],
 )
-def test_an_answer_passes_or_not_or_says_nothing(answer: str | None, verdict: bool | None) -> None:
-    assert passes(answer) is verdict
+def test_suite_answer_means_passed_broken_or_unknown(
+    answer: str | None, verdict: bool | None
+) -> None:
+    assert has_passed(answer) is verdict

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git.patches import file_patch
-from coevo.git.patches import tree_patch
+from coevo.git.patches import make_file_patch
+from coevo.git.patches import make_tree_patch
 from coevo.git.repository import Repository
 from tests.repos import commit
 from tests.repos import git
@@ -52,13 +52,15 @@ def applied(folder: Path, path: str, old: bytes | None, patch: str) -> bytes | N
         (BINARY, None),
     ],
 )
-def test_git_applies_it(tmp_path: Path, path: str, old: bytes | None, new: bytes | None) -> None:
-    patch = file_patch(path, old, new)
+def test_git_applies_the_patch_of_a_file(
+    tmp_path: Path, path: str, old: bytes | None, new: bytes | None
+) -> None:
+    patch = make_file_patch(path, old, new)
     assert applied(tmp_path / 'repo', path, old, patch) == new
 
 
-def test_it_reads_as_git_prints_it() -> None:
-    assert file_patch('src/A.java', 'a\nb\n', 'a\nc') == (
+def test_patch_text_has_the_format_of_git() -> None:
+    assert make_file_patch('src/A.java', 'a\nb\n', 'a\nc') == (
         'diff --git a/src/A.java b/src/A.java\n'
         'index 422c2b7ab3b3c668038da977e4e93a5fc623169c..'
         '817f660e4423f7df2dfc7d4bff0e01b2092a8ce9 100644\n'
@@ -72,43 +74,43 @@ def test_it_reads_as_git_prints_it() -> None:
     )
 
 
-def test_a_new_file_names_no_old_one() -> None:
-    lines = file_patch('A.java', None, 'a\n').splitlines()
+def test_patch_of_a_new_file_names_no_old_file() -> None:
+    lines = make_file_patch('A.java', None, 'a\n').splitlines()
     assert lines[1] == 'new file mode 100644'
     assert lines[3:5] == ['--- /dev/null', '+++ b/A.java']
 
 
 @pytest.mark.parametrize('new', [b'two\n', BINARY])
-def test_a_file_that_can_be_executed_stays_one(tmp_path: Path, new: bytes) -> None:
+def test_patch_keeps_the_executable_mode_of_a_file(tmp_path: Path, new: bytes) -> None:
     init(tmp_path)
     commit(tmp_path, 'old', {'A.java': b'one\n'})
     git(tmp_path, 'update-index', '--chmod=+x', 'A.java')
-    patch = file_patch('A.java', b'one\n', new, '100755')
+    patch = make_file_patch('A.java', b'one\n', new, '100755')
     assert '100755' in patch
     assert '100644' not in patch
     git(tmp_path, 'apply', '--cached', '-', stdin=patch.encode())
     assert git(tmp_path, 'ls-files', '--stage').startswith('100755 ')
-    gone = file_patch('A.java', new, None, '100755')
+    gone = make_file_patch('A.java', new, None, '100755')
     git(tmp_path, 'apply', '--cached', '-', stdin=gone.encode())
     assert git(tmp_path, 'ls-files') == ''
 
 
-def test_nothing_differs() -> None:
-    assert file_patch('A.java', 'a\n', b'a\n') == ''
+def test_patch_of_equal_contents_is_empty() -> None:
+    assert make_file_patch('A.java', 'a\n', b'a\n') == ''
 
 
-def test_a_binary_patch_is_what_git_reads_back(tmp_path: Path) -> None:
+def test_binary_patch_contains_the_blob_id_that_git_computes(tmp_path: Path) -> None:
     """The blob ids in the header are those that Git gives the content."""
     init(tmp_path)
-    patch = file_patch('blob', b'text', BINARY)
+    patch = make_file_patch('blob', b'text', BINARY)
     (tmp_path / 'blob').write_bytes(BINARY)
     assert git(tmp_path, 'hash-object', 'blob') in patch
 
 
-def test_only_the_named_files_of_a_tree(tmp_path: Path) -> None:
+def test_tree_patch_contains_only_the_named_files(tmp_path: Path) -> None:
     old = commit(init(tmp_path), 'old', {'a.java': 'a\n', 'b.java': 'b\n', 'c': LATIN, 'd': 'd\n'})
     new = commit(tmp_path, 'new', {'a.java': 'A\n', 'b.java': 'B\n', 'c': None, 'e': 'e\n'})
-    patch = tree_patch(Repository(tmp_path / '.git'), old, new, ['a.java', 'c', 'e', 'd'])
+    patch = make_tree_patch(Repository(tmp_path / '.git'), old, new, ['a.java', 'c', 'e', 'd'])
     assert patch.count('diff --git') == 3
     git(tmp_path, 'reset', '-q', '--hard', old)
     git(tmp_path, 'apply', '--index', '-', stdin=patch.encode())
@@ -116,7 +118,7 @@ def test_only_the_named_files_of_a_tree(tmp_path: Path) -> None:
     assert changed.split() == ['M', 'a.java', 'D', 'c', 'A', 'e']
 
 
-def test_neither_settings_nor_attributes_matter(
+def test_patch_does_not_depend_on_git_settings_or_attributes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old_text, new_text = LINES, LINES.replace('line 7\n', 'seven\n')
@@ -132,9 +134,9 @@ def test_neither_settings_nor_attributes_matter(
     attributes = {'.gitattributes': '*.java -diff\n'}
     found = patch_of_two(odd, {'A.java': old_text} | attributes, {'A.java': new_text})
     assert found == expected
-    assert file_patch('A.java', old_text, new_text) == expected
+    assert make_file_patch('A.java', old_text, new_text) == expected
 
 
 def patch_of_two(repo: Path, old: Mapping[str, str], new: Mapping[str, str]) -> str:
     revs = commit(repo, 'old', old), commit(repo, 'new', new)
-    return tree_patch(Repository(repo / '.git'), revs[0], revs[1], ['A.java'])
+    return make_tree_patch(Repository(repo / '.git'), revs[0], revs[1], ['A.java'])

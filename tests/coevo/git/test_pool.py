@@ -35,20 +35,20 @@ def readers() -> int:
 
 
 @pytest.mark.usefixtures('without_collector')
-def test_the_process_of_a_repository_ends_with_its_last_reference(
+def test_git_process_of_a_repository_ends_with_its_last_reference(
     tmp_path: Path, heads: dict[str, str]
 ) -> None:
     before = readers()
     for name, rev in heads.items():
         repository = Repository(tmp_path / name / '.git')
-        assert repository.text(rev, 'file') == name
+        assert repository.load_text(rev, 'file') == name
         assert readers() == before + 1
         del repository
         assert readers() == before
 
 
 @pytest.mark.usefixtures('without_collector')
-def test_a_pool_closes_what_was_not_asked_for_the_longest(
+def test_pool_closes_the_least_recently_used_repository(
     tmp_path: Path, heads: dict[str, str]
 ) -> None:
     events: list[str] = []
@@ -64,7 +64,7 @@ def test_a_pool_closes_what_was_not_asked_for_the_longest(
     with RepositoryPool(opened, most=2) as pool:
         for name in ('a', 'b', 'a', 'c', 'a', 'b'):
             known.append(pool.get(name))
-            assert known[-1].text(heads[name], 'file') == name
+            assert known[-1].load_text(heads[name], 'file') == name
             assert readers() <= before + 2
         assert events == ['+a', '+b', '-b', '+c', '-c', '+b']
     assert sorted(events[6:]) == ['-a', '-b']
@@ -75,14 +75,14 @@ def test_a_closed_repository_can_be_read_again(tmp_path: Path, heads: dict[str, 
     before = readers()
     repository = Repository(tmp_path / 'a' / '.git')
     for _ in range(2):
-        assert repository.text(heads['a'], 'file') == 'a'
+        assert repository.load_text(heads['a'], 'file') == 'a'
         assert readers() == before + 1
         repository.close()
         repository.close()
         assert readers() == before
 
 
-def test_what_cannot_be_opened_is_tried_again_when_it_is_asked_for(
+def test_pool_retries_a_repository_that_could_not_be_opened(
     tmp_path: Path, heads: dict[str, str]
 ) -> None:
     failures = [OSError('not now')]
@@ -99,7 +99,7 @@ def test_what_cannot_be_opened_is_tried_again_when_it_is_asked_for(
         assert pool.get('a').resolve('main') == heads['a']
 
 
-def test_some_of_a_pool_are_a_mapping_in_the_order_of_names(
+def test_pool_maps_chosen_names_to_repositories_in_the_order_of_names(
     tmp_path: Path, heads: dict[str, str]
 ) -> None:
     @contextmanager
@@ -107,7 +107,7 @@ def test_some_of_a_pool_are_a_mapping_in_the_order_of_names(
         yield Repository(tmp_path / name / '.git')
 
     with RepositoryPool(opened, most=1) as pool:
-        some = pool.of(['c', 'a'])
+        some = pool.map_names(['c', 'a'])
         assert (list(some), len(some)) == (['a', 'c'], 2)
         assert 'b' not in some
         with pytest.raises(KeyError):

@@ -37,12 +37,12 @@ def raw_commit(repo: Path, author: str, committer: str, *parents: str) -> str:
     return write_object(repo, 'commit', '\n'.join(lines).encode())
 
 
-def test_commit_ids_are_constants(repo: Path) -> None:
+def test_commits_of_the_test_helper_have_constant_ids(repo: Path) -> None:
     rev = commit(repo, 'first', {'A.java': 'class A {}'})
     assert rev == '18a850d8c7a8e6c71bb07c7549c190eac7ef7f10'
 
 
-def test_resolves_branches_tags_and_short_hashes(repo: Path) -> None:
+def test_repository_resolves_branches_tags_and_short_hashes(repo: Path) -> None:
     rev = commit(repo, 'first', {'a': 'a'})
     git(repo, 'tag', '-a', '-m', 'one', 'v1')
     repository = read(repo)
@@ -51,13 +51,13 @@ def test_resolves_branches_tags_and_short_hashes(repo: Path) -> None:
 
 
 @pytest.mark.parametrize('ref', ['', '--all', 'none', 'HEAD\nHEAD', 'HEAD:a', 'HEAD~5'])
-def test_refuses_what_names_no_commit(repo: Path, ref: str) -> None:
+def test_repository_refuses_a_name_that_is_no_commit(repo: Path, ref: str) -> None:
     commit(repo, 'first', {'a': 'a'})
     with pytest.raises(Fatal, match='name'):
         read(repo).resolve(ref)
 
 
-def test_reads_metadata(repo: Path) -> None:
+def test_commit_has_its_parents_and_its_dates_in_utc(repo: Path) -> None:
     first = commit(repo, 'first', {'a': 'a'})
     second = commit(
         repo,
@@ -66,7 +66,7 @@ def test_reads_metadata(repo: Path) -> None:
         date='2021-02-03T04:05:06+02:00',
         author_date='2020-12-31T23:00:00Z',
     )
-    found = read(repo).commit(second)
+    found = read(repo).get_commit(second)
     assert found.rev == second
     assert found.parents == (first,)
     assert found.committer_date == datetime(2021, 2, 3, 2, 5, 6, tzinfo=UTC)
@@ -84,10 +84,10 @@ def test_reads_metadata(repo: Path) -> None:
         ('', None),
     ],
 )
-def test_odd_dates_are_none_if_they_cannot_be_written(
+def test_commit_date_is_none_if_it_cannot_be_represented(
     repo: Path, seconds: str, expected: datetime | None
 ) -> None:
-    found = read(repo).commit(raw_commit(repo, seconds, seconds))
+    found = read(repo).get_commit(raw_commit(repo, seconds, seconds))
     assert (found.author_date, found.committer_date) == (expected, expected)
 
 
@@ -104,7 +104,9 @@ def test_a_tree_has_files_with_modes_and_no_submodules(repo: Path) -> None:
     assert 'vendor/sub' not in tree
 
 
-def test_names_that_are_not_utf8_survive(repo: Path, tmp_path: Path) -> None:
+def test_file_name_that_is_not_utf8_is_read_and_written_unchanged(
+    repo: Path, tmp_path: Path
+) -> None:
     name = b'caf\xe9.java'
     blob = write_object(repo, 'blob', b'class C {}')
     tree = git(repo, 'mktree', '-z', stdin=b'100644 blob ' + blob.encode() + b'\t' + name + b'\0')
@@ -115,13 +117,13 @@ def test_names_that_are_not_utf8_survive(repo: Path, tmp_path: Path) -> None:
     assert [os.fsencode(path.name) for path in (tmp_path / 'out').iterdir()] == [name]
 
 
-def test_text_replaces_what_is_not_utf8(repo: Path) -> None:
+def test_load_text_replaces_bytes_that_are_not_utf8(repo: Path) -> None:
     rev = commit(repo, 'first', {'a': b'caf\xe9'})
-    assert read(repo).text(rev, 'a') == 'caf�'
-    assert read(repo).text(rev, 'b') is None
+    assert read(repo).load_text(rev, 'a') == 'caf�'
+    assert read(repo).load_text(rev, 'b') is None
 
 
-def test_changed_compares_both_trees(repo: Path) -> None:
+def test_list_changes_returns_every_file_that_differs_between_two_trees(repo: Path) -> None:
     old = commit(repo, 'old', {'same/a': 'a', 'x/edit': '1', 'x/gone': 'g', 'turns': 'file'})
     new = commit(repo, 'new', {'x/edit': '2', 'x/gone': None, 'turns': None, 'turns/into': 'f'})
     repository = read(repo)
@@ -132,11 +134,11 @@ def test_changed_compares_both_trees(repo: Path) -> None:
         FileChange(path='x/edit', old_oid=before['x/edit'].oid, new_oid=after['x/edit'].oid),
         FileChange(path='x/gone', old_oid=before['x/gone'].oid, new_oid=None),
     )
-    assert repository.changed(old, new) == expected
-    assert repository.changed(new, new) == ()
+    assert repository.list_changes(old, new) == expected
+    assert repository.list_changes(new, new) == ()
 
 
-def test_log_has_gits_order_with_merges_and_wrong_clocks(repo: Path) -> None:
+def test_log_has_the_order_of_git_for_merges_and_wrong_clocks(repo: Path) -> None:
     root = commit(repo, 'root', {'a': '1'}, date='2020-01-01T00:00:00Z')
     ahead = commit(repo, 'ahead', {'a': '2'}, date='2030-01-01T00:00:00Z')
     left = commit(repo, 'left', {'a': '3'}, date='2020-01-03T00:00:00Z', parents=[ahead])
@@ -145,11 +147,11 @@ def test_log_has_gits_order_with_merges_and_wrong_clocks(repo: Path) -> None:
     head = commit(repo, 'merge', {'b': '2'}, date='2020-01-05T00:00:00Z', parents=[left, behind])
     for options in ([], ['--first-parent']):
         expected = git(repo, 'log', '--format=%H', *options, head).split()
-        found = [rev for rev, _ in read(repo).log(head, first_parent=bool(options))]
+        found = [rev for rev, _ in read(repo).iterate_log(head, first_parent=bool(options))]
         assert found == expected
 
 
-def test_ancestry(repo: Path) -> None:
+def test_is_ancestor_follows_parents_and_holds_for_the_commit_itself(repo: Path) -> None:
     first = commit(repo, 'first', {'a': '1'})
     left = commit(repo, 'left', {'a': '2'})
     right = commit(repo, 'right', {'a': '3'}, parents=[first])
@@ -160,7 +162,7 @@ def test_ancestry(repo: Path) -> None:
     assert not repository.is_ancestor(left, right)
 
 
-def test_remerged_tells_what_a_merge_adds_to_gits_own(repo: Path) -> None:
+def test_remerge_differences_list_files_that_a_merge_changes_beyond_git(repo: Path) -> None:
     base = commit(repo, 'base', {'a': '1\n', 'b': '1\n', 'c': '1\n'})
     left = commit(repo, 'left', {'a': '2\n'})
     right = commit(repo, 'right', {'b': '2\n'}, parents=[base])
@@ -169,26 +171,26 @@ def test_remerged_tells_what_a_merge_adds_to_gits_own(repo: Path) -> None:
     evil = commit(repo, 'evil', {'b': '2\n', 'c': 'evil\n'}, parents=[left, right])
     resolved = commit(repo, 'resolved', {'a': '2 and 3\n'}, parents=[left, other])
     expected = {clean: (), evil: ('c',), resolved: ('a',)}
-    assert read(repo).remerged([clean, evil, resolved]) == expected
-    assert read(repo).remerged([]) == {}
-    assert read(repo).remerged([evil, '1' * 40]) == {evil: ('c',)}
+    assert read(repo).list_remerge_differences([clean, evil, resolved]) == expected
+    assert read(repo).list_remerge_differences([]) == {}
+    assert read(repo).list_remerge_differences([evil, '1' * 40]) == {evil: ('c',)}
 
 
-def test_combined_names_files_that_no_parent_has(repo: Path) -> None:
+def test_combined_changes_list_files_that_equal_no_parent(repo: Path) -> None:
     base = commit(repo, 'base', {'a': '1', 'b': '1', 'c': '1'})
     heads = [commit(repo, n, {n: '2'}, parents=[base]) for n in ('a', 'b', 'c')]
     merge = commit(repo, 'octopus', {'b': '2', 'c': 'evil'}, parents=heads)
-    assert read(repo).combined(merge) == ('c',)
+    assert read(repo).list_combined_changes(merge) == ('c',)
 
 
-def test_the_size_of_a_tree_is_that_of_its_files(repo: Path) -> None:
+def test_tree_size_is_the_sum_of_its_file_sizes(repo: Path) -> None:
     rev = commit(repo, 'files', {'a': 'x' * 10, 'b/c': 'x' * 10, 'b/d': b'\0' * 5000})
     others = read(repo).tree(rev).keys() - {'a', 'b/c', 'b/d'}
-    rest = sum(len(read(repo).text(rev, path) or '') for path in others)
-    assert read(repo).size(rev) - rest == 5020
+    rest = sum(len(read(repo).load_text(rev, path) or '') for path in others)
+    assert read(repo).measure_size(rev) - rest == 5020
 
 
-def test_materialise_writes_blobs_as_they_are(repo: Path, tmp_path: Path) -> None:
+def test_materialise_writes_blobs_unfiltered_with_their_modes(repo: Path, tmp_path: Path) -> None:
     files = {
         '.gitattributes': '*.txt text eol=crlf ident export-subst\nsecret export-ignore\n',
         'a.txt': 'line\n$Id$ $Format:%H$\n',
@@ -210,7 +212,7 @@ def test_materialise_writes_blobs_as_they_are(repo: Path, tmp_path: Path) -> Non
     assert (out / 'deep/er').stat().st_mode & 0o777 == 0o755
 
 
-def test_links_that_leave_the_tree_are_left_out(repo: Path, tmp_path: Path) -> None:
+def test_materialise_omits_links_that_leave_the_tree(repo: Path, tmp_path: Path) -> None:
     links = {
         'a/file': '../kept',
         'a/dangling': 'nothing',
@@ -233,7 +235,7 @@ def test_links_that_leave_the_tree_are_left_out(repo: Path, tmp_path: Path) -> N
     assert (out / 'a/file').read_text() == 'k'
 
 
-def test_a_link_that_no_file_system_takes_is_left_out(repo: Path, tmp_path: Path) -> None:
+def test_materialise_omits_a_link_with_a_too_long_target(repo: Path, tmp_path: Path) -> None:
     rows = b''
     for name, target in ((b'longest', b'x/' * 511 + b'x'), (b'too_long', b'x' * 5000)):
         rows += b'120000 %b\0' % name + bytes.fromhex(write_object(repo, 'blob', target))
@@ -252,7 +254,7 @@ def test_a_tree_with_a_forbidden_name_is_corrupt(repo: Path, name: str) -> None:
         read(repo).tree(rev)
 
 
-def test_a_name_that_stands_twice_is_corrupt(repo: Path) -> None:
+def test_tree_with_a_duplicate_name_is_corrupt(repo: Path) -> None:
     blob, folder = write_object(repo, 'blob', b'/etc'), write_object(repo, 'tree', b'')
     link = b'120000 a\0' + bytes.fromhex(blob)
     tree = write_object(repo, 'tree', link + b'40000 a\0' + bytes.fromhex(folder))
@@ -270,10 +272,10 @@ def test_a_corrupt_object_is_named_and_the_rest_can_be_read(repo: Path) -> None:
     assert repository.blob(tree['good'].oid) == b'good'
     with pytest.raises(CorruptObject, match='1' * 40):
         repository.blob('1' * 40)
-    assert repository.text(rev, 'good') == 'good'
+    assert repository.load_text(rev, 'good') == 'good'
 
 
-def test_replaced_objects_and_the_users_configuration_do_not_count(
+def test_repository_ignores_replaced_objects_and_user_configuration(
     repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     first = commit(repo, 'first', {'a': '1'})
@@ -284,12 +286,12 @@ def test_replaced_objects_and_the_users_configuration_do_not_count(
     monkeypatch.setenv('GIT_CONFIG_GLOBAL', str(bad))
     monkeypatch.setenv('GIT_DIR', str(tmp_path / 'elsewhere'))
     repository = read(repo)
-    assert repository.text(second, 'a') == '2'
+    assert repository.load_text(second, 'a') == '2'
     assert repository.is_ancestor(first, second)
-    assert repository.remerged([]) == {}
+    assert repository.list_remerge_differences([]) == {}
 
 
-def test_an_ancestor_is_one_whatever_clocks_said(repo: Path) -> None:
+def test_is_ancestor_does_not_depend_on_commit_dates(repo: Path) -> None:
     """Git's own walk from both ends stops where dates let it expect no more."""
     days = [22, 19, 4, 6, 17, 19, 3, 23, 11, 20, 13]
     revs = [
@@ -302,7 +304,7 @@ def test_an_ancestor_is_one_whatever_clocks_said(repo: Path) -> None:
         assert not any(repository.is_ancestor(rev, earlier) for earlier in revs[:number])
 
 
-def test_many_threads_share_one_reader(repo: Path) -> None:
+def test_many_threads_share_one_object_reader(repo: Path) -> None:
     rev = commit(repo, 'first', {f'f{number}': f'{number}' * 999 for number in range(50)})
     repository = read(repo)
     tree, reader = repository.tree(rev), ObjectReader(repository.git_dir)
@@ -312,12 +314,12 @@ def test_many_threads_share_one_reader(repo: Path) -> None:
     assert found == [(f'{n % 50}' * 999).encode() for n in range(400)]
 
 
-def test_history_without_parents_of_a_commit_goes_on_elsewhere(repo: Path) -> None:
+def test_log_goes_past_a_damaged_commit_by_its_other_branches(repo: Path) -> None:
     root = commit(repo, 'root', {'a': '1'})
     lost = commit(repo, 'lost', {'a': '2'})
     other = commit(repo, 'other', {'b': '1'}, parents=[root])
     head = commit_tree(repo, 'merge', git(repo, 'write-tree'), parents=[lost, other])
     damage(repo, lost)
-    found = dict(read(repo).log(head))
+    found = dict(read(repo).iterate_log(head))
     assert set(found) == {head, lost, other, root}
     assert [rev for rev, header in found.items() if header is None] == [lost]

@@ -54,7 +54,7 @@ def opened(
 def built_alone(repository: Repository, builds: SharedBuilds, rev: str) -> JavaBuiltPair:
     """A pair of a revision with itself; its worker has to be closed."""
     worker = JdkWorker(builds)
-    commit, build = repository.commit(rev), worker.build(rev)
+    commit, build = repository.get_commit(rev), worker.build(rev)
     pair = Pair(
         repo='local/place',
         language='java',

@@ -10,9 +10,9 @@ import pytest
 
 from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.languages.nesting import MOST_OPEN
-from coevo.languages.table import language_at
-from coevo.languages.table import reading
-from coevo.languages.table import surgery
+from coevo.languages.table import detect_file_language
+from coevo.languages.table import get_reading
+from coevo.languages.table import get_surgery
 
 GO = 'package a\nimport "testing"\n'
 JAVA_PATH, PYTHON_PATH, GO_PATH = 'src/test/java/p/ATest.java', 'tests/test_a.py', 'a_test.go'
@@ -72,7 +72,9 @@ def _python_chain(count: int) -> str:
         (PYTHON_PATH, _python_chain),
     ],
 )
-def test_time_grows_with_the_text_and_no_faster(path: str, written: Callable[[int], str]) -> None:
+def test_reading_time_does_not_grow_quadratically_with_the_text(
+    path: str, written: Callable[[int], str]
+) -> None:
     _seconds(path, written(10))
     few, many = _seconds(path, written(500)), _seconds(path, written(2000))
     assert many < max(few, 0.05) * MOST_GROWTH
@@ -84,7 +86,7 @@ def _seconds(path: str, text: str) -> float:
     gc.disable()
     try:
         begun = time.process_time()
-        surgery(language_at(path)).other_tests(text.encode(), [])
+        get_surgery(detect_file_language(path)).list_other_tests(text.encode(), [])
         return time.process_time() - begun
     finally:
         gc.enable()
@@ -98,13 +100,13 @@ def _seconds(path: str, text: str) -> float:
         (GO_PATH, _go_tests(6_000)),
     ],
 )
-def test_six_thousand_tests_are_read_far_below_the_limit(path: str, text: str) -> None:
+def test_a_file_of_six_thousand_tests_is_read_below_the_cpu_limit(path: str, text: str) -> None:
     assert is_readable(path, text.encode(), cpu_seconds=6)
 
 
 @pytest.mark.parametrize('path', [JAVA_PATH, PYTHON_PATH, GO_PATH])
 @pytest.mark.parametrize('form', ['{o}1{c}', '{o}', '{o}f({c}'])
-def test_brackets_deeper_than_people_write_are_not_read(path: str, form: str) -> None:
+def test_text_with_too_deeply_nested_brackets_is_unreadable(path: str, form: str) -> None:
     heads = {
         JAVA_PATH: 'class A {{ Object a = {}; }}',
         PYTHON_PATH: 'a = f{}\n',
@@ -112,25 +114,25 @@ def test_brackets_deeper_than_people_write_are_not_read(path: str, form: str) ->
     }
     deep = form.format(o='f(' * 10_000, c=')' * 10_000)
     text = heads[path].format(deep).encode()
-    assert reading(language_at(path)).parse(text).unreadable
+    assert get_reading(detect_file_language(path)).parse(text).unreadable
     assert not is_readable(path, text)
 
 
 @pytest.mark.parametrize('path', [JAVA_PATH, GO_PATH])
-def test_brackets_in_comments_and_strings_are_no_depth(path: str) -> None:
+def test_brackets_in_comments_and_strings_do_not_count_as_nesting(path: str) -> None:
     head = {
         JAVA_PATH: 'class A { String a = "%s"; /* %s */ }',
         GO_PATH: GO + 'var a = "%s" /* %s */\n',
     }
     text = head[path] % ('(' * 2 * MOST_OPEN, '{' * 2 * MOST_OPEN)
-    assert not reading(language_at(path)).parse(text.encode()).unreadable
+    assert not get_reading(detect_file_language(path)).parse(text.encode()).unreadable
 
 
-def test_a_default_that_is_a_long_sum_does_not_take_our_stack() -> None:
+def test_a_default_value_that_is_a_long_sum_does_not_overflow_the_stack() -> None:
     text = 'def test_a(a=' + '+'.join(['1'] * 20_000) + '): pass\n'
-    assert len(surgery('python').other_tests(text.encode(), [])) == 1
+    assert len(get_surgery('python').list_other_tests(text.encode(), [])) == 1
 
 
-def test_names_that_are_given_one_value_count_each_with_all_of_its_tokens() -> None:
+def test_a_chain_of_five_thousand_assignments_is_unreadable() -> None:
     text = '='.join(f'a{n}' for n in range(5_000)) + '=1\n'
-    assert reading('python').parse(text.encode()).unreadable
+    assert get_reading('python').parse(text.encode()).unreadable

@@ -6,9 +6,9 @@ import pytest
 
 from coevo.languages.declarations import Member
 from coevo.languages.prints import BodyPrint
-from coevo.languages.prints import body_prints
-from coevo.languages.prints import words_of
-from coevo.languages.table import reading
+from coevo.languages.prints import make_body_prints
+from coevo.languages.prints import split_words
+from coevo.languages.table import get_reading
 
 PYTHON = 'def test_sum(self):\n    """Doc."""\n    assert total("a b", f"{x}", 10) == {"k": 0x1F}\n'
 GO = 'package a\n\nfunc TestSum(t *testing.T) {\n\tif total("a", 10) {\n\t\tt.Fatal("b")\n\t}\n}\n'
@@ -16,17 +16,17 @@ JAVA = 'class ATest {\n  @Test void sums() {\n    assertEquals(4, Sum.of("a", 2)
 
 
 def member(language: str, text: str) -> Member:
-    file = reading(language).parse(text.encode())
+    file = get_reading(language).parse(text.encode())
     return next(m for type_ in file.types for m in type_.members if m.kind == 'method')
 
 
 def may_hold(language: str, body: BodyPrint, text: str) -> bool:
     """All questions that are asked before the parser."""
-    source, lexis = text.encode(), reading(language).LEXIS
-    words = {word for line in source.split(b'\n') for word in words_of(line)}
+    source, lexis = text.encode(), get_reading(language).LEXIS
+    words = {word for line in source.split(b'\n') for word in split_words(line)}
     return (
         body.words <= words
-        and lexis.begins_in(source, lexis.beginnings(body))
+        and lexis.may_begin_in(source, lexis.compile_beginnings(body))
         and body.may_be_in(lexis.read(source), words)
     )
 
@@ -49,10 +49,12 @@ EQUAL = [
 
 
 @pytest.mark.parametrize(('language', 'text', 'other'), EQUAL)
-def test_an_equal_body_is_never_passed_by(language: str, text: str, other: str) -> None:
+def test_a_text_with_an_equal_body_is_always_passed_to_the_parser(
+    language: str, text: str, other: str
+) -> None:
     wanted, found = member(language, text), member(language, other)
     assert wanted.bare_hash == found.bare_hash, 'they are equal'
-    for _, body in body_prints(reading(language).LEXIS, wanted):
+    for _, body in make_body_prints(get_reading(language).LEXIS, wanted):
         assert may_hold(language, body, other)
 
 
@@ -68,28 +70,30 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(('language', 'text', 'other'), OTHERS)
-def test_a_text_without_the_body_is_seldom_parsed(language: str, text: str, other: str) -> None:
-    *_, (_, block) = body_prints(reading(language).LEXIS, member(language, text))
+def test_a_text_without_the_body_is_rejected_before_parsing(
+    language: str, text: str, other: str
+) -> None:
+    *_, (_, block) = make_body_prints(get_reading(language).LEXIS, member(language, text))
     assert not may_hold(language, block, other)
 
 
 @pytest.mark.parametrize(('language', 'text'), [('python', PYTHON), ('go', GO), ('java', JAVA)])
 @pytest.mark.parametrize('end', ['"', "'", '/*', '"""', '`'])
-def test_a_text_that_ends_in_the_middle_is_left_to_the_parser(
+def test_a_text_with_an_open_string_or_comment_is_passed_to_the_parser(
     language: str, text: str, end: str
 ) -> None:
-    for _, body in body_prints(reading(language).LEXIS, member(language, text)):
+    for _, body in make_body_prints(get_reading(language).LEXIS, member(language, text)):
         assert may_hold(language, body, f'{text}\n{end}')
 
 
 @pytest.mark.parametrize('language', ['python', 'go', 'java'])
 @pytest.mark.parametrize('piece', ['/*', '"', "'", '"""', '\\"', '`', 'f"{', '(', "/**/'"])
-def test_hostile_texts_are_lexed_in_time_that_grows_as_they_do(language: str, piece: str) -> None:
+def test_hostile_texts_are_lexed_in_linear_time(language: str, piece: str) -> None:
     text = piece.encode() * 200_000
-    lexis = reading(language).LEXIS
-    _, (_, block) = body_prints(
+    lexis = get_reading(language).LEXIS
+    _, (_, block) = make_body_prints(
         lexis, member(language, {'python': PYTHON, 'go': GO}.get(language, JAVA))
     )
     for each in (text, b'{' + text, b':' + text, (b'{:' + piece.encode() + b' ') * 100_000):
         assert lexis.read(each).tokens
-        assert lexis.begins_in(each, lexis.beginnings(block)) in (True, False)
+        assert lexis.may_begin_in(each, lexis.compile_beginnings(block)) in (True, False)

@@ -72,8 +72,8 @@ def pair_of(repository: Repository, old: str, new: str) -> Pair:
         repo='local/shop',
         language='java',
         walk=Walk.PARENTS,
-        old=repository.commit(old),
-        new=repository.commit(new),
+        old=repository.get_commit(old),
+        new=repository.get_commit(new),
         old_is_ancestor=True,
     )
 

@@ -5,14 +5,14 @@ import pytest
 from coevo.languages.java import assertions as java
 from coevo.measures.assertions import AssertionChange
 from coevo.measures.assertions import AssertionKind
-from coevo.measures.assertions import assertion_change
-from coevo.measures.assertions import change_kinds
+from coevo.measures.assertions import classify_change
+from coevo.measures.assertions import compare_assertions
 
 
-def test_the_same_assertion_on_other_values_is_changed() -> None:
+def test_the_same_assertion_on_other_values_counts_as_changed() -> None:
     old = 'void m() { assertEquals(1, x); assertNull(a); assertNull(a); }'
     new = 'void m() { assertEquals(2, x); assertNull(a); assertTrue(b); }'
-    assert assertion_change(java, old, new) == AssertionChange(
+    assert compare_assertions(java, old, new) == AssertionChange(
         lost=('assertNull(a)',),
         gained=('assertTrue(b)',),
         changed=(('assertEquals(1,x)', 'assertEquals(2,x)'),),
@@ -38,12 +38,12 @@ OLD = 'void m() { assertNull(a); }'
         ),
     ],
 )
-def test_kinds(
+def test_a_change_is_classified_by_assertions_and_coverage(
     new: str, coverage: tuple[float | None, float | None], expected: tuple[AssertionKind, ...]
 ) -> None:
-    assert change_kinds(assertion_change(java, OLD, new), *coverage) == expected
+    assert classify_change(compare_assertions(java, OLD, new), *coverage) == expected
 
 
-def test_where_no_assertions_are_offered_coverage_tells_alone() -> None:
-    assert change_kinds(None, 0.30, 0.35) == (AssertionKind.COVERAGE_GAINED,)
-    assert change_kinds(None, 0.30, 0.30) == ()
+def test_a_change_is_classified_by_coverage_alone_without_assertion_support() -> None:
+    assert classify_change(None, 0.30, 0.35) == (AssertionKind.COVERAGE_GAINED,)
+    assert classify_change(None, 0.30, 0.30) == ()

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutant_sets import file_mutants
+from coevo.measures.mutant_sets import make_file_mutants
 from tests.coevo.measures.shop import opened
 from tests.projects import junit
 from tests.projects import pom
@@ -45,9 +45,9 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunne
 def of_line(runner: EditedCellRunner, text: str) -> MutantSet:
     lines = STEPS[0][PATH].splitlines()
     line = next(number for number, one in enumerate(lines, 1) if text in one)
-    file = file_mutants(runner, PATH, [line])
+    file = make_file_mutants(runner, PATH, [line])
     assert file is not None
-    found = file.drawn(runner, [line])
+    found = file.draw(runner, [line])
     assert found is not None
     return found
 
@@ -55,13 +55,13 @@ def of_line(runner: EditedCellRunner, text: str) -> MutantSet:
 def test_a_mutant_that_breaks_another_file_does_not_compile(runner: EditedCellRunner) -> None:
     found = of_line(runner, 'int called(')
 
-    assert found.kept == ()
+    assert found.mutants == ()
     assert found.compile_failed == found.emitted > 0
 
 
-def test_one_that_changes_what_no_other_file_uses_compiles(runner: EditedCellRunner) -> None:
+def test_a_mutant_of_a_method_that_no_other_file_uses_compiles(runner: EditedCellRunner) -> None:
     found = of_line(runner, 'int alone(')
 
-    (kept,) = found.kept
+    (kept,) = found.mutants
     assert 'alone ( String text,int all)' in ' '.join(kept.mutant.mutated.split())
     assert found.compile_failed == found.emitted - 1

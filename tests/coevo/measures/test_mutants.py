@@ -8,12 +8,12 @@ import psutil
 import pytest
 
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import module_of
+from coevo.measures.edited_cells import find_module
 from coevo.measures.mutant_sets import CAP
 from coevo.measures.mutants import BASELINE_RUNS
 from coevo.measures.mutants import MutantMeasures
+from coevo.measures.mutants import find_mutable_lines
 from coevo.measures.mutants import measure_mutants
-from coevo.measures.mutants import mutable_lines
 from coevo.model.dependencies import Revised
 from coevo.model.quality import MutantRow
 from coevo.model.quality import Mutation
@@ -70,16 +70,16 @@ def line_of(text: str) -> int:
 def test_only_added_lines_of_dependencies_are_mutated(runner: EditedCellRunner) -> None:
     first, last = line_of('int sum = n + n'), line_of('return sum;')
 
-    lines = mutable_lines(runner, STRONG)[PATH]
+    lines = find_mutable_lines(runner, STRONG)[PATH]
 
     # The signature and the closing brace stood there before; which brace is the diff's to say.
     assert set(range(first, last + 1)) - lines <= {last - 1}
     assert not lines & {line_of('price(int n)'), line_of('return 7;'), line_of('return price(1)')}
-    assert line_of('return price(1)') in mutable_lines(runner, TAXES)[PATH]
+    assert line_of('return price(1)') in find_mutable_lines(runner, TAXES)[PATH]
 
 
 @pytest.mark.parametrize('name', ['strong', 'weak', 'fails'])
-def test_no_mutant_is_lost(measured: MutantMeasures, name: str) -> None:
+def test_every_emitted_mutant_is_accounted_for(measured: MutantMeasures, name: str) -> None:
     found = counts(measured, name)
 
     told = found.count + found.compile_failed + found.redundant + found.capped_out
@@ -90,10 +90,10 @@ def test_no_mutant_is_lost(measured: MutantMeasures, name: str) -> None:
     assert found.equal_compiled == sum(row.equal_compiled for row in rows(measured, name))
 
 
-def test_the_cap_is_shared_by_methods_of_a_file(
+def test_the_mutant_cap_is_shared_by_methods_of_a_file(
     runner: EditedCellRunner, drawn: MutantMeasures
 ) -> None:
-    lines = mutable_lines(runner, TAXES)[PATH]
+    lines = find_mutable_lines(runner, TAXES)[PATH]
 
     assert {row.line for row in rows(drawn, 'taxes')} <= lines
     assert counts(drawn, 'taxes').emitted > counts(drawn, 'strong').emitted
@@ -107,7 +107,7 @@ def test_tests_of_the_same_lines_have_the_same_mutants(measured: MutantMeasures)
     assert len(set(ids[0])) == CAP
 
 
-def test_a_test_that_asserts_kills_what_one_that_does_not_lets_live(
+def test_an_asserting_test_kills_more_mutants_than_one_without_assertions(
     measured: MutantMeasures,
 ) -> None:
     strong, weak = counts(measured, 'strong'), counts(measured, 'weak')
@@ -123,7 +123,7 @@ def test_a_test_that_asserts_kills_what_one_that_does_not_lets_live(
     assert any(signature and 'ShopTest' in signature for signature in killers)
 
 
-def test_what_has_the_original_byte_code_is_never_killed(measured: MutantMeasures) -> None:
+def test_a_mutant_with_the_original_byte_code_is_never_killed(measured: MutantMeasures) -> None:
     folded = [row for row in rows(measured, 'strong') if row.mutated.strip() in ZEROS]
 
     assert folded
@@ -131,19 +131,19 @@ def test_what_has_the_original_byte_code_is_never_killed(measured: MutantMeasure
     assert counts(measured, 'strong').equal_compiled < CAP
 
 
-def test_a_test_that_does_not_pass_by_itself_is_not_measured(measured: MutantMeasures) -> None:
+def test_a_test_that_does_not_pass_alone_gets_no_mutation_score(measured: MutantMeasures) -> None:
     assert counts(measured, 'fails').killed is None
     assert counts(measured, 'fails').score is None
     assert {row.killed for row in rows(measured, 'fails')} == {None}
 
 
-def test_without_runs_no_mutant_is_run(drawn: MutantMeasures) -> None:
+def test_a_budget_of_no_runs_runs_no_mutant(drawn: MutantMeasures) -> None:
     assert counts(drawn, 'strong').not_run == CAP
     assert counts(drawn, 'strong').killed is counts(drawn, 'strong').score is None
     assert {row.outcome for row in drawn.rows} == {None}
 
 
-def test_a_test_is_run_with_its_whole_set_or_left_out(
+def test_a_test_is_run_on_all_of_its_mutants_or_on_none(
     runner: EditedCellRunner, measured: MutantMeasures
 ) -> None:
     enough_for_one = 2 * (CAP + BASELINE_RUNS) - 1
@@ -155,7 +155,7 @@ def test_a_test_is_run_with_its_whole_set_or_left_out(
     assert (counts(few, 'weak').not_run, counts(few, 'weak').score) == (CAP, None)
 
 
-def test_two_draws_are_equal(runner: EditedCellRunner, drawn: MutantMeasures) -> None:
+def test_two_draws_give_equal_mutants(runner: EditedCellRunner, drawn: MutantMeasures) -> None:
     assert measure_mutants(runner, [STRONG, TAXES], most_runs=0) == drawn
 
 
@@ -172,7 +172,7 @@ def test_an_endless_mutant_is_killed_with_all_its_processes(runner: EditedCellRu
     compiled = runner.compile('.', (PATH, text))
     before = {process.pid for process in psutil.Process().children(recursive=True)}
 
-    verdict = runner.run(compiled, STRONG.method, 10.0)
+    verdict = runner.run_alone(compiled, STRONG.method, 10.0)
 
     assert verdict.outcome is Outcome.TIMEOUT
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
@@ -181,7 +181,7 @@ def test_an_endless_mutant_is_killed_with_all_its_processes(runner: EditedCellRu
 def test_a_file_belongs_to_the_innermost_module() -> None:
     modules = ['.', 'core', 'core/api']
 
-    assert module_of(modules, 'core/api/src/A.java') == 'core/api'
-    assert module_of(modules, 'core/apis/A.java') == 'core'
-    assert module_of(modules, 'src/A.java') == '.'
-    assert module_of(['core'], 'src/A.java') is None
+    assert find_module(modules, 'core/api/src/A.java') == 'core/api'
+    assert find_module(modules, 'core/apis/A.java') == 'core'
+    assert find_module(modules, 'src/A.java') == '.'
+    assert find_module(['core'], 'src/A.java') is None

@@ -14,12 +14,12 @@ from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import LANGUAGES
-from coevo.languages.table import measures
-from coevo.languages.table import not_offered
+from coevo.languages.table import get_measures
+from coevo.languages.table import list_not_offered
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.mutants import measure_mutants
-from coevo.measures.placebos import placebo
+from coevo.measures.placebos import make_placebo
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
@@ -61,21 +61,21 @@ def runner(tmp_path: Path) -> Iterator[EditedCellRunner]:
         repo='local/shop',
         language='toy',
         walk=Walk.PARENTS,
-        old=repository.commit('HEAD^'),
-        new=repository.commit('HEAD'),
+        old=repository.get_commit('HEAD^'),
+        new=repository.get_commit('HEAD'),
         old_is_ancestor=True,
     )
     with known_toy(), pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setattr(toy, 'MEASURES', Measures())
         run = RunSettings(repository=repository, sandbox='bubblewrap')
-        builder = LANGUAGES['toy'].engine(run, stack).builder()
+        builder = LANGUAGES['toy'].make_engine(run, stack).make_builder()
         stack.callback(builder.close)
         built = builder.build(pair)
         assert built.new.summary == 'built'
         yield EditedCellRunner(built=built, repository=repository)
 
 
-def test_what_cannot_be_undone_is_not_offered_which_is_not_that_it_was_not_run(
+def test_reversals_without_language_support_are_not_offered_rather_than_not_run(
     runner: EditedCellRunner,
 ) -> None:
     for most_runs in (None, 0):
@@ -86,25 +86,25 @@ def test_what_cannot_be_undone_is_not_offered_which_is_not_that_it_was_not_run(
         assert row.declaration == 'price'
 
 
-def test_no_mutant_is_drawn(runner: EditedCellRunner) -> None:
+def test_a_language_without_mutation_support_gets_no_mutants(runner: EditedCellRunner) -> None:
     found = measure_mutants(runner, [TEST])
 
     assert found.rows == ()
     assert found.mutations == {'prices': None}
 
 
-def test_no_placebo_is_put_in(runner: EditedCellRunner) -> None:
-    assert placebo(runner.repository, runner.pair, [PRICE], PlaceboKind.MOVED, Random(1)) == ()
+def test_a_language_without_placebo_support_gets_no_placebo(runner: EditedCellRunner) -> None:
+    assert make_placebo(runner.repository, runner.pair, [PRICE], PlaceboKind.MOVED, Random(1)) == ()
 
 
-def test_a_language_says_what_it_lacks(runner: EditedCellRunner) -> None:
+def test_a_language_lists_the_measures_it_lacks(runner: EditedCellRunner) -> None:
     everything = ('assertions', 'defects', 'errors', 'mutation', 'placebos', 'smells', 'undoing')
 
-    assert measures('toy').lacking == everything
-    assert set(everything) < set(not_offered('toy'))
-    assert not_offered('java') == ()
-    assert measures('java').lacking == ()
-    assert Measures(smells=measures('java').smells).lacking == (
+    assert get_measures('toy').lacking_measures == everything
+    assert set(everything) < set(list_not_offered('toy'))
+    assert list_not_offered('java') == ()
+    assert get_measures('java').lacking_measures == ()
+    assert Measures(smells=get_measures('java').smells).lacking_measures == (
         'assertions',
         'defects',
         'errors',

@@ -10,7 +10,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.parts import UndoablePart
-from coevo.measures.parts import parts_of
+from coevo.measures.parts import list_undoable_parts
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from tests.coevo.measures.shop import pair_of
@@ -60,7 +60,7 @@ def parts(
         revised=revised,
         rank=1,
     )
-    return parts_of(repository, pair_of(repository, before, after), dependency)
+    return list_undoable_parts(repository, pair_of(repository, before, after), dependency)
 
 
 def _type(text: str | None, name: str) -> bool:
@@ -81,7 +81,7 @@ def texts(found: tuple[UndoablePart, ...]) -> list[str | None]:
     return made
 
 
-def test_each_field_and_initializer_is_a_part(tmp_path: Path) -> None:
+def test_each_changed_field_and_initialiser_is_an_undoable_part(tmp_path: Path) -> None:
     old = shop(
         'int most = 3;', 'int same = 1;', 'static { go(1); }', 'int gone = 2;', 'void m() { }'
     )
@@ -103,7 +103,7 @@ def test_each_field_and_initializer_is_a_part(tmp_path: Path) -> None:
     assert [m.name for m in parse(gone.encode()).types[0].members][-2:] == ['gone', 'm']
 
 
-def test_initializers_are_told_apart_by_their_text_then_by_their_order(tmp_path: Path) -> None:
+def test_initialisers_are_matched_by_text_and_then_by_order(tmp_path: Path) -> None:
     old = shop('static { a(); }', 'static { b(); }', '{ c(); }')
     new = shop('static { b(); }', 'static { d(); }', '{ c(); }')
     found = parts(tmp_path, {PATH: old}, {PATH: new})
@@ -117,7 +117,7 @@ def test_fields_of_one_declaration_are_one_part(tmp_path: Path) -> None:
     assert texts(found) == [old]
 
 
-def test_a_field_brings_the_imports_that_it_needs(tmp_path: Path) -> None:
+def test_an_undone_field_brings_the_imports_it_needs(tmp_path: Path) -> None:
     old = shop('List<?> goods;', imports='import java.util.List;\n\n')
     new = shop('Object goods;')
     (text,) = texts(parts(tmp_path, {PATH: old}, {PATH: new}))
@@ -136,7 +136,7 @@ def test_a_field_brings_the_imports_that_it_needs(tmp_path: Path) -> None:
         ('record Shop(int a)', 'record Shop(int a, int b)'),
     ],
 )
-def test_a_header_is_a_part(tmp_path: Path, old: str, new: str) -> None:
+def test_a_changed_type_header_is_an_undoable_part(tmp_path: Path, old: str, new: str) -> None:
     body = 'void m() { }'
     before, after = shop(body, head=old), shop(body, head=new)
     found = parts(tmp_path, {PATH: before}, {PATH: after})
@@ -151,7 +151,7 @@ def test_the_constants_of_an_enum_belong_to_its_header(tmp_path: Path) -> None:
     assert text == old
 
 
-def test_a_header_that_differs_in_its_name_alone_is_none(tmp_path: Path) -> None:
+def test_a_type_header_that_differs_only_in_its_name_is_no_part(tmp_path: Path) -> None:
     """Who uses a renamed type names it otherwise: undone alone it would never compile."""
     moved = 'src/main/java/store/Shop.java'
     new = shop('int n;').replace('package shop', 'package store')
@@ -159,7 +159,7 @@ def test_a_header_that_differs_in_its_name_alone_is_none(tmp_path: Path) -> None
     assert parts(tmp_path, old, {moved: new}, 'store.Shop', moved, Revised.MODIFIED) == ()
 
 
-def test_a_type_that_moved_keeps_its_place_and_gets_its_old_fields(tmp_path: Path) -> None:
+def test_a_moved_type_keeps_its_new_path_and_gets_its_old_fields(tmp_path: Path) -> None:
     moved = 'src/main/java/store/Shop.java'
     new = shop('int n = 2;').replace('package shop', 'package store')
     repo_files = {PATH: shop('int n = 1;')}
@@ -167,7 +167,7 @@ def test_a_type_that_moved_keeps_its_place_and_gets_its_old_fields(tmp_path: Pat
     assert part.edit == (moved, new.replace('n = 2', 'n = 1').encode())
 
 
-def test_a_new_type_goes_with_its_file_where_that_holds_no_other(tmp_path: Path) -> None:
+def test_undoing_a_new_type_removes_its_file_if_it_holds_no_other_type(tmp_path: Path) -> None:
     inner = shop('static class Inner { }')
     assert texts(parts(tmp_path / 'a', {'README': 'x'}, {PATH: inner})) == [None]
     found = parts(
@@ -180,7 +180,7 @@ def test_a_new_type_goes_with_its_file_where_that_holds_no_other(tmp_path: Path)
     assert texts(found) == [shop('int n;')]
 
 
-def test_a_type_that_is_gone_stands_again(tmp_path: Path) -> None:
+def test_undoing_a_removed_type_restores_it(tmp_path: Path) -> None:
     old = shop('int n;', 'class In { int k; }')
     whole = parts(tmp_path / 'a', {PATH: old, 'README': 'x'}, {'README': 'y'})
     assert told(whole) == [('removed', 'class Shop')]
@@ -197,13 +197,13 @@ def test_a_type_that_is_gone_stands_again(tmp_path: Path) -> None:
     assert 'shop.Other' in [one.name for one in parse(text.encode()).types]
 
 
-def test_nothing_stands_again_in_a_type_that_is_gone_itself(tmp_path: Path) -> None:
+def test_a_removed_type_inside_a_removed_type_cannot_be_restored(tmp_path: Path) -> None:
     old = shop('class In { int k; }')
     (part,) = parts(tmp_path, {PATH: old, 'README': 'x'}, {'README': 'y'}, 'shop.Shop$In')
     assert part.edit is None
 
 
-def test_a_template_among_the_resources_is_one(tmp_path: Path) -> None:
+def test_a_source_template_among_the_resources_is_undone_as_a_resource(tmp_path: Path) -> None:
     path = 'src/main/resources/archetype/App.java'
     old, new = {path: 'package ${package};'}, {path: 'package ${package}.app;'}
     repo = init(tmp_path)
@@ -218,11 +218,11 @@ def test_a_template_among_the_resources_is_one(tmp_path: Path) -> None:
         revised=Revised.MODIFIED,
         rank=1,
     )
-    (part,) = parts_of(repository, pair_of(repository, *revs), dependency)
+    (part,) = list_undoable_parts(repository, pair_of(repository, *revs), dependency)
     assert part.edit == (path, b'package ${package};')
 
 
-def test_a_resource_gets_its_old_content(tmp_path: Path) -> None:
+def test_an_undone_resource_gets_its_old_content(tmp_path: Path) -> None:
     def undone(name: str, old: Files, new: Files) -> list[object]:
         keep = {'README': name}
         found = parts(tmp_path / name, {**old, **keep}, {**new, **keep}, RESOURCE, RESOURCE)

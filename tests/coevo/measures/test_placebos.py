@@ -11,7 +11,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.placebos import PlaceboKind
-from coevo.measures.placebos import placebo
+from coevo.measures.placebos import make_placebo
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.records import Pair
@@ -49,7 +49,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, Pair]:
     root = write(tmp_path_factory.mktemp('placebos') / 'repository', [{PATH: OLD}, {PATH: NEW}])
     revs = git(root, 'rev-list', '--reverse', 'HEAD').split()
     repository = Repository(Path(root) / '.git')
-    old, new = (repository.commit(rev) for rev in revs)
+    old, new = (repository.get_commit(rev) for rev in revs)
     return repository, Pair(
         repo='local/shop',
         language='java',
@@ -79,14 +79,16 @@ def dependency(declaration: str) -> Dependency:
 
 
 def made(pair: tuple[Repository, Pair], names: Sequence[str], kind: PlaceboKind, seed: int) -> str:
-    found = placebo(*pair, [dependency(name) for name in names], kind, Random(seed))
+    found = make_placebo(*pair, [dependency(name) for name in names], kind, Random(seed))
     ((path, text),) = found
     assert path == PATH
     return text.decode()
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_a_statement_is_put_in_where_it_can_stand(pair: tuple[Repository, Pair], name: str) -> None:
+def test_a_placebo_statement_is_inserted_where_it_is_valid(
+    pair: tuple[Repository, Pair], name: str
+) -> None:
     texts = {made(pair, [name], PlaceboKind.IN_PLACE, seed) for seed in range(20)}
     assert len(texts) == 20
     for text in texts:
@@ -100,7 +102,7 @@ def test_a_statement_is_put_in_where_it_can_stand(pair: tuple[Repository, Pair],
     assert ' '.join(NEW.split()) != ' '.join(moved.split())
 
 
-def test_what_has_no_body_and_what_was_removed_get_a_comment(
+def test_bodiless_and_removed_declarations_get_a_comment_as_placebo(
     pair: tuple[Repository, Pair],
 ) -> None:
     for name in ('abstract int fee()', 'void gone()'):
@@ -109,18 +111,18 @@ def test_what_has_no_body_and_what_was_removed_get_a_comment(
         assert parse(text.encode()).hash == parse(NEW.encode()).hash
 
 
-def test_several_declarations_are_written_otherwise_together(
+def test_one_placebo_edits_several_declarations_together(
     pair: tuple[Repository, Pair],
 ) -> None:
     text = made(pair, NAMES, PlaceboKind.IN_PLACE, 1)
     old, new = (parse(one.encode()).types[0].members for one in (NEW, text))
     differing = [a.declaration for a, b in zip(old, new, strict=True) if a.hash != b.hash]
     assert differing == list(NAMES)
-    assert placebo(*pair, [], PlaceboKind.MOVED, Random(1)) == ()
+    assert make_placebo(*pair, [], PlaceboKind.MOVED, Random(1)) == ()
 
 
 @pytest.mark.jvm
-def test_whatever_is_drawn_compiles(pair: tuple[Repository, Pair], tmp_path: Path) -> None:
+def test_every_drawn_placebo_compiles(pair: tuple[Repository, Pair], tmp_path: Path) -> None:
     drawer = 'package shop;\nclass Drawer { Drawer(int n) { } }\n'
     for seed in range(20):
         for kind in PlaceboKind:

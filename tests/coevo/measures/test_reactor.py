@@ -75,7 +75,7 @@ def test_mutants_of_another_module_are_killed(runner: EditedCellRunner) -> None:
     assert {row.outcome for row in changed} <= {Outcome.FAIL, Outcome.ERROR}
 
 
-def test_a_method_of_another_module_is_undone(runner: EditedCellRunner) -> None:
+def test_an_undone_method_of_another_module_is_detected(runner: EditedCellRunner) -> None:
     (row,) = measure_reversals(runner, [TEST])
 
     assert (row.status, row.outcome) == (ReversalStatus.DETECTED, Outcome.FAIL)

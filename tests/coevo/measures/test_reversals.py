@@ -39,7 +39,7 @@ def found(runner: EditedCellRunner) -> dict[tuple[str, str], ReversalRow]:
     return {(row.method_id, row.declaration.split('(')[0].split()[-1]): row for row in rows}
 
 
-def test_every_test_is_asked_for_every_declaration(
+def test_every_test_is_run_against_every_undone_declaration(
     found: dict[tuple[str, str], ReversalRow],
 ) -> None:
     assert sorted(found) == sorted((test, method) for test in NAMES for method in CHANGES)
@@ -58,7 +58,7 @@ def test_every_test_is_asked_for_every_declaration(
         ('strong', 'sum', ReversalStatus.DOES_NOT_COMPILE, Outcome.COMPILE_ERROR),
     ],
 )
-def test_what_a_test_notices(
+def test_reversal_status_follows_from_the_outcome_of_the_test(
     found: dict[tuple[str, str], ReversalRow],
     test: str,
     method: str,
@@ -72,7 +72,7 @@ def test_what_a_test_notices(
     assert (row.signature is None) is (outcome is Outcome.PASS)
 
 
-def test_what_is_beyond_the_most_runs_is_not_run(
+def test_reversals_beyond_the_run_limit_are_not_run(
     runner: EditedCellRunner, found: dict[tuple[str, str], ReversalRow]
 ) -> None:
     rows = measure_reversals(runner, TESTS, 5)

@@ -11,7 +11,7 @@ from coevo.languages.java.cells.edited_code import FILTERED
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.edited_cells import GoldTest
 from coevo.measures.parts import UndoablePart
-from coevo.measures.parts import parts_of
+from coevo.measures.parts import list_undoable_parts
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
@@ -151,7 +151,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ReversalRo
     """Of each test with the part that is its own; of `weak` with all of them."""
     with opened(tmp_path_factory.mktemp('shop'), STEPS) as runner:
         parts = [
-            part for one in DEPENDENCIES for part in parts_of(runner.repository, runner.pair, one)
+            part
+            for one in DEPENDENCIES
+            for part in list_undoable_parts(runner.repository, runner.pair, one)
         ]
         tests = [
             GoldTest(
@@ -174,7 +176,7 @@ def place(one: ReversalRow | UndoablePart) -> tuple[str, str]:
     return one.file.rpartition('/')[2], one.declaration
 
 
-def test_every_test_is_asked_for_what_it_is_to_be_asked_for(
+def test_each_test_is_run_against_the_parts_selected_for_it(
     found: tuple[ReversalRow, ...],
 ) -> None:
     asked = {(row.method_id, *place(row)) for row in found}
@@ -184,7 +186,9 @@ def test_every_test_is_asked_for_what_it_is_to_be_asked_for(
 
 
 @pytest.mark.parametrize('part', PARTS, ids=' '.join)
-def test_the_test_of_a_part_notices(found: tuple[ReversalRow, ...], part: tuple[str, str]) -> None:
+def test_the_reversal_of_a_part_is_detected_by_its_own_test(
+    found: tuple[ReversalRow, ...], part: tuple[str, str]
+) -> None:
     told = {row.method_id: row.status for row in found if place(row) == part}
     assert told == {
         PARTS[part]: ReversalStatus.DETECTED,
@@ -192,7 +196,9 @@ def test_the_test_of_a_part_notices(found: tuple[ReversalRow, ...], part: tuple[
     }
 
 
-def test_nobody_knows_what_a_filter_would_have_made(found: tuple[ReversalRow, ...]) -> None:
+def test_a_resource_that_a_build_filter_changes_cannot_be_undone(
+    found: tuple[ReversalRow, ...],
+) -> None:
     rows = [row for row in found if place(row) == ('version.txt', 'resource')]
     assert {(row.status, row.signature) for row in rows} == {
         (ReversalStatus.DOES_NOT_COMPILE, FILTERED)

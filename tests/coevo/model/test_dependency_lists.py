@@ -9,8 +9,8 @@ from coevo.model.dependencies import CoupledBy
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import DependencyList
 from coevo.model.dependencies import Revised
-from coevo.model.dependency_lists import list_for
-from coevo.model.dependency_lists import listed
+from coevo.model.dependency_lists import choose_dependency_list
+from coevo.model.dependency_lists import select_dependencies
 
 CALLED, EXECUTED = DependencyList.CALLED, DependencyList.EXECUTED
 
@@ -50,17 +50,17 @@ FILE = dependency('main/resources/a.txt', CoupledBy.EXECUTION)
         pytest.param((FILE,), EXECUTED, (FILE,), id='a resource alone'),
     ],
 )
-def test_a_test_is_asked_about_what_it_calls_if_it_calls_any(
+def test_the_dependency_list_holds_called_methods_if_the_test_calls_any(
     dependencies: tuple[Dependency, ...],
     which: DependencyList | None,
     names: tuple[Dependency, ...],
 ) -> None:
-    found = list_for(dependencies, CALLED)
+    found = choose_dependency_list(dependencies, CALLED)
 
     assert found is which
-    assert listed(dependencies, found) == names
+    assert select_dependencies(dependencies, found) == names
 
 
-def test_a_profile_may_want_all_that_is_executed() -> None:
-    assert list_for((CALLED_METHOD, DEEP), EXECUTED) is EXECUTED
-    assert listed((CALLED_METHOD, DEEP), None) == (CALLED_METHOD, DEEP)
+def test_a_profile_can_choose_all_executed_dependencies() -> None:
+    assert choose_dependency_list((CALLED_METHOD, DEEP), EXECUTED) is EXECUTED
+    assert select_dependencies((CALLED_METHOD, DEEP), None) == (CALLED_METHOD, DEEP)

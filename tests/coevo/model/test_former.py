@@ -7,11 +7,11 @@ import json
 import pytest
 
 from coevo.model import former
-from coevo.model.codec import decode
-from coevo.model.codec import encode
+from coevo.model.codec import decode_record
+from coevo.model.codec import encode_record
 from coevo.model.drops import Drop
 from coevo.model.words import Stage
-from flows.validations import Invalid
+from flows.validations import InvalidReason
 from flows.validations import Validation
 from tests import segments
 
@@ -34,9 +34,9 @@ def _of_then(values: dict[str, object]) -> dict[str, object]:
 
 @pytest.mark.parametrize('record', [segments.segment(1), segments.walk(1, 2)])
 def test_what_was_kept_is_read_under_the_names_of_now(record: object) -> None:
-    data = encode(record)
+    data = encode_record(record)
     assert of_then(data) != data
-    assert decode(type(record), of_then(data)) == record
+    assert decode_record(type(record), of_then(data)) == record
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_was_kept_is_read_under_the_names_of_now(record: object) -> None:
 )
 def test_reasons_of_then_are_those_of_now(then: str, now: str) -> None:
     drop = segments.drop(1, Stage.WALK, 'f' * 40, then)
-    assert decode(Drop, encode(drop)).reason == now
+    assert decode_record(Drop, encode_record(drop)).reason == now
 
 
 def test_a_validation_of_then_is_one_of_now() -> None:
@@ -62,8 +62,8 @@ def test_a_validation_of_then_is_one_of_now() -> None:
         'detail': 'no_pom',
     }
     same = dict.fromkeys(('repo', 'rev', 'ref', 'sandbox'), 'x')
-    found = decode(
+    found = decode_record(
         Validation, json.dumps({**same, 'committed': None, 'engine_version': 1, **then}).encode()
     )
     assert (found.level, found.runtime, found.runtimes_tried) == (8, '17', ('17',))
-    assert (found.reason, found.detail) == (Invalid.LEVEL_TOO_OLD, 'no_build_file')
+    assert (found.reason, found.detail) == (InvalidReason.LEVEL_TOO_OLD, 'no_build_file')

@@ -11,14 +11,14 @@ import pytest
 from coevo.model.labels import CELL_ORDER
 from coevo.model.labels import TABLE
 from coevo.model.labels import EngineRelease
-from coevo.model.labels import contradictions
-from coevo.model.labels import deciding_cells
-from coevo.model.labels import former_contradictions
-from coevo.model.labels import label
+from coevo.model.labels import decide_label
+from coevo.model.labels import list_contradictions
+from coevo.model.labels import list_deciding_cells
+from coevo.model.labels import list_former_contradictions
 from coevo.model.reasons import OWNERS
 from coevo.model.words import Cell
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
 
@@ -63,30 +63,32 @@ def outcomes(text: str) -> dict[Cell, Outcome | None]:
         ('deleted', 'pass - infra -', 'told_cnew_infra'),
     ],
 )
-def test_rows(change: str, cells: str, expected: str) -> None:
-    assert label(Change(change), outcomes(cells)) == expected
+def test_each_row_of_the_label_table_gives_its_label(
+    change: str, cells: str, expected: str
+) -> None:
+    assert decide_label(MethodChange(change), outcomes(cells)) == expected
 
 
-def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
+def by_hand(change: MethodChange, oo: str, nn: str, on: str, no: str) -> str:
     """The table of docs/evidence.md, read a second time: P, B or X (neither) for each cell."""
     table = {
-        Change.CHANGED: {
+        MethodChange.CHANGED: {
             'PPB': 'update',
             'PPP': 'refinement',
             'BPB': 'repair',
             'BPP': 'cured_by_code',
         },
-        Change.INSERTED: {'PB': 'generation', 'PP': 'redundant'},
-        Change.UNCHANGED: {'PP': 'unaffected', 'PB': 'broken_by_change'},
-        Change.CONTEXT_CHANGED: {'PPB': 'fixture_update', 'PPP': 'fixture_refinement'},
-        Change.DELETED: {'PB': 'obsolete', 'PP': 'retired'},
+        MethodChange.INSERTED: {'PB': 'generation', 'PP': 'redundant'},
+        MethodChange.UNCHANGED: {'PP': 'unaffected', 'PB': 'broken_by_change'},
+        MethodChange.CONTEXT_CHANGED: {'PPB': 'fixture_update', 'PPP': 'fixture_refinement'},
+        MethodChange.DELETED: {'PB': 'obsolete', 'PP': 'retired'},
     }[change]
     read = {
-        Change.CHANGED: oo + nn + on,
-        Change.INSERTED: nn + no,
-        Change.UNCHANGED: oo + nn,
-        Change.CONTEXT_CHANGED: oo + nn + on,
-        Change.DELETED: oo + on,
+        MethodChange.CHANGED: oo + nn + on,
+        MethodChange.INSERTED: nn + no,
+        MethodChange.UNCHANGED: oo + nn,
+        MethodChange.CONTEXT_CHANGED: oo + nn + on,
+        MethodChange.DELETED: oo + on,
     }[change]
     return table.get(read, 'dropped')
 
@@ -94,47 +96,56 @@ def by_hand(change: Change, oo: str, nn: str, on: str, no: str) -> str:
 def kind(outcome: Outcome | None) -> str:
     if outcome is Outcome.PASS:
         return 'P'
-    return 'B' if outcome is not None and outcome.broken else 'X'
+    return 'B' if outcome is not None and outcome.is_broken else 'X'
 
 
-@pytest.mark.parametrize('change', list(Change))
-def test_every_combination(change: Change) -> None:
-    known = set(contradictions())
+@pytest.mark.parametrize('change', list(MethodChange))
+def test_every_combination_of_outcomes_gives_the_label_of_the_table(change: MethodChange) -> None:
+    known = set(list_contradictions())
     for combination in itertools.product(OUTCOMES, repeat=4):
         cells = dict(zip(CELL_ORDER, combination, strict=True))
-        found = label(change, cells)
+        found = decide_label(change, cells)
         expected = by_hand(change, *(kind(outcome) for outcome in combination))
         if expected == 'dropped':
             assert found in known
-            cell = next(c for c in deciding_cells(change) if found.startswith(c))
+            cell = next(c for c in list_deciding_cells(change) if found.startswith(c))
             assert found == f'{cell}_{cells[cell] or "not_run"}'
         else:
             assert found is Label(expected)
 
 
-def test_unchanged_without_a_changed_dependency_is_no_candidate() -> None:
+def test_an_unchanged_test_without_a_changed_dependency_gets_no_label() -> None:
     passing = dict.fromkeys(CELL_ORDER, Outcome.PASS)
-    assert label(Change.UNCHANGED, passing, dependency_changed=False) == 'no_changed_dependency'
+    assert (
+        decide_label(MethodChange.UNCHANGED, passing, dependency_changed=False)
+        == 'no_changed_dependency'
+    )
 
 
-def test_an_earlier_engine_had_no_label_for_a_fixture_that_nothing_asked_for() -> None:
+def test_an_earlier_engine_gives_no_label_to_a_fixture_refinement() -> None:
     passing = dict.fromkeys(CELL_ORDER, Outcome.PASS)
-    assert label(Change.CONTEXT_CHANGED, passing) is Label.FIXTURE_REFINEMENT
-    assert label(Change.CONTEXT_CHANGED, passing, engine=JAVA_5) is Label.FIXTURE_REFINEMENT
-    assert label(Change.CONTEXT_CHANGED, passing, engine=JAVA_4) == 'told_cnew_pass'
-    assert label(Change.CHANGED, passing, engine=JAVA_4) is Label.REFINEMENT
+    assert decide_label(MethodChange.CONTEXT_CHANGED, passing) is Label.FIXTURE_REFINEMENT
+    assert (
+        decide_label(MethodChange.CONTEXT_CHANGED, passing, engine=JAVA_5)
+        is Label.FIXTURE_REFINEMENT
+    )
+    assert decide_label(MethodChange.CONTEXT_CHANGED, passing, engine=JAVA_4) == 'told_cnew_pass'
+    assert decide_label(MethodChange.CHANGED, passing, engine=JAVA_4) is Label.REFINEMENT
     python = EngineRelease(language='python', version=1)  # it came when the label was there
-    assert label(Change.CONTEXT_CHANGED, passing, engine=python) is Label.FIXTURE_REFINEMENT
+    assert (
+        decide_label(MethodChange.CONTEXT_CHANGED, passing, engine=python)
+        is Label.FIXTURE_REFINEMENT
+    )
 
 
-def test_the_reason_that_it_gave_instead_is_still_known() -> None:
-    assert former_contradictions() == ('told_cnew_pass',)
-    assert 'told_cnew_pass' in contradictions(engine=JAVA_4)
-    assert 'told_cnew_pass' not in contradictions()
-    assert OWNERS['told_cnew_pass'] is Stage.LABEL
+def test_the_former_reason_for_fixture_refinements_is_still_known() -> None:
+    assert list_former_contradictions() == ('t_old_c_new_pass',)
+    assert 't_old_c_new_pass' in list_contradictions(engine=JAVA_4)
+    assert 't_old_c_new_pass' not in list_contradictions()
+    assert OWNERS['t_old_c_new_pass'] is Stage.LABEL
 
 
-def test_the_table_that_people_read_is_the_table() -> None:
+def test_the_label_table_in_the_manual_matches_the_code() -> None:
     text = (Path(__file__).parents[3] / 'docs/evidence.md').read_text(encoding='utf-8')
     names = '|'.join(Label)
     shown = [

@@ -18,13 +18,15 @@ from coevo.model import licences
         ('', False),
     ],
 )
-def test_what_the_osi_approved(expression: str, good: bool) -> None:
-    assert licences.approved(expression) is good
+def test_a_licence_expression_is_approved_if_the_osi_approves_it(
+    expression: str, good: bool
+) -> None:
+    assert licences.is_approved(expression) is good
 
 
-def test_what_is_accepted_beside_will_do() -> None:
-    assert licences.approved('CC0-1.0', ['CC0-1.0'])
-    assert not licences.approved('CC0-1.0 AND WTFPL', ['CC0-1.0'])
+def test_an_additionally_accepted_licence_is_approved() -> None:
+    assert licences.is_approved('CC0-1.0', ['CC0-1.0'])
+    assert not licences.is_approved('CC0-1.0 AND WTFPL', ['CC0-1.0'])
 
 
 @pytest.mark.parametrize(
@@ -44,13 +46,13 @@ def test_what_is_accepted_beside_will_do() -> None:
         ('', None),
     ],
 )
-def test_names_that_people_give(name: str, id: str | None) -> None:
-    assert licences.named(name) == id
+def test_common_licence_names_map_to_spdx_ids(name: str, id: str | None) -> None:
+    assert licences.find_id_by_name(name) == id
 
 
-def test_every_id_of_a_name_is_written_as_spdx_does() -> None:
+def test_every_id_in_the_licence_name_table_is_spelled_as_in_spdx() -> None:
     """A typing error would make an approved licence look like none."""
-    table = licences._table()
+    table = licences._load_table()
     ids = {*table.names.values(), *(item.id for item in table.sentences)}
     assert ids - table.osi == {'CC0-1.0', 'CC-BY-4.0', 'WTFPL'}
-    assert all(licences.plain(name) == name for name in table.names)
+    assert all(licences.normalise_name(name) == name for name in table.names)

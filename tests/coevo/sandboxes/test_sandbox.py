@@ -19,7 +19,7 @@ import pytest
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.sandboxes.bubblewrap import descendants
+from coevo.sandboxes.bubblewrap import list_descendants
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
@@ -59,7 +59,9 @@ def run(sandbox: Sandbox, wanted: Job) -> Done:
         process.stdin.close()
         output = process.stdout.read().decode()
         status = process.wait(timeout=60)
-        return Done(status, output, process.noise(), process.exceeded, process.cpu_seconds())
+        return Done(
+            status, output, process.get_noise(), process.exceeded, process.get_cpu_seconds()
+        )
 
 
 def found(marker: str) -> list[psutil.Process]:
@@ -87,7 +89,7 @@ def until_ready(process: Process) -> None:
 # -- what is inside ------------------------------------------------------------------------------
 
 
-def test_a_job_sees_its_own_small_world(sandbox: Sandbox) -> None:
+def test_a_job_sees_its_own_user_host_name_and_folders(sandbox: Sandbox) -> None:
     script = 'id -un; id -u; hostname; pwd; echo $HOME $TZ $LANG; ls -d $HOME; ls /w; ls /'
     done = run(sandbox, job(script))
     user, uid, host, folder, environment, home, *top = done.output.splitlines()
@@ -99,7 +101,7 @@ def test_a_job_sees_its_own_small_world(sandbox: Sandbox) -> None:
     assert (done.status, done.noise, done.exceeded) == (0, '', None)
 
 
-def test_stdin_and_stdout_are_the_jobs_channels(sandbox: Sandbox) -> None:
+def test_stdin_and_stdout_are_connected_to_the_job(sandbox: Sandbox) -> None:
     with sandbox.start(Job(argv=('cat',), limits=LIMITS)) as process:
         process.stdin.write(b'\0\xffecho\n')
         process.stdin.flush()
@@ -120,11 +122,13 @@ def test_stdin_and_stdout_are_the_jobs_channels(sandbox: Sandbox) -> None:
         ('exec no-such-program', 127),
     ],
 )
-def test_exit_status(sandbox: Sandbox, script: str, status: int) -> None:
+def test_the_exit_status_of_the_job_is_returned(sandbox: Sandbox, script: str, status: int) -> None:
     assert run(sandbox, job(script)).status == status
 
 
-def test_environment_is_the_jobs_alone(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_sees_only_its_own_environment(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv('COEVO_SECRET', 'hidden')
     wanted = replace(job('env; cat /proc/*/environ'), environment={'SHOWN': 'a b\n=c'})
     output = run(sandbox, wanted).output
@@ -155,12 +159,12 @@ def test_mounts_are_read_only(sandbox: Sandbox, folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ['file']
 
 
-def test_only_own_folders_are_writable(sandbox: Sandbox) -> None:
+def test_only_the_jobs_own_folders_are_writable(sandbox: Sandbox) -> None:
     script = 'for path in / /dev /etc /usr /usr/local /proc; do touch $path/x && echo $path; done'
     assert run(sandbox, job(script)).output == ''
 
 
-def test_no_privileges(sandbox: Sandbox) -> None:
+def test_a_job_has_no_privileges(sandbox: Sandbox) -> None:
     done = run(sandbox, job('grep -E "^(Cap...|NoNewPrivs):" /proc/self/status; unshare -U true'))
     lines = dict(line.split() for line in done.output.splitlines())
     assert lines.pop('NoNewPrivs:') == '1'
@@ -168,7 +172,7 @@ def test_no_privileges(sandbox: Sandbox) -> None:
     assert done.status != 0
 
 
-def test_no_network_but_its_own_loopback(sandbox: Sandbox) -> None:
+def test_a_job_has_no_network_but_its_own_loopback(sandbox: Sandbox) -> None:
     with socket.create_server(('127.0.0.1', 0)) as server:
         port = server.getsockname()[1]
         done = run(sandbox, job(f'exec 3<>/dev/tcp/127.0.0.1/{port}'))
@@ -221,7 +225,7 @@ def _check_as_ordinary_user(marker: str) -> None:
 # -- limits --------------------------------------------------------------------------------------
 
 
-def test_processes_are_bounded(sandbox: Sandbox, marker: str) -> None:
+def test_the_number_of_processes_is_bounded(sandbox: Sandbox, marker: str) -> None:
     assert 'Cannot fork' in run(sandbox, _many_processes(marker)).noise
     assert not found(marker)
 
@@ -231,21 +235,21 @@ def _many_processes(marker: str) -> Job:
     return Job(argv=('dash', '-c', script, marker), limits=LIMITS)
 
 
-def test_fork_bomb_ends(sandbox: Sandbox, marker: str) -> None:
+def test_a_fork_bomb_ends_at_the_wall_limit(sandbox: Sandbox, marker: str) -> None:
     limits = replace(LIMITS, wall_seconds=2)
     done = run(sandbox, job('f() { f | f & }; f; sleep 600', marker, limits=limits))
     assert done.exceeded == 'wall'
     assert not found(marker)
 
 
-def test_one_large_file_is_stopped(sandbox: Sandbox) -> None:
+def test_one_large_file_hits_the_space_limit(sandbox: Sandbox) -> None:
     for path in ('/w/x', '/tmp/x', '/dev/shm/x'):
         done = run(sandbox, job(f'head -c 200M /dev/zero > {path}'))
         assert done.status != 0
         assert 'No space left on device' in done.noise
 
 
-def test_many_files_are_stopped(sandbox: Sandbox) -> None:
+def test_many_small_files_hit_the_space_limit(sandbox: Sandbox) -> None:
     done = run(sandbox, job('for i in $(seq 5000); do echo x > /w/$i || exit 9; done'))
     assert done.status == 9
     assert 'No space left on device' in done.noise
@@ -256,7 +260,7 @@ def test_file_size_is_bounded(sandbox: Sandbox) -> None:
     assert run(sandbox, job('head -c 2M /dev/zero > /w/x', limits=limits)).status == 128 + 25
 
 
-def test_wall_limit_kills_the_tree(sandbox: Sandbox, marker: str) -> None:
+def test_the_wall_limit_kills_the_process_tree(sandbox: Sandbox, marker: str) -> None:
     limits = replace(LIMITS, wall_seconds=0.5)
     script = '(setsid bash -c "sleep 600; true" "$0" &) ; sleep 600; true'
     done = run(sandbox, job(script, marker, limits=limits))
@@ -264,7 +268,7 @@ def test_wall_limit_kills_the_tree(sandbox: Sandbox, marker: str) -> None:
     assert not found(marker)
 
 
-def test_cpu_limit_counts_the_whole_tree(sandbox: Sandbox, marker: str) -> None:
+def test_the_cpu_limit_counts_the_whole_process_tree(sandbox: Sandbox, marker: str) -> None:
     limits = replace(LIMITS, cpu_seconds=1)
     done = run(sandbox, job('(while :; do :; done) & while :; do :; done', marker, limits=limits))
     assert (done.status, done.exceeded) == (137, 'cpu')
@@ -272,7 +276,7 @@ def test_cpu_limit_counts_the_whole_tree(sandbox: Sandbox, marker: str) -> None:
     assert not found(marker)
 
 
-def test_cpu_of_dead_children_counts(sandbox: Sandbox) -> None:
+def test_cpu_time_of_ended_children_counts(sandbox: Sandbox) -> None:
     limits = replace(LIMITS, cpu_seconds=1)
     script = 'while :; do (for ((i = 0; i < 20000; i++)); do :; done); done'
     assert run(sandbox, job(script, limits=limits)).exceeded == 'cpu'
@@ -280,12 +284,12 @@ def test_cpu_of_dead_children_counts(sandbox: Sandbox) -> None:
     assert once.cpu_seconds > 0
 
 
-def test_memory_is_bounded_while_it_dozes(sandbox: Sandbox) -> None:
+def test_memory_is_bounded_while_the_watch_is_slow(sandbox: Sandbox) -> None:
     holds = 'sleep 1; all=$(head -c 300000000 /dev/zero | tr "\\0" a); sleep 300'
     # A shell takes a while to hold so much on a busy machine.
     limits = replace(LIMITS, memory_bytes=200 << 20, wall_seconds=120)
     with sandbox.start(job(holds, limits=limits)) as process:
-        process.doze()
+        process.slow_watch()
         process.wait()
     assert process.exceeded == 'memory'
 
@@ -303,14 +307,14 @@ def test_address_space_is_bounded_from_4_gib_on(sandbox: Sandbox) -> None:
     assert run(sandbox, job('ulimit -v', limits=free)).output == 'unlimited\n'
 
 
-def test_a_gigabyte_of_noise_neither_blocks_nor_stays(sandbox: Sandbox) -> None:
+def test_a_gigabyte_of_stderr_neither_blocks_nor_is_kept(sandbox: Sandbox) -> None:
     done = run(sandbox, job('head -c 1G /dev/zero >&2; echo last >&2; echo done'))
     assert (done.status, done.output) == (0, 'done\n')
     assert len(done.noise) == 64 * 1024
     assert done.noise.endswith('\0last\n')
 
 
-def test_an_unread_gigabyte_of_output_is_held_back(sandbox: Sandbox) -> None:
+def test_an_unread_gigabyte_of_stdout_blocks_the_job(sandbox: Sandbox) -> None:
     with sandbox.start(job('echo ready; head -c 1G /dev/zero')) as process:
         until_ready(process)
         with pytest.raises(TimeoutError):
@@ -322,18 +326,18 @@ def test_an_unread_gigabyte_of_output_is_held_back(sandbox: Sandbox) -> None:
 # -- ends ----------------------------------------------------------------------------------------
 
 
-def test_signals_from_inside_reach_nothing_outside(sandbox: Sandbox) -> None:
+def test_signals_of_a_job_reach_no_process_outside(sandbox: Sandbox) -> None:
     done = run(sandbox, job('kill -9 1; kill -9 $PPID; kill -9 -1; echo alive'))
     assert (done.status, done.output) == (0, 'alive\n')
 
 
-def test_survivors_of_the_command_are_gone(sandbox: Sandbox, marker: str) -> None:
+def test_background_processes_end_with_the_command(sandbox: Sandbox, marker: str) -> None:
     script = 'setsid bash -c "trap \'\' TERM HUP; sleep 600; true" "$0" <&- >&- 2>&- & exit 4'
     assert run(sandbox, job(script, marker)).status == 4
     assert not found(marker)
 
 
-def test_kill_leaves_nothing(sandbox: Sandbox, marker: str) -> None:
+def test_kill_leaves_no_process(sandbox: Sandbox, marker: str) -> None:
     with sandbox.start(job('sleep 600 & echo ready; sleep 600; true', marker)) as process:
         until_ready(process)
         assert found(marker)
@@ -345,7 +349,7 @@ def test_kill_leaves_nothing(sandbox: Sandbox, marker: str) -> None:
         assert process.exceeded is None
 
 
-def test_kill_at_any_time_of_the_start(sandbox: Sandbox, marker: str) -> None:
+def test_kill_leaves_no_process_at_any_moment_of_the_start(sandbox: Sandbox, marker: str) -> None:
     for delay in range(20):
         with sandbox.start(job('sleep 600; true', marker)) as process:
             time.sleep(delay / 5000)
@@ -353,7 +357,7 @@ def test_kill_at_any_time_of_the_start(sandbox: Sandbox, marker: str) -> None:
             assert not found(marker)
 
 
-def test_a_sandbox_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None:
+def test_a_job_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None:
     started: list[Process] = []
     thread = threading.Thread(
         target=lambda: started.append(sandbox.start(Job(argv=('cat',), limits=LIMITS)))
@@ -367,7 +371,7 @@ def test_a_sandbox_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None
 
 
 @pytest.mark.parametrize('name', ['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)])
-def test_nothing_outlives_a_killed_coevo(
+def test_no_job_outlives_a_killed_coevo(
     name: str, marker: str, request: pytest.FixtureRequest
 ) -> None:
     if name == 'docker':
@@ -391,7 +395,7 @@ process.wait()
     assert not found(marker)
 
 
-def test_closing_kills_and_refuses(marker: str) -> None:
+def test_closing_a_sandbox_kills_its_jobs_and_refuses_new_jobs(marker: str) -> None:
     sandbox = open_sandbox('bubblewrap')
     process = sandbox.start(job('echo ready; sleep 600; true', marker))
     until_ready(process)
@@ -405,7 +409,7 @@ def test_closing_kills_and_refuses(marker: str) -> None:
 # -- what the other back ends promise, too --------------------------------------------------------
 
 
-def test_other_jobs_have_channels_environment_and_status(
+def test_other_back_ends_give_jobs_channels_environment_and_status(
     other: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_SECRET', 'hidden')
@@ -421,7 +425,9 @@ def test_other_jobs_have_channels_environment_and_status(
     assert run(other, job('kill -9 $$')).status in (-9, 137)
 
 
-def test_other_jobs_read_mounts_and_write_own_folders(other: Sandbox, folder: Path) -> None:
+def test_other_back_ends_give_jobs_mounts_and_writable_folders(
+    other: Sandbox, folder: Path
+) -> None:
     (folder / 'file').write_text('content')
     mounts = (Mount(source=folder, target='/in'),)
     script = 'set -e; cat "/in/file"; echo x >/w/x; test -d $HOME; cat /w/x; for x in /in/f*; do'
@@ -431,7 +437,7 @@ def test_other_jobs_read_mounts_and_write_own_folders(other: Sandbox, folder: Pa
     assert run(other, job('ls /w')).output == ''
 
 
-def test_other_jobs_are_limited(other: Sandbox, marker: str) -> None:
+def test_other_back_ends_limit_jobs(other: Sandbox, marker: str) -> None:
     script = '(setsid bash -c "sleep 600; true" "$0" &) ; sleep 600; true'
     limits = replace(LIMITS, wall_seconds=3)
     assert run(other, job(script, marker, limits=limits)).exceeded == 'wall'
@@ -443,7 +449,7 @@ def test_other_jobs_are_limited(other: Sandbox, marker: str) -> None:
     assert not found(marker)
 
 
-def test_other_jobs_leave_nothing(other: Sandbox, marker: str) -> None:
+def test_other_back_ends_leave_no_process(other: Sandbox, marker: str) -> None:
     script = 'setsid bash -c "sleep 600; true" "$0" <&- >&- 2>&- & exit 4'
     assert run(other, job(script, marker)).status == 4
     assert not found(marker)
@@ -454,28 +460,30 @@ def test_other_jobs_leave_nothing(other: Sandbox, marker: str) -> None:
     assert not found(marker)
 
 
-def test_other_jobs_may_be_noisy(other: Sandbox) -> None:
+def test_other_back_ends_bound_the_kept_stderr(other: Sandbox) -> None:
     done = run(other, job('head -c 100M /dev/zero >&2; echo last >&2; echo done'))
     assert (done.status, done.output, len(done.noise)) == (0, 'done\n', 64 * 1024)
     assert done.noise.endswith('\0last\n')
 
 
-def test_texts_for_a_job_name_what_it_sees(other: Sandbox, folder: Path) -> None:
+def test_paths_in_a_text_for_a_job_are_translated_to_its_mounts(
+    other: Sandbox, folder: Path
+) -> None:
     (folder / 'inner').mkdir()
     (folder / 'inner' / 'file').write_text('content')
     mounts = (Mount(source=folder, target='/in'),)
     with other.start(job('read -r line; eval "$line"', mounts=mounts)) as process:
         line = 'key=/in/inner/file:/w; cp ${key%%:*} ${key##*:}/copy; cat ${key##*:}/*; ls -d /inn'
-        process.stdin.write(process.inside(line).encode() + b'\n')
+        process.stdin.write(process.translate_for_job(line).encode() + b'\n')
         process.stdin.close()
         assert process.stdout.read() == b'content'
         process.wait()
-        assert "'/inn'" in process.noise()
+        assert "'/inn'" in process.get_noise()
 
 
 @pytest.mark.docker
 @pytest.mark.usefixtures('daemon')
-def test_containers_are_as_closed(folder: Path, marker: str) -> None:
+def test_docker_containers_are_isolated_as_bubblewrap_jobs_are(folder: Path, marker: str) -> None:
     (folder / 'secret').write_text('secret')
     sandbox = open_sandbox('docker')
     paths = f'{folder}/secret /root/.ssh /home /opt /run/docker.sock /var/run /etc/shadow'
@@ -503,7 +511,9 @@ def refusal(sandbox: Sandbox, *mounts: Mount) -> str:
     return str(refused.value)
 
 
-def test_a_link_in_a_tree_leads_nowhere_on_the_host(sandbox: Sandbox, folder: Path) -> None:
+def test_a_link_in_a_mounted_tree_reaches_no_file_of_the_host(
+    sandbox: Sandbox, folder: Path
+) -> None:
     (folder / 'secret').write_text('secret')
     tree = folder / 'tree'
     tree.mkdir()
@@ -515,7 +525,7 @@ def test_a_link_in_a_tree_leads_nowhere_on_the_host(sandbox: Sandbox, folder: Pa
     assert 'coevo:x:1000' in done.output
 
 
-def test_no_mount_through_a_link(sandbox: Sandbox, folder: Path) -> None:
+def test_a_mount_through_a_link_is_refused(sandbox: Sandbox, folder: Path) -> None:
     tree, other = folder / 'tree', folder / 'other'
     tree.mkdir()
     other.mkdir()
@@ -528,12 +538,12 @@ def test_no_mount_through_a_link(sandbox: Sandbox, folder: Path) -> None:
     assert not list(other.iterdir())
 
 
-def test_no_mount_of_a_link(sandbox: Sandbox, folder: Path) -> None:
+def test_a_mount_of_a_link_is_refused(sandbox: Sandbox, folder: Path) -> None:
     (folder / 'link').symlink_to('/root')
     assert 'is a symbolic link' in refusal(sandbox, Mount(source=folder / 'link', target='/w/x'))
 
 
-def test_a_nested_mount_on_a_ready_folder(sandbox: Sandbox, folder: Path) -> None:
+def test_a_nested_mount_on_an_existing_folder_is_visible(sandbox: Sandbox, folder: Path) -> None:
     for name in ('outer/point', 'inner'):
         (folder / name).mkdir(parents=True)
     (folder / 'inner' / 'file').write_text('nested')
@@ -545,18 +555,18 @@ def test_a_nested_mount_on_a_ready_folder(sandbox: Sandbox, folder: Path) -> Non
 
 
 @pytest.mark.parametrize('target', ['w/x', '/w/../x', '/', '/w//x', '/w/x/'])
-def test_no_mount_at_a_strange_path(sandbox: Sandbox, folder: Path, target: str) -> None:
+def test_a_mount_target_that_is_not_absolute_and_normal_is_refused(
+    sandbox: Sandbox, folder: Path, target: str
+) -> None:
     assert 'is no absolute, normal path' in refusal(sandbox, Mount(source=folder, target=target))
 
 
-def test_a_missing_source_is_refused(sandbox: Sandbox, folder: Path) -> None:
+def test_a_missing_mount_source_is_refused(sandbox: Sandbox, folder: Path) -> None:
     assert 'does not exist' in refusal(sandbox, Mount(source=folder / 'none', target='/w/x'))
 
 
 @pytest.mark.skipif(not ROOT, reason='needs root')
-def test_a_source_that_is_closed_to_the_lent_user_is_refused(
-    sandbox: Sandbox, folder: Path
-) -> None:
+def test_a_mount_source_closed_to_the_lent_user_is_refused(sandbox: Sandbox, folder: Path) -> None:
     inner = folder / 'closed' / 'inner'
     inner.mkdir(parents=True)
     inner.parent.chmod(0o700)
@@ -567,18 +577,20 @@ def test_a_source_that_is_closed_to_the_lent_user_is_refused(
 # -- what cannot be used -------------------------------------------------------------------------
 
 
-def test_an_unknown_sandbox() -> None:
+def test_an_unknown_sandbox_is_refused() -> None:
     with pytest.raises(Fatal, match="no sandbox 'chroot'"):
         open_sandbox('chroot')
 
 
-def test_a_missing_bubblewrap_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_bubblewrap_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv('PATH', str(tmp_path))
     with pytest.raises(Fatal, match='install bubblewrap'):
         open_sandbox('bubblewrap')
 
 
-def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_the_error_of_a_failing_bubblewrap_is_quoted(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
     program = folder / 'bwrap'
     program.write_text('#!/bin/sh\necho No permissions to create new namespace >&2; exit 1\n')
     program.chmod(0o755)
@@ -587,7 +599,7 @@ def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, fold
         open_sandbox('bubblewrap')
 
 
-def test_a_missing_docker_daemon_is_named(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_a_missing_docker_daemon_is_reported(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     (folder / 'docker').symlink_to('/bin/true')
     monkeypatch.setenv('PATH', f'{folder}:{os.environ["PATH"]}')
     monkeypatch.setenv('DOCKER_HOST', 'tcp://127.0.0.1:1')
@@ -595,12 +607,12 @@ def test_a_missing_docker_daemon_is_named(monkeypatch: pytest.MonkeyPatch, folde
         open_sandbox('docker')
 
 
-def test_the_processes_below_one_are_told_and_none_of_one_that_has_ended() -> None:
+def test_descendants_of_a_process_are_listed_until_it_ends() -> None:
     script = 'sleep 60 & echo $!; wait'
     with subprocess.Popen(['sh', '-c', script], stdout=subprocess.PIPE) as shell:
         assert shell.stdout is not None
         sleeper = int(shell.stdout.readline())
-        assert list(descendants(shell.pid)) == [sleeper]
+        assert list(list_descendants(shell.pid)) == [sleeper]
         os.kill(sleeper, 9)
         shell.kill()
-    assert list(descendants(shell.pid)) == []
+    assert list(list_descendants(shell.pid)) == []

@@ -45,25 +45,25 @@ def unpacked(shared: Path, *members: tuple[str, bytes, bytes]) -> dict[str, byte
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
-def test_what_is_shared_is_linked(shared: Path) -> None:
+def test_a_member_equal_to_a_shared_file_is_linked(shared: Path) -> None:
     members = (('./a/a.jar', PLAIN, b'known'), ('./b/b.jar', PLAIN, b'new'))
     assert unpacked(shared, *members) == {'a/a.jar': b'known', 'b/b.jar': b'new'}
     assert (shared / 'a' / 'a.jar').stat().st_nlink == 2
 
 
-def test_what_is_shared_is_never_written(shared: Path) -> None:
+def test_a_shared_file_is_never_written(shared: Path) -> None:
     """A second member of the name would be written through the link."""
     members = (('a/a.jar', PLAIN, b'known'), ('a/a.jar', PLAIN, b'another'))
     assert unpacked(shared, *members) == {'a/a.jar': b'known'}
     assert (shared / 'a' / 'a.jar').read_bytes() == b'known'
 
 
-def test_another_content_is_its_own(shared: Path) -> None:
+def test_a_member_that_differs_from_the_shared_file_is_written_separately(shared: Path) -> None:
     assert unpacked(shared, ('a/a.jar', PLAIN, b'other')) == {'a/a.jar': b'other'}
     assert (shared / 'a' / 'a.jar').read_bytes() == b'known'
 
 
-def test_nothing_is_written_elsewhere(shared: Path) -> None:
+def test_no_member_is_written_outside_the_folder(shared: Path) -> None:
     members = (
         ('../out', PLAIN, b'x'),
         ('/tmp/coevo-out', PLAIN, b'x'),
@@ -79,7 +79,7 @@ def test_nothing_is_written_elsewhere(shared: Path) -> None:
     assert (shared / 'a' / 'a.jar').read_bytes() == b'known'
 
 
-def test_what_breaks_off_is_an_error(shared: Path) -> None:
+def test_an_archive_that_is_cut_or_lacks_its_end_mark_raises_a_tar_error(shared: Path) -> None:
     whole = archive([('a', PLAIN, b'x' * 2000)]).getvalue()
     with pytest.raises(tarfile.TarError):
         unpack(io.BytesIO(whole[:1500]), shared.with_name('new'), shared)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.sandboxes.users import Users
+from coevo.sandboxes.users import UserPool
 
 USER = 64990
 SECONDS = 20
@@ -50,26 +50,26 @@ def half_made() -> Iterator[tuple[subprocess.Popen[bytes], psutil.Process]]:
             os.close(descriptor)
 
 
-def test_ends_a_bwrap_that_a_killed_coevo_has_left() -> None:
+def test_a_user_pool_ends_a_bwrap_left_by_a_killed_coevo() -> None:
     with half_made() as (outer, first):
         outer.kill()
         outer.wait()
         assert first.is_running()
-        Users()
+        UserPool()
         first.wait(SECONDS)
 
 
-def test_leaves_a_bwrap_that_has_its_parent() -> None:
+def test_a_user_pool_leaves_a_bwrap_that_has_its_parent() -> None:
     with half_made() as (outer, first):
-        Users()
+        UserPool()
         assert outer.poll() is None
         assert first.is_running()
 
 
-def test_leaves_what_runs_under_a_user_that_another_coevo_holds() -> None:
+def test_a_user_pool_leaves_processes_of_a_user_that_another_coevo_holds() -> None:
     with half_made() as (outer, first), Path('/run/coevo', str(USER)).open('wb') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         outer.kill()
         outer.wait()
-        Users()
+        UserPool()
         assert first.is_running()

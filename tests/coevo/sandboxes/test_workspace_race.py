@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 
 
-def test_nobody_sweeps_what_is_being_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workspace_being_made_is_not_swept_by_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv('COEVO_WORK', str(tmp_path))
 
     def begin(number: int) -> None:
-        with workspace() as folder:
+        with open_workspace() as folder:
             (folder / 'tools').mkdir()
 
     with ThreadPoolExecutor(max_workers=8) as pool:

@@ -12,14 +12,14 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.evaluation.assignments import assignments
-from coevo.model.errors import Damaged
+from coevo.evaluation.assignments import load_assignments
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.schema import SCHEMA_MINOR
 from coevo.model.schema import TABLES
-from coevo.snapshots.columns import ColumnPart
-from coevo.snapshots.columns import foreign
-from coevo.snapshots.verification import verify
+from coevo.snapshots.columns import TableFile
+from coevo.snapshots.columns import find_foreign_files
+from coevo.snapshots.verification import verify_snapshot
 from tests.coevo.snapshots.test_verification import reseal
 
 
@@ -33,14 +33,14 @@ def rewrite(snapshot: Path, table: str, select: str) -> Path:
     return snapshot
 
 
-def test_what_we_wrote_is_known_by_its_schema(made: Path) -> None:
+def test_files_written_by_coevo_are_recognised_by_their_schema(made: Path) -> None:
     parts = [
-        ColumnPart(table=table, file=str(file), minor=SCHEMA_MINOR)
+        TableFile(table=table, file=str(file), minor=SCHEMA_MINOR)
         for table in TABLES
         for file in sorted((made / 'data' / table).glob('*.parquet'))
     ]
     assert len(parts) > len(TABLES)
-    assert foreign(duckdb.connect(), parts) == ()
+    assert find_foreign_files(duckdb.connect(), parts) == ()
 
 
 @pytest.mark.parametrize(
@@ -66,25 +66,25 @@ def test_what_we_wrote_is_known_by_its_schema(made: Path) -> None:
         ),
     ],
 )
-def test_other_columns_are_damage_wherever_a_snapshot_is_opened(
+def test_wrong_columns_are_damage_wherever_a_snapshot_is_opened(
     snapshot: Path, table: str, select: str, said: str
 ) -> None:
     rewrite(snapshot, table, select)
-    with pytest.raises(Damaged, match='holds') as told:
+    with pytest.raises(DamagedSnapshot, match='holds') as told:
         coevo.open(snapshot)
     assert said in str(told.value)
-    assert {one.rule for one in verify(snapshot)} == {'schema'}
+    assert {one.rule for one in verify_snapshot(snapshot)} == {'schema'}
 
 
-def test_more_columns_are_left_alone(snapshot: Path) -> None:
-    before = assignments(snapshot)
+def test_additional_columns_are_ignored(snapshot: Path) -> None:
+    before = load_assignments(snapshot)
     for table in ('methods', 'tasks'):
         rewrite(snapshot, table, '*, 1 AS one_more')
     assert before
-    assert assignments(snapshot) == before
+    assert load_assignments(snapshot) == before
 
 
-def test_nulls_that_may_be_there_are_no_damage(snapshot: Path) -> None:
+def test_nulls_in_a_nullable_column_are_no_damage(snapshot: Path) -> None:
     rewrite(snapshot, 'methods', '* REPLACE (if(false, isolated, NULL) AS isolated)')
     assert coevo.open(snapshot).execute('SELECT count(isolated) FROM methods').fetchone() == (0,)
 
@@ -93,7 +93,7 @@ def test_nulls_that_may_be_there_are_no_damage(snapshot: Path) -> None:
     'name', ['manifest.json', 'data/methods/x.parquet', 'data/timings/x.parquet']
 )
 @pytest.mark.parametrize('words', ['query {}', 'verify {}', 'show {} x'])
-def test_a_pipe_is_not_waited_for(
+def test_a_pipe_among_the_files_does_not_block_a_command(
     snapshot: Path, name: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (snapshot / name).unlink(missing_ok=True)
@@ -105,24 +105,28 @@ def test_a_pipe_is_not_waited_for(
     assert said.out.startswith(begins) or re.search('is no (regular )?file', said.err)
 
 
-def test_a_device_is_no_manifest(snapshot: Path) -> None:
+def test_a_device_is_refused_as_a_manifest(snapshot: Path) -> None:
     (snapshot / 'manifest.json').unlink()
     (snapshot / 'manifest.json').symlink_to('/dev/zero')
-    with pytest.raises(Damaged, match='is no regular file'):
+    with pytest.raises(DamagedSnapshot, match='is no regular file'):
         coevo.open(snapshot)
 
 
 @pytest.mark.parametrize('name', ['walk=states', 'track=update', 'a[1]', "it's", '{a,b}', 'a%20b'])
-def test_a_folder_may_be_called_anything(snapshot: Path, name: str) -> None:
+def test_a_snapshot_folder_may_have_special_characters_in_its_name(
+    snapshot: Path, name: str
+) -> None:
     """`walk=states` is no column of what lies in it."""
     before = coevo.open(snapshot).execute('FROM methods ORDER BY ALL').fetchall()
     place = Path(shutil.move(snapshot, snapshot.parent / name))
     assert coevo.open(place).execute('FROM methods ORDER BY ALL').fetchall() == before
-    assert verify(place) == []
+    assert verify_snapshot(place) == []
 
 
 @pytest.mark.parametrize('name', ['a*', 'snapsho?'])
-def test_but_for_a_name_that_means_others(snapshot: Path, name: str) -> None:
+def test_a_snapshot_folder_whose_name_is_a_glob_pattern_is_refused(
+    snapshot: Path, name: str
+) -> None:
     place = Path(shutil.copytree(snapshot, snapshot.parent / name))
     with pytest.raises(Fatal, match='rename it'):
         coevo.open(place)

@@ -15,7 +15,7 @@ def test_every_column_of_every_view_has_a_comment(made: Path, snapshot: Path) ->
         assert connection.execute(views).fetchall() == []
 
 
-def test_a_comment_has_unit_and_values(made: Path) -> None:
+def test_a_column_comment_has_unit_and_values(made: Path) -> None:
     sql = """SELECT comment FROM duckdb_columns() WHERE table_name = 'pairs'
         AND column_name IN ('gap_hours', 'walk') ORDER BY column_name"""
     (gap,), (walk,) = coevo.open(made).execute(sql).fetchall()

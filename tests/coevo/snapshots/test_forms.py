@@ -15,10 +15,10 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.snapshots import snapshot as snapshots_of
-from coevo.snapshots.verification import verify
-from packagers.site.folder import write as write_site
+from coevo.snapshots.verification import verify_snapshot
+from packagers.site.folder import write_site
 from tests.coevo.snapshots.test_verification import reseal
 from tests.web_server import Site
 
@@ -90,11 +90,11 @@ def test_a_malformed_value_is_found_wherever_a_snapshot_is_opened(
 ) -> None:
     table, column, value = MALFORMED[name]
     edit(snapshot, table, **{column: value})
-    found = verify(snapshot)
+    found = verify_snapshot(snapshot)
     assert {('form', table, column)} == {(one.rule, one.table, one.detail) for one in found} or (
         {one.rule for one in found} == {'schema'}
     )
-    with pytest.raises(Damaged, match=column):
+    with pytest.raises(DamagedSnapshot, match=column):
         coevo.open(snapshot)
 
 
@@ -134,7 +134,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize('verb', VERBS)
-def test_every_verb_refuses_it_in_one_sentence(
+def test_every_verb_refuses_a_malformed_snapshot_in_one_sentence(
     place: str, verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predictions = tmp_path / 'predictions.jsonl'
@@ -176,34 +176,34 @@ MANIFESTS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize('name', MANIFESTS)
-def test_a_manifest_that_cannot_be_is_damaged(snapshot: Path, name: str) -> None:
+def test_a_manifest_with_a_malformed_value_is_damaged(snapshot: Path, name: str) -> None:
     manifest(snapshot, MANIFESTS[name])
-    for read in (verify, coevo.open, snapshots_of.manifest):
-        with pytest.raises(Damaged, match='is damaged'):
+    for read in (verify_snapshot, coevo.open, snapshots_of.load_manifest):
+        with pytest.raises(DamagedSnapshot, match='is damaged'):
             read(snapshot)
 
 
 @pytest.mark.parametrize('text', ['', '[]', 'null', '1e999', '[' * 100_000, '\xff', '{"files": 1}'])
-def test_so_is_what_is_no_manifest_at_all(snapshot: Path, text: str) -> None:
+def test_a_text_that_is_no_manifest_is_damaged(snapshot: Path, text: str) -> None:
     (snapshot / 'manifest.json').write_bytes(text.encode('latin-1'))
-    with pytest.raises(Damaged, match='is damaged'):
-        verify(snapshot)
+    with pytest.raises(DamagedSnapshot, match='is damaged'):
+        verify_snapshot(snapshot)
 
 
-def test_a_month_is_no_way_out_of_a_site(snapshot: Path, tmp_path: Path) -> None:
+def test_the_month_of_a_manifest_cannot_lead_out_of_a_site(snapshot: Path, tmp_path: Path) -> None:
     """It once was the name of a folder below the site, hence of any folder."""
     other = tmp_path / 'other'
     shutil.copytree(snapshot, other)
     before = {path: path.read_bytes() for path in other.rglob('*') if path.is_file()}
     manifest(snapshot, lambda content: content.update(month=str(other)))
-    with pytest.raises(Damaged, match='is damaged'):
+    with pytest.raises(DamagedSnapshot, match='is damaged'):
         write_site([snapshot], tmp_path / 'site', lambda line: None)
     assert {path: path.read_bytes() for path in other.rglob('*') if path.is_file()} == before
     assert not (tmp_path / 'site').exists()
 
 
-def test_what_duckdb_cannot_read_is_damaged(snapshot: Path) -> None:
+def test_a_parquet_file_that_duckdb_cannot_read_is_damaged(snapshot: Path) -> None:
     methods = snapshot / 'data' / 'methods' / 'part-0.parquet'
     methods.write_bytes(methods.read_bytes()[:-9])
-    with pytest.raises(Damaged, match='cannot be read'):
+    with pytest.raises(DamagedSnapshot, match='cannot be read'):
         coevo.open(snapshot)

@@ -13,10 +13,10 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.snapshots import ranges
-from coevo.snapshots.catalogue import catalogue
-from coevo.snapshots.verification import verify
+from coevo.snapshots.catalogue import load_catalogue
+from coevo.snapshots.verification import verify_snapshot
 from tests import snapshots
 from tests.coevo.snapshots.test_forms import edit
 from tests.coevo.snapshots.test_verification import reseal
@@ -96,7 +96,7 @@ SERVERS = {
 
 @pytest.mark.parametrize('verb', ['query', 'verify', 'snapshots'])
 @pytest.mark.parametrize('name', SERVERS)
-def test_whatever_a_server_sends_ends_in_a_sentence(
+def test_every_hostile_server_response_ends_in_one_sentence(
     name: str, verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranges, '_PATIENCE', 1.0)
@@ -178,7 +178,7 @@ ARCHIVES: dict[str, tuple[Callable[[Path], Path], str]] = {
 @pytest.mark.filterwarnings('ignore:Duplicate name')
 @pytest.mark.parametrize('verb', ['query', 'verify'])
 @pytest.mark.parametrize('name', ARCHIVES)
-def test_whatever_an_archive_holds_ends_in_a_sentence(
+def test_every_hostile_archive_ends_in_one_sentence(
     snapshot: Path, name: str, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make, words = ARCHIVES[name]
@@ -209,7 +209,7 @@ FOOTERS = {
 
 @pytest.mark.parametrize('place', ['folder', 'zip'])
 @pytest.mark.parametrize('name', FOOTERS)
-def test_a_footer_gets_no_more_room_than_its_table_needs(
+def test_a_parquet_footer_that_needs_too_much_memory_is_damaged(
     snapshot: Path, name: str, place: str
 ) -> None:
     footer = FOOTERS[name]
@@ -217,19 +217,19 @@ def test_a_footer_gets_no_more_room_than_its_table_needs(
     file.write_bytes(b'PAR1' + footer + struct.pack('<I', len(footer)) + b'PAR1')
     reseal(snapshot)
     opened = snapshot if place == 'folder' else _packed(snapshot)
-    with pytest.raises(Damaged, match='damaged footer'):
+    with pytest.raises(DamagedSnapshot, match='damaged footer'):
         coevo.open(opened)
-    assert {(one.table, one.rule) for one in verify(opened)} == {('tasks', 'unreadable')}
+    assert {(one.table, one.rule) for one in verify_snapshot(opened)} == {('tasks', 'unreadable')}
 
 
 @pytest.mark.parametrize('length', [0, 0x7FFFFFFF, 0xFFFFFFF0])
-def test_a_length_of_a_footer_that_cannot_be_is_said(snapshot: Path, length: int) -> None:
+def test_an_impossible_parquet_footer_length_is_damaged(snapshot: Path, length: int) -> None:
     file = next((snapshot / 'data' / 'tasks').glob('*.parquet'))
     file.write_bytes(file.read_bytes()[:-8] + struct.pack('<I', length) + b'PAR1')
     reseal(snapshot)
-    with pytest.raises(Damaged, match='footer'):
+    with pytest.raises(DamagedSnapshot, match='footer'):
         coevo.open(snapshot)
-    assert {(one.table, one.rule) for one in verify(snapshot)} == {('tasks', 'unreadable')}
+    assert {(one.table, one.rule) for one in verify_snapshot(snapshot)} == {('tasks', 'unreadable')}
 
 
 def test_a_manifest_that_promises_more_than_the_disk_holds_is_not_copied(
@@ -246,14 +246,16 @@ def test_a_manifest_that_promises_more_than_the_disk_holds_is_not_copied(
 
 def test_a_file_that_is_longer_than_its_manifest_says_is_not_copied(snapshot: Path) -> None:
     (snapshot / 'README.md').write_bytes(b' ' * (1 << 20))
-    assert [(one.row, one.rule) for one in verify(_packed(snapshot))] == [
+    assert [(one.row, one.rule) for one in verify_snapshot(_packed(snapshot))] == [
         ('README.md', 'file_changed')
     ]
 
 
 @pytest.mark.parametrize('name', ['manifest.json', 'catalogue.json'])
 @pytest.mark.parametrize('kind', ['pipe', 'device', 'large', 'many'])
-def test_what_stands_for_an_index_is_bounded(tmp_path: Path, name: str, kind: str) -> None:
+def test_an_oversized_or_special_manifest_or_catalogue_is_damaged(
+    tmp_path: Path, name: str, kind: str
+) -> None:
     file = tmp_path / name
     if kind == 'pipe':
         os.mkfifo(file)
@@ -264,8 +266,8 @@ def test_what_stands_for_an_index_is_bounded(tmp_path: Path, name: str, kind: st
             sparse.truncate(1 << 40)
     else:
         file.write_bytes(b'{"a":[' + b'[],' * (2 << 20) + b'0]}')
-    with pytest.raises(Damaged, match='damaged'):
-        (coevo.open if name == 'manifest.json' else catalogue)(tmp_path)
+    with pytest.raises(DamagedSnapshot, match='damaged'):
+        (coevo.open if name == 'manifest.json' else load_catalogue)(tmp_path)
 
 
 ADDRESSES = {
@@ -292,10 +294,10 @@ ADDRESSES = {
 
 
 @pytest.mark.parametrize('address', ADDRESSES)
-def test_an_address_is_one_of_the_web_or_of_git(snapshot: Path, address: str) -> None:
+def test_a_repository_url_must_be_a_web_or_git_address(snapshot: Path, address: str) -> None:
     edit(snapshot, 'repositories', url=f"'{address}'")
     if ADDRESSES[address]:
         coevo.open(snapshot).close()
     else:
-        with pytest.raises(Damaged, match='a url of repositories'):
+        with pytest.raises(DamagedSnapshot, match='a url of repositories'):
             coevo.open(snapshot)

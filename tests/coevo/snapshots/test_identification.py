@@ -12,25 +12,25 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.errors import Fatal
-from coevo.model.identity import method_id_in
+from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
 from coevo.model.segment import Segment
 from coevo.model.words import Cell
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.identification import COUNTS
 from coevo.snapshots.identification import IdentificationStudy
-from coevo.snapshots.identification import identify
-from coevo.snapshots.identification import labelled
+from coevo.snapshots.identification import build_identification_table
+from coevo.snapshots.identification import choose_split
 from coevo.snapshots.identification import parse_split
-from coevo.snapshots.identification import split_of
-from coevo.snapshots.snapshot import attach
+from coevo.snapshots.identification import print_identification
+from coevo.snapshots.snapshot import attach_snapshots
 from coevo.snapshots.statistics import STATISTICS
-from coevo.snapshots.statistics import answer
-from coevo.snapshots.verification import verify
+from coevo.snapshots.statistics import run_statistic
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from tests import segments
 from tests import snapshots
@@ -49,10 +49,12 @@ REPAIR = {Cell.TOLD_COLD: F, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
 OTHER_FILE = 'src/test/java/ferry/PierTest.java'
 
 
-def method(number: int, name: str, change: Change, cells: Cells, **values: object) -> MethodRow:
+def method(
+    number: int, name: str, change: MethodChange, cells: Cells, **values: object
+) -> MethodRow:
     row = segments.method(number, name, change, cells)
     row = dataclasses.replace(row, **values)  # type: ignore[arg-type]
-    return dataclasses.replace(row, method_id=method_id_in(row.pair_id, row.change, row))
+    return dataclasses.replace(row, method_id=compute_method_id(row.pair_id, row.change, row))
 
 
 def first() -> tuple[MethodRow, ...]:
@@ -62,31 +64,38 @@ def first() -> tuple[MethodRow, ...]:
     """
     untracked = {'track': None, 'cause': 'build', 'mutation': None}
     return (
-        method(1, 'u1', Change.CHANGED, UPDATE),
-        method(1, 'u2', Change.CHANGED, UPDATE),
-        method(1, 'u3', Change.CHANGED, UPDATE, test_file=OTHER_FILE),
-        method(1, 'r1', Change.CHANGED, REFINEMENT),
-        method(1, 'n1', Change.UNCHANGED, UNAFFECTED),
-        method(1, 'n2', Change.UNCHANGED, UNAFFECTED),
-        method(1, 'n3', Change.UNCHANGED, UNAFFECTED, test_file=OTHER_FILE),
-        method(1, 'o1', Change.DELETED, OBSOLETE),
-        method(1, 'b1', Change.UNCHANGED, BROKEN),
-        method(1, 'f1', Change.CONTEXT_CHANGED, FIXTURE),
-        method(1, 'f2', Change.CONTEXT_CHANGED, REFINEMENT),
-        method(1, 'lib', Change.CHANGED, UPDATE, **untracked),
-        method(1, 'none', Change.CHANGED, REFINEMENT, dependencies=(), dependency_source=None),
+        method(1, 'u1', MethodChange.CHANGED, UPDATE),
+        method(1, 'u2', MethodChange.CHANGED, UPDATE),
+        method(1, 'u3', MethodChange.CHANGED, UPDATE, test_file=OTHER_FILE),
+        method(1, 'r1', MethodChange.CHANGED, REFINEMENT),
+        method(1, 'n1', MethodChange.UNCHANGED, UNAFFECTED),
+        method(1, 'n2', MethodChange.UNCHANGED, UNAFFECTED),
+        method(1, 'n3', MethodChange.UNCHANGED, UNAFFECTED, test_file=OTHER_FILE),
+        method(1, 'o1', MethodChange.DELETED, OBSOLETE),
+        method(1, 'b1', MethodChange.UNCHANGED, BROKEN),
+        method(1, 'f1', MethodChange.CONTEXT_CHANGED, FIXTURE),
+        method(1, 'f2', MethodChange.CONTEXT_CHANGED, REFINEMENT),
+        method(1, 'lib', MethodChange.CHANGED, UPDATE, **untracked),
+        method(
+            1, 'none', MethodChange.CHANGED, REFINEMENT, dependencies=(), dependency_source=None
+        ),
     )
 
 
 def second() -> tuple[MethodRow, ...]:
     """An edit that the first pair had made already, and one of its own; a repair."""
-    copy = method(1, 'u1', Change.CHANGED, UPDATE)
+    copy = method(1, 'u1', MethodChange.CHANGED, UPDATE)
     return (
         method(
-            2, 'u1', Change.CHANGED, UPDATE, old_source=copy.old_source, new_source=copy.new_source
+            2,
+            'u1',
+            MethodChange.CHANGED,
+            UPDATE,
+            old_source=copy.old_source,
+            new_source=copy.new_source,
         ),
-        method(2, 'r2', Change.CHANGED, REFINEMENT),
-        method(2, 'p1', Change.CHANGED, REPAIR, cause='test'),
+        method(2, 'r2', MethodChange.CHANGED, REFINEMENT),
+        method(2, 'p1', MethodChange.CHANGED, REPAIR, cause='test'),
     )
 
 
@@ -115,10 +124,10 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('identification')
     store = Store(folder / 'store')
     one, two = segment(1, first()), segment(2, second())
-    with store.lock(segments.PARTITION):
+    with store.lock_partition(segments.PARTITION):
         store.write_walk(segments.PARTITION, segments.walk(1, 2))
         for each in (one, two):
-            store.write(segments.PARTITION, each)
+            store.write_segment(segments.PARTITION, each)
     segments.fill_elsewhere(store, 'fork/ferry', one)
     segments.fill_elsewhere(store, 'other/ferry', two)
     families = {segments.REPO: segments.REPO, 'fork/ferry': segments.REPO}
@@ -141,25 +150,27 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counts(
     path: Path, capsys: pytest.CaptureFixture[str], study: IdentificationStudy
 ) -> dict[tuple[str, str], tuple[int, ...]]:
-    identify(path, study)
+    print_identification(path, study)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:-1]]
     return {(line[0], line[1]): tuple(map(int, line[2:])) for line in lines}
 
 
-def test_the_statistic_is_the_short_form_of_the_query(snapshot: Path) -> None:
-    connection = labelled(attach((snapshot,)), IdentificationStudy())
+def test_the_table_11_statistic_matches_the_identification_query(snapshot: Path) -> None:
+    connection = build_identification_table(attach_snapshots((snapshot,)), IdentificationStudy())
     (table,) = (each for each in STATISTICS if each.name == 'table_11')
     counted = [row for row in connection.sql(COUNTS).fetchall() if row[0] != 'left_out']
-    assert [tuple(row[1:]) for row in answer(connection, table).rows] == counted
+    assert [tuple(row[1:]) for row in run_statistic(connection, table).rows] == counted
     assert len(counted) == 4
 
 
-def test_the_snapshot_is_good(snapshot: Path) -> None:
+def test_a_snapshot_with_duplicates_of_forks_is_good(snapshot: Path) -> None:
     """Duplicates of forks among it."""
-    assert verify(snapshot) == []
+    assert verify_snapshot(snapshot) == []
 
 
-def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_identification_prints_the_counts_of_table_11(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Repositories, tasks (pair, file, label), methods.
 
     Of the fork only what nobody edited counts again: all else is a copy of the first pair.
@@ -182,15 +193,15 @@ def test_table_11(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_both_labellings_are_of_the_same_methods_and_nothing_is_lost(snapshot: Path) -> None:
-    connection = labelled(attach((snapshot,)), IdentificationStudy())
+def test_both_labellings_cover_the_same_methods_and_lose_none(snapshot: Path) -> None:
+    connection = build_identification_table(attach_snapshots((snapshot,)), IdentificationStudy())
     sql = 'SELECT count(static), count(dynamic), count(left_out), count(*) FROM identification'
     static, dynamic, left_out, rows = connection.execute(sql).fetchall()[0]
     assert static == dynamic == 15
     assert static + left_out == rows == 2 * (len(first()) + len(second()))
 
 
-def test_a_cutoff_leaves_out_what_was_public(
+def test_a_cutoff_leaves_out_methods_that_were_public(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = counts(snapshot, capsys, IdentificationStudy(cutoff=Cutoff(date='2024-01-02')))
@@ -198,8 +209,8 @@ def test_a_cutoff_leaves_out_what_was_public(
     assert counts(snapshot, capsys, IdentificationStudy(cutoff=Cutoff(date='2024-02'))) == {}
 
 
-def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
-    identify(snapshot, IdentificationStudy(export=tmp_path / 'out'))
+def test_the_export_holds_classes_splits_and_sources(snapshot: Path, tmp_path: Path) -> None:
+    print_identification(snapshot, IdentificationStudy(export=tmp_path / 'out'))
     static, dynamic = (
         pq.read_table(tmp_path / 'out' / f'{n}.parquet').to_pylist() for n in ('static', 'dynamic')
     )
@@ -207,7 +218,7 @@ def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
     for row, other in zip(static, dynamic, strict=True):
         assert (row['class'] == 'positive') is (row['change'] == 'changed')
         assert (other['class'] == 'positive') is (other['label'] == 'update')
-        assert row['split'] == other['split'] == split_of(row['family'], IdentificationStudy())
+        assert row['split'] == other['split'] == choose_split(row['family'], IdentificationStudy())
         assert row['old_source'].startswith('void ')
         assert row['dependencies'][0]['file'] == 'src/main/java/ferry/Fare.java'
     forks = {row['split'] for row in static if row['repo'] in (segments.REPO, 'fork/ferry')}
@@ -215,40 +226,38 @@ def test_what_is_exported(snapshot: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('format', ['parquet', 'csv'])
-def test_the_same_question_gives_the_same_bytes(
-    snapshot: Path, tmp_path: Path, format: str
-) -> None:
+def test_the_same_study_exports_the_same_bytes(snapshot: Path, tmp_path: Path, format: str) -> None:
     for name in ('a', 'b'):
-        identify(snapshot, IdentificationStudy(export=tmp_path / name, format=format))
+        print_identification(snapshot, IdentificationStudy(export=tmp_path / name, format=format))
     for path in sorted((tmp_path / 'a').iterdir()):
         assert path.read_bytes() == (tmp_path / 'b' / path.name).read_bytes()
 
 
-def test_a_table_of_text_holds_every_row(snapshot: Path, tmp_path: Path) -> None:
-    identify(snapshot, IdentificationStudy(export=tmp_path / 'out', format='csv'))
+def test_a_csv_export_holds_every_row(snapshot: Path, tmp_path: Path) -> None:
+    print_identification(snapshot, IdentificationStudy(export=tmp_path / 'out', format='csv'))
     with (tmp_path / 'out' / 'static.csv').open() as lines:
         assert len(list(csv.DictReader(lines))) == 15
 
 
-def test_a_folder_that_is_there_is_left_alone(snapshot: Path, tmp_path: Path) -> None:
+def test_an_existing_export_folder_is_left_alone(snapshot: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is there already'):
-        identify(snapshot, IdentificationStudy(export=tmp_path))
+        print_identification(snapshot, IdentificationStudy(export=tmp_path))
     with pytest.raises(Fatal, match='folder does not exist'):
-        identify(snapshot, IdentificationStudy(export=tmp_path / 'no' / 'out'))
+        print_identification(snapshot, IdentificationStudy(export=tmp_path / 'no' / 'out'))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_split_is_by_repository_and_seed_alone() -> None:
+def test_a_split_depends_on_repository_and_seed_alone() -> None:
     names = [f'owner/{number}' for number in range(2000)]
-    found = [split_of(name, IdentificationStudy()) for name in names]
+    found = [choose_split(name, IdentificationStudy()) for name in names]
     shares = [found.count(part) for part in ('train', 'validation', 'test')]
     assert all(
         abs(share - wanted) < 60 for share, wanted in zip(shares, (1600, 200, 200), strict=True)
     )
-    assert found != [split_of(name, IdentificationStudy(seed=1)) for name in names]
-    wider = [split_of(name, IdentificationStudy(split=(90, 5, 5))) for name in names]
+    assert found != [choose_split(name, IdentificationStudy(seed=1)) for name in names]
+    wider = [choose_split(name, IdentificationStudy(split=(90, 5, 5))) for name in names]
     assert {b for a, b in zip(found, wider, strict=True) if a == 'train'} == {'train'}
-    assert split_of('owner/7', IdentificationStudy()) == split_of(
+    assert choose_split('owner/7', IdentificationStudy()) == choose_split(
         'owner/7', IdentificationStudy(cutoff=Cutoff(date='2024-01'))
     )
 
@@ -260,15 +269,15 @@ def test_a_split_is_by_repository_and_seed_alone() -> None:
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of 11 unchanged tests 5 were drawn: n1, n2, n3, b1, and one that proved flaky."""
     folder = tmp_path_factory.mktemp('drawn')
-    lost = [(Stage.SIEVE, Reason.NOT_SAMPLED, Change.UNCHANGED, f's{n}') for n in range(6)]
-    lost.append((Stage.LABEL, Reason.FLAKY, Change.UNCHANGED, 'l1'))
-    lost.append((Stage.LABEL, Reason.FLAKY, Change.CHANGED, 'l2'))
+    lost = [(Stage.SIEVE, Reason.NOT_SAMPLED, MethodChange.UNCHANGED, f's{n}') for n in range(6)]
+    lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.UNCHANGED, 'l1'))
+    lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.CHANGED, 'l2'))
     drops = []
     for stage, reason, change, name in lost:
-        cells = UNAFFECTED if change is Change.UNCHANGED else REFINEMENT
+        cells = UNAFFECTED if change is MethodChange.UNCHANGED else REFINEMENT
         row = method(1, name, change, cells)
         drop = segments.drop(1, stage, row.method_id, reason)
-        drops.append(drop.of(row, change))
+        drops.append(drop.with_method(row, change))
     found = segment(1, first())
     found = dataclasses.replace(
         found,
@@ -276,17 +285,17 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
         drops=(*found.drops, *drops),
     )
     store = Store(folder / 'store')
-    with store.lock(segments.PARTITION):
+    with store.lock_partition(segments.PARTITION):
         store.write_walk(segments.PARTITION, segments.walk(1))
-        store.write(segments.PARTITION, found)
+        store.write_segment(segments.PARTITION, found)
     snapshots.write(store, folder / 'snapshot')
     return folder / 'snapshot'
 
 
-def test_an_unchanged_test_stands_for_those_that_were_not_drawn(
+def test_a_drawn_unchanged_test_is_weighted_for_those_not_drawn(
     drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    identify(drawn, IdentificationStudy(export=tmp_path / 'out'))
+    print_identification(drawn, IdentificationStudy(export=tmp_path / 'out'))
     assert 'of 11 unchanged tests of pairs that were run, 5 were drawn' in capsys.readouterr().err
     rows = pq.read_table(tmp_path / 'out' / 'dynamic.parquet').to_pylist()
     weights = {row['test_method']: row['weight'] for row in rows}
@@ -296,24 +305,26 @@ def test_an_unchanged_test_stands_for_those_that_were_not_drawn(
     }
 
 
-def test_the_card_says_of_how_many_they_were_drawn(drawn: Path) -> None:
+def test_the_card_states_how_many_unchanged_tests_were_drawn(drawn: Path) -> None:
     card = ' '.join((drawn / 'README.md').read_text().split())
     assert 'Unchanged tests are a sample, drawn by seed in each pair: 5 of 11 were run' in card
 
 
-def test_a_cutoff_moves_no_weight(drawn: Path) -> None:
-    opened = attach((drawn,))
-    found = labelled(opened, IdentificationStudy(cutoff=Cutoff(date='2099-01')))
+def test_a_cutoff_changes_no_weight(drawn: Path) -> None:
+    opened = attach_snapshots((drawn,))
+    found = build_identification_table(opened, IdentificationStudy(cutoff=Cutoff(date='2099-01')))
     assert found.execute('SELECT weight FROM draws').fetchall() == [(pytest.approx(11 / 5),)]
 
 
 @pytest.mark.parametrize('text', ['80/20', '80/10/11', 'a/b/c', '', '100/-5/5', '33.3/33.3/33.4'])
-def test_what_is_no_split_is_refused(text: str) -> None:
+def test_a_malformed_split_is_refused(text: str) -> None:
     with pytest.raises(Fatal, match='80/10/10'):
         parse_split(text)
 
 
-def test_the_command(snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_identification_command_writes_counts_and_both_labellings(
+    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ['identification', str(snapshot), '--export', str(tmp_path / 'out'), '--format', 'csv']
     assert main([*words, '--split', '50/25/25', '--seed', '3']) == 0
     assert 'labelling' in capsys.readouterr().out

@@ -11,14 +11,14 @@ import duckdb
 import pytest
 
 import coevo
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import Question
-from coevo.snapshots.query import ask
-from coevo.snapshots.query import query
+from coevo.snapshots.query import SnapshotQuery
+from coevo.snapshots.query import run_query
+from coevo.snapshots.query import run_select
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from tests import snapshots
 from tests.web_server import Site
 
@@ -75,7 +75,9 @@ def large(snapshot: Path) -> Iterator[tuple[str, int]]:
     shutil.rmtree(folder)
 
 
-def test_what_is_not_asked_for_is_not_fetched(site: Site, large: tuple[str, int]) -> None:
+def test_columns_and_rows_outside_a_query_are_not_fetched(
+    site: Site, large: tuple[str, int]
+) -> None:
     name, size = large
     connection = coevo.open(f'{site.url}/{name}')
     first = connection.execute('SELECT min(method_id) FROM methods').fetchone()
@@ -89,7 +91,7 @@ def test_what_is_not_asked_for_is_not_fetched(site: Site, large: tuple[str, int]
     connection.close()
 
 
-def test_threads_share_a_file(site: Site, large: tuple[str, int]) -> None:
+def test_threads_share_a_remote_file(site: Site, large: tuple[str, int]) -> None:
     name, _ = large
     connection = coevo.open(f'{site.url}/{name}')
     connection.execute('SET threads = 8')
@@ -100,18 +102,18 @@ def test_threads_share_a_file(site: Site, large: tuple[str, int]) -> None:
 
 def test_the_manifest_is_fetched_once(site: Site) -> None:
     cutoff = Cutoff(date='2024-01-03')
-    query((f'{site.url}/snapshot',), Question(sql='SELECT 1', cutoff=cutoff))
+    run_query((f'{site.url}/snapshot',), SnapshotQuery(sql='SELECT 1', cutoff=cutoff))
     assert site.asked.count('/snapshot/manifest.json') == 1
 
 
-def test_a_server_without_ranges_is_told(site: Site) -> None:
+def test_a_server_without_ranges_is_reported(site: Site) -> None:
     site.ranged = False
     with pytest.raises(Fatal, match='download it'):
         coevo.open(f'{site.url}/snapshot')
 
 
 @pytest.mark.parametrize('status', [404, 403, 503])
-def test_a_server_that_refuses_is_told(site: Site, status: int) -> None:
+def test_a_server_that_refuses_is_reported(site: Site, status: int) -> None:
     site.broken = status
     with pytest.raises(RuntimeError, match='has no manifest' if status == 404 else str(status)):
         coevo.open(f'{site.url}/snapshot')
@@ -123,36 +125,38 @@ def published(snapshot: Path, bucket: Url) -> Url:
     for file in snapshot.rglob('*'):
         if file.is_file():
             name = file.relative_to(snapshot).as_posix()
-            place_of(bucket).write(f'2024-01/{name}', file.read_bytes())
+            open_place(bucket).write_file(f'2024-01/{name}', file.read_bytes())
     return Url(f'{bucket}/2024-01')
 
 
 def test_a_bucket_reads_as_its_folder_does(snapshot: Path, published: Url) -> None:
     assert counts(published) == counts(snapshot)
-    with pytest.raises(Damaged, match='no manifest'):
+    with pytest.raises(DamagedSnapshot, match='no manifest'):
         coevo.open(f'{published}/elsewhere')
 
 
-def test_a_question_is_answered_wherever_it_lies(
+def test_a_query_gives_the_same_answer_for_a_folder_and_a_url(
     snapshot: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = []
     for place in (snapshot, f'{site.url}/snapshot'):
-        query((place,), Question(cutoff=Cutoff(date='2024-01-03'), track='update', format='csv'))
+        run_query(
+            (place,), SnapshotQuery(cutoff=Cutoff(date='2024-01-03'), track='update', format='csv')
+        )
         said.append(capsys.readouterr())
     assert said[0] == said[1]
     assert said[0].out.count('\n') > 1
 
 
-def test_a_server_that_fails_between_is_told(site: Site, large: tuple[str, int]) -> None:
+def test_a_server_that_fails_during_a_query_is_reported(site: Site, large: tuple[str, int]) -> None:
     connection = coevo.open(f'{site.url}/{large[0]}')
     site.broken = 503
     with pytest.raises(Fatal, match='the server says 503'):
-        ask(connection, 'SELECT new_source FROM methods', 'csv')
+        run_select(connection, 'SELECT new_source FROM methods', 'csv')
     connection.close()
 
 
-def test_months_are_told_apart(snapshot: Path, tmp_path: Path) -> None:
+def test_rows_of_two_months_are_distinguished_by_snapshot(snapshot: Path, tmp_path: Path) -> None:
     later = tmp_path / 'later'
     shutil.copytree(snapshot, later)
     manifest = later / 'manifest.json'
@@ -163,11 +167,13 @@ def test_months_are_told_apart(snapshot: Path, tmp_path: Path) -> None:
     assert connection.execute("SELECT count(*) FROM clean('2024-01-03')").fetchone() == (6,)
 
 
-def test_sql_reaches_nothing_else_there_either(snapshot: Path, site: Site, tmp_path: Path) -> None:
+def test_sql_on_a_remote_snapshot_reads_no_local_file(
+    snapshot: Path, site: Site, tmp_path: Path
+) -> None:
     secret = tmp_path / 'secret.csv'
     secret.write_text('a\n1\n')
     with pytest.raises(Fatal, match='disabled'):
-        query((f'{site.url}/snapshot',), Question(sql=f"FROM read_csv('{secret}')"))
+        run_query((f'{site.url}/snapshot',), SnapshotQuery(sql=f"FROM read_csv('{secret}')"))
 
 
 @pytest.mark.parametrize(
@@ -179,12 +185,12 @@ def test_sql_reaches_nothing_else_there_either(snapshot: Path, site: Site, tmp_p
         ('http://127.0.0.1:1/x', 'cannot be reached'),
     ],
 )
-def test_what_is_no_place_is_told(place: str, said: str) -> None:
+def test_an_unusable_location_is_reported(place: str, said: str) -> None:
     with pytest.raises(RuntimeError, match=said):
         coevo.open(place)
 
 
-def test_what_is_no_archive_is_told(tmp_path: Path) -> None:
+def test_a_zip_that_is_no_archive_is_reported(tmp_path: Path) -> None:
     (tmp_path / 'x.zip').write_text('no archive')
-    with pytest.raises(Damaged, match='get it again'):
+    with pytest.raises(DamagedSnapshot, match='get it again'):
         coevo.open(tmp_path / 'x.zip')

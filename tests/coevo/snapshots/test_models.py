@@ -8,8 +8,8 @@ from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.models import find_cutoff
-from coevo.snapshots.models import lookup
-from coevo.snapshots.models import published
+from coevo.snapshots.models import find_model
+from coevo.snapshots.models import load_published_models
 from tests import snapshots
 
 OURS = """
@@ -32,20 +32,20 @@ def ours(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_model_says_where_its_cutoff_is_from(ours: Path) -> None:
+def test_a_model_states_the_source_of_its_cutoff(ours: Path) -> None:
     cutoff, source = find_cutoff('GPT-4o')
     assert cutoff == '2023-10-01'
     assert source.startswith('https://')
     assert find_cutoff('gpt-4o', ours) == ('2024-01-03', 'our notes')
     assert find_cutoff('gpt-4.1', ours)[0] == '2024-06-01'
-    assert lookup('Claude Opus 4.7') == lookup('claude-opus-4-7')
+    assert find_model('Claude Opus 4.7') == find_model('claude-opus-4-7')
 
 
-def test_a_model_that_nobody_knows_lets_nothing_through(ours: Path) -> None:
+def test_an_unknown_model_is_refused(ours: Path) -> None:
     with pytest.raises(Fatal, match=r'no training cutoff of .gpt-99. is known.*our-model'):
         find_cutoff('gpt-99', ours)
-    assert lookup('gpt-99') is None
-    assert lookup('my gpt-4o') is None
+    assert find_model('gpt-99') is None
+    assert find_model('my gpt-4o') is None
 
 
 # As tables of the papers of docs/sources.md write them.
@@ -60,8 +60,8 @@ OF_THE_PAPERS = [
 
 
 @pytest.mark.parametrize('name', OF_THE_PAPERS)
-def test_the_models_of_the_papers_have_a_cutoff_with_its_source_or_none(name: str) -> None:
-    model = lookup(name)
+def test_each_model_of_the_papers_has_a_sourced_cutoff_or_none(name: str) -> None:
+    model = find_model(name)
     assert model is not None
     assert model.source.startswith('https://')
     if model.cutoff is None:
@@ -69,8 +69,8 @@ def test_the_models_of_the_papers_have_a_cutoff_with_its_source_or_none(name: st
             find_cutoff(name)
 
 
-def test_no_name_is_of_two_models() -> None:
-    names = [name.lower() for model in published() for name in model.names]
+def test_no_name_belongs_to_two_models() -> None:
+    names = [name.lower() for model in load_published_models() for name in model.names]
     assert len(names) == len(set(names))
 
 
@@ -86,17 +86,19 @@ def test_no_name_is_of_two_models() -> None:
         '[[models',
     ],
 )
-def test_a_file_that_tells_no_cutoffs_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_malformed_file_of_models_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / 'm.toml').write_text(text)
     with pytest.raises(Fatal):
         find_cutoff('a', tmp_path / 'm.toml')
 
 
-def test_a_margin_is_added_in_days() -> None:
+def test_a_cutoff_margin_is_added_in_days() -> None:
     assert f'{Cutoff(date="2024-06", margin_days=30).first_clean:%F %T}' == '2024-07-31 00:00:00'
 
 
-def test_asking_by_model(snapshot: Path, ours: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_query_by_model_uses_the_cutoff_of_the_model(
+    snapshot: Path, ours: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sql = 'SELECT count(*) AS n FROM tasks'
     asked = ['query', str(snapshot), sql, '--format', 'csv', '--models', str(ours)]
     assert main([*asked, '--model', 'our-model']) == 0
@@ -118,7 +120,7 @@ def test_asking_by_model(snapshot: Path, ours: Path, capsys: pytest.CaptureFixtu
         ['--after', ''],
     ],
 )
-def test_it_fails_closed(
+def test_a_query_with_an_unusable_cutoff_prints_no_rows(
     snapshot: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     assert main(['query', str(snapshot), *words]) == 2

@@ -14,15 +14,15 @@ import pytest
 
 import coevo
 from coevo.model import schema
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.schema import ADDED
 from coevo.model.schema import TABLES
-from coevo.model.schema import Added
-from coevo.model.schema import arrow_schema
+from coevo.model.schema import AddedColumn
+from coevo.model.schema import build_arrow_schema
 from coevo.snapshots import columns
 from coevo.snapshots import statistics
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from packagers import manifests
 from tests import segments
@@ -39,7 +39,9 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """A schema that gained two columns with its last minor version."""
     monkeypatch.setattr(schema, 'SCHEMA_MINOR', NOW)
     monkeypatch.setattr(manifests, 'SCHEMA_MINOR', NOW)
-    sizes = {name: Added(minor=NOW, sql_type='BIGINT') for name in ('source_files', 'source_lines')}
+    sizes = {
+        name: AddedColumn(minor=NOW, sql_type='BIGINT') for name in ('source_files', 'source_lines')
+    }
     monkeypatch.setitem(ADDED, 'repositories', sizes)
     _forget()
 
@@ -56,77 +58,68 @@ def first(snapshot: Path, later: None) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    columns._fields.cache_clear()
-    columns._nodes_of_table.cache_clear()
+    columns._list_fields.cache_clear()
+    columns._list_table_nodes.cache_clear()
 
 
-def name(snapshot: Path, minor: Any) -> None:
-    """Let the manifest name a minor version, and fit what the files say now."""
-    manifest = json.loads((snapshot / 'manifest.json').read_bytes())
-    manifest.pop('schema_minor')
-    if minor is not None:
-        manifest['schema_minor'] = minor
-    (snapshot / 'manifest.json').write_text(json.dumps(manifest))
-    reseal(snapshot)
-
-
-def test_what_was_added_are_columns_that_may_be_null() -> None:
+def test_columns_added_since_schema_2_are_nullable() -> None:
     for table, those in ADDED.items():
         for column, added in those.items():
-            assert arrow_schema(TABLES[table]).field(column).nullable
+            assert build_arrow_schema(TABLES[table]).field(column).nullable
             assert 1 <= added.minor <= schema.SCHEMA_MINOR
 
 
-def test_an_older_one_is_good_and_can_be_asked_everything(first: Path) -> None:
-    assert verify(first) == []
+def test_a_snapshot_of_an_older_schema_is_good_and_answers_all_statistics(first: Path) -> None:
+    assert verify_snapshot(first) == []
     connection = coevo.open(first)
     assert connection.execute('SELECT source_files, source_lines FROM repositories').fetchall() == [
         (None, None)
     ]
     for statistic in statistics.STATISTICS:
-        statistics.answer(connection, statistic)
+        statistics.run_statistic(connection, statistic)
 
 
-def test_months_of_both_can_be_asked_at_once(first: Path, made: Path, tmp_path: Path) -> None:
+def test_snapshots_of_older_and_current_schema_can_be_queried_together(
+    first: Path, made: Path, tmp_path: Path
+) -> None:
     now = Path(shutil.copytree(made, tmp_path / 'now'))
     name(now, NOW)
     sql = 'SELECT source_files FROM repositories ORDER BY ALL'
     assert coevo.open(first, now).execute(sql).fetchall() == [(3,), (None,)]
 
 
-def test_a_release_may_follow_an_older_one(first: Path, tmp_path: Path) -> None:
+def test_a_release_may_follow_a_snapshot_of_an_older_schema(first: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, 1)
     report = snapshots.write(store, tmp_path / 'next', month='2024-02', previous=first)
     assert (report.new, report.withdrawn) == (0, 2)
 
 
-def test_one_that_lacks_what_its_version_has_is_not_good(first: Path) -> None:
-    manifest = json.loads((first / 'manifest.json').read_bytes())
-    manifest['schema_minor'] = NOW
-    (first / 'manifest.json').write_text(json.dumps(manifest))
-    assert {(one.table, one.rule) for one in verify(first)} == {(name, 'schema') for name in ADDED}
+def test_a_snapshot_without_columns_of_its_version_fails_verification(first: Path) -> None:
+    set_version(first, LAST_OF_2)
+    faults = {(finding.table, finding.rule) for finding in verify_snapshot(first)}
+    assert faults == {(table, 'schema') for table in ADDED if table != 'repositories'}
 
 
-@pytest.mark.parametrize(
-    ('minor', 'good'), [(schema.SCHEMA_MINOR + 1, True), (schema.SCHEMA_MINOR, False)]
-)
-def test_only_a_newer_one_may_have_more_columns(snapshot: Path, minor: int, good: bool) -> None:
+@pytest.mark.parametrize(('minor', 'good'), [(NOW.minor + 1, True), (NOW.minor, False)])
+def test_only_a_snapshot_of_a_newer_schema_may_have_more_columns(
+    snapshot: Path, minor: int, good: bool
+) -> None:
     rows = pq.read_table(snapshot / ROWS)
     pq.write_table(rows.append_column('later', pa.array(['x'])), snapshot / ROWS)
     name(snapshot, minor)
-    found = [(one.table, one.rule) for one in verify(snapshot)]
+    found = [(one.table, one.rule) for one in verify_snapshot(snapshot)]
     assert found == ([] if good else [('repositories', 'schema')])
     assert coevo.open(snapshot).execute('SELECT count(*) FROM repositories').fetchone() == (1,)
 
 
-def test_a_version_that_is_no_number_is_damage(snapshot: Path) -> None:
-    name(snapshot, 'one')
-    with pytest.raises(Damaged, match='is damaged'):
-        verify(snapshot)
+def test_a_schema_version_that_is_no_number_is_damage(snapshot: Path) -> None:
+    set_version(snapshot, (3, 'one'))
+    with pytest.raises(DamagedSnapshot, match='is damaged'):
+        verify_snapshot(snapshot)
 
 
-def test_one_of_before_the_names_of_now_says_what_to_do(snapshot: Path) -> None:
+def test_a_snapshot_of_schema_1_is_refused_with_advice(snapshot: Path) -> None:
     manifest = json.loads((snapshot / 'manifest.json').read_bytes())
     manifest['schema_version'] = 1
     (snapshot / 'manifest.json').write_text(json.dumps(manifest))

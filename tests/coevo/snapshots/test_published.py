@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.errors import Damaged
+from coevo.model.errors import DamagedSnapshot
 from coevo.snapshots.verification import Finding
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
-from coevo.storage.places import place_of
+from coevo.storage.places import open_place
 from tests.web_server import Site
 
 PAIRS = 'data/pairs/part-0.parquet'
@@ -49,7 +49,7 @@ def uploaded(snapshot: Path, bucket: Url) -> str:
     for file in snapshot.rglob('*'):
         if file.is_file():
             name = file.relative_to(snapshot).as_posix()
-            place_of(bucket).write(name, file.read_bytes())
+            open_place(bucket).write_file(name, file.read_bytes())
     return bucket
 
 
@@ -57,7 +57,7 @@ def found(findings: list[Finding]) -> list[tuple[str, str]]:
     return [(one.table, one.rule) for one in findings]
 
 
-def test_what_was_published_whole_is_good(
+def test_a_complete_published_snapshot_is_good(
     snapshot: Path, publish: Publish, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = publish(snapshot)
@@ -65,14 +65,14 @@ def test_what_was_published_whole_is_good(
     assert capsys.readouterr().out == f'{place}: good\n'
 
 
-def test_a_byte_that_changed_is_found(snapshot: Path, publish: Publish) -> None:
+def test_a_changed_byte_is_found(snapshot: Path, publish: Publish) -> None:
     data = bytearray((snapshot / PAIRS).read_bytes())
     data[len(data) // 2] ^= 1
     (snapshot / PAIRS).write_bytes(data)
-    assert found(verify(publish(snapshot))) == [('pairs', 'file_changed')]
+    assert found(verify_snapshot(publish(snapshot))) == [('pairs', 'file_changed')]
 
 
-def test_a_file_that_is_missing_is_found(
+def test_a_missing_file_is_found(
     snapshot: Path, publish: Publish, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (snapshot / PAIRS).unlink()
@@ -80,30 +80,32 @@ def test_a_file_that_is_missing_is_found(
     assert capsys.readouterr().out.startswith(f'pairs: file_missing: {PAIRS}\n')
 
 
-def test_what_every_checksum_fits_is_found(snapshot: Path, publish: Publish) -> None:
+def test_a_wrong_count_under_matching_checksums_is_found(snapshot: Path, publish: Publish) -> None:
     manifest = json.loads((snapshot / 'manifest.json').read_bytes())
     manifest['walks'][0]['pairs_unmined'] = 5
     (snapshot / 'manifest.json').write_text(json.dumps(manifest))
-    assert found(verify(publish(snapshot))) == [('repositories', 'pairs_lost')]
+    assert found(verify_snapshot(publish(snapshot))) == [('repositories', 'pairs_lost')]
 
 
-def test_a_file_too_many_is_found_where_files_are_listed(snapshot: Path, publish: Publish) -> None:
+def test_an_extra_file_is_found_where_files_can_be_listed(snapshot: Path, publish: Publish) -> None:
     shutil.copyfile(snapshot / PAIRS, snapshot / 'data/pairs/part-1.parquet')
     place = publish(snapshot)
     unseen = place.startswith('http')
-    assert found(verify(place)) == ([] if unseen else [('pairs', 'file_not_in_manifest')])
+    assert found(verify_snapshot(place)) == ([] if unseen else [('pairs', 'file_not_in_manifest')])
 
 
-def test_what_is_no_snapshot_has_no_manifest(snapshot: Path, publish: Publish) -> None:
+def test_a_published_folder_without_a_manifest_is_damaged(snapshot: Path, publish: Publish) -> None:
     (snapshot / 'manifest.json').unlink()
-    with pytest.raises(Damaged, match='no manifest'):
-        verify(publish(snapshot))
+    with pytest.raises(DamagedSnapshot, match='no manifest'):
+        verify_snapshot(publish(snapshot))
 
 
 @pytest.mark.parametrize('name', ['../outside', '/outside', 'data/../../outside', 'a//b', '.'])
-def test_a_manifest_leads_nowhere_else(snapshot: Path, tmp_path: Path, name: str) -> None:
+def test_a_manifest_with_a_path_outside_the_snapshot_is_damaged(
+    snapshot: Path, tmp_path: Path, name: str
+) -> None:
     manifest = json.loads((snapshot / 'manifest.json').read_bytes())
     manifest['files'][name] = {'size': 0, 'sha256': '0' * 64}
     (snapshot / 'manifest.json').write_text(json.dumps(manifest))
-    with pytest.raises(Damaged, match='damaged: get the snapshot again'):
-        verify(zipped(snapshot, tmp_path / 'snapshot.zip'))
+    with pytest.raises(DamagedSnapshot, match='damaged: get the snapshot again'):
+        verify_snapshot(zipped(snapshot, tmp_path / 'snapshot.zip'))

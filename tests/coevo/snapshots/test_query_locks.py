@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.query import Question
-from coevo.snapshots.query import query
+from coevo.snapshots.query import SnapshotQuery
+from coevo.snapshots.query import run_query
 from tests.web_server import Site
 
 # Found by DuckDB by its name, where it may look at Python's variables.
@@ -82,7 +82,7 @@ def zipped(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def told(place: Path, sql: str, said: pytest.CaptureFixture[str]) -> str:
     """All that a question says, be it an answer or a complaint."""
     try:
-        query((place,), Question(sql=sql))
+        run_query((place,), SnapshotQuery(sql=sql))
     except Fatal as refusal:
         return str(refusal)
     finally:
@@ -90,14 +90,14 @@ def told(place: Path, sql: str, said: pytest.CaptureFixture[str]) -> str:
     return shown
 
 
-def test_settings_are_what_they_have_to_be(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_duckdb_settings_are_locked_down(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     columns = ', '.join(f"current_setting('{name}') AS {name}" for name in SETTINGS)
-    query((place,), Question(sql=f'SELECT {columns}', format='json'))
+    run_query((place,), SnapshotQuery(sql=f'SELECT {columns}', format='json'))
     assert json.loads(capsys.readouterr().out) == [SETTINGS]
 
 
 @pytest.mark.parametrize('sql', FILES)
-def test_no_other_file_is_read(
+def test_sql_reads_no_other_file(
     made: Path, here: Path, sql: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = {'file': here / 'secret.csv', 'parquet': here / 'secret.parquet', 'folder': here}
@@ -123,10 +123,10 @@ def test_no_other_file_is_read(
         "SELECT 1; COPY tasks TO 'x.csv'",
     ],
 )
-def test_nothing_is_set_loaded_or_written(made: Path, here: Path, sql: str) -> None:
+def test_sql_cannot_set_load_or_write_anything(made: Path, here: Path, sql: str) -> None:
     before = sorted(here.rglob('*'))
     with pytest.raises(Fatal):
-        query((made,), Question(sql=sql))
+        run_query((made,), SnapshotQuery(sql=sql))
     assert sorted(here.rglob('*')) == before
 
 
@@ -139,7 +139,7 @@ def test_nothing_is_set_loaded_or_written(made: Path, here: Path, sql: str) -> N
         "SELECT to_json(icu_sort_key('x', 'de'))",
     ],
 )
-def test_no_extension_is_fetched_for_what_a_question_names(
+def test_sql_that_names_an_extension_does_not_fetch_it(
     made: Path, here: Path, sql: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where one would be kept, below the home folder, nothing is."""
@@ -148,7 +148,7 @@ def test_no_extension_is_fetched_for_what_a_question_names(
 
 
 @pytest.mark.parametrize('call', ['read_csv', 'read_parquet', 'read_text', 'read_json'])
-def test_no_host_is_asked(
+def test_sql_contacts_no_host(
     made: Path, site: Site, here: Path, call: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = told(made, f"FROM {call}('{site.url}/here/secret.csv')", capsys)
@@ -156,7 +156,7 @@ def test_no_host_is_asked(
     assert site.asked == []
 
 
-def test_variables_of_python_are_no_tables(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_variables_are_no_tables(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert duckdb.sql('FROM a_variable_of_ours').fetchall() == [('never',)]
     said = told(place, 'FROM a_variable_of_ours', capsys)
     assert 'does not exist' in said

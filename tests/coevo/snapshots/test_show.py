@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.words import Track
-from coevo.snapshots.show import show
+from coevo.snapshots.show import render_by_id
 from coevo.storage.store import Store
 from packagers.rows import Rows
 from tests import segments
@@ -24,7 +24,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def task_id(number: int) -> str:
-    return short_hash(
+    return compute_short_hash(
         segments.REPO,
         'java',
         segments.rev(number - 1),
@@ -35,7 +35,7 @@ def task_id(number: int) -> str:
 
 
 def test_a_task_shows_cells_dependencies_and_both_patches(snapshot: Path) -> None:
-    shown = show(snapshot, task_id(2))
+    shown = render_by_id(snapshot, task_id(2))
     lines = shown.splitlines()
     assert lines[0] == f'task          {task_id(2)}: update'
     assert 'public since  2024-01-03T12:00:00Z, branches_only' in lines
@@ -47,19 +47,19 @@ def test_a_task_shows_cells_dependencies_and_both_patches(snapshot: Path) -> Non
 
 
 def test_only_cells_that_were_run_are_shown(snapshot: Path) -> None:
-    assert 'tnew_cold' not in show(snapshot, UPDATED)
+    assert 'tnew_cold' not in render_by_id(snapshot, UPDATED)
 
 
-def test_a_method_shows_its_difference_and_that_of_its_task(snapshot: Path) -> None:
-    lines = show(snapshot, UPDATED).splitlines()
+def test_a_method_shows_its_own_diff_and_that_of_its_task(snapshot: Path) -> None:
+    lines = render_by_id(snapshot, UPDATED).splitlines()
     assert f'task          {task_id(2)}' in lines
     assert '-void growsWithZones() { old(2); }' in lines
     assert '+void growsWithZones() { now(2); }' in lines
     assert '+int b;' in lines
 
 
-def test_a_method_that_is_no_task_is_shown_too(snapshot: Path) -> None:
-    shown = show(snapshot, method_id(1, 'isNeverNegative'))
+def test_a_method_without_a_task_is_shown(snapshot: Path) -> None:
+    shown = render_by_id(snapshot, method_id(1, 'isNeverNegative'))
     assert 'changed: refinement' in shown
     assert 'public since  unknown' in shown
     assert '+int b;' not in shown
@@ -68,18 +68,18 @@ def test_a_method_that_is_no_task_is_shown_too(snapshot: Path) -> None:
 @pytest.mark.parametrize('id', ['', 'nothing', "' OR true --"])
 def test_an_unknown_id_is_refused(snapshot: Path, id: str) -> None:
     with pytest.raises(Fatal, match='no task, method, drop, pair or repository'):
-        show(snapshot, id)
+        render_by_id(snapshot, id)
 
 
-def test_a_withdrawn_task_is_said_to_be_so(snapshot: Path, tmp_path: Path) -> None:
+def test_a_withdrawn_task_is_reported_as_withdrawn(snapshot: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, 1)
     snapshots.write(store, tmp_path / 'next', previous=snapshot, month='2024-02')
     with pytest.raises(Fatal, match='was withdrawn in 2024-02: no_longer_reproduced'):
-        show(tmp_path / 'next', task_id(2))
+        render_by_id(tmp_path / 'next', task_id(2))
 
 
-def test_a_terminal_is_told_nothing_by_mined_code(tmp_path: Path) -> None:
+def test_escape_sequences_in_mined_code_do_not_reach_the_terminal(tmp_path: Path) -> None:
     """Escape sequences in the source of a test could retitle or clear the terminal."""
 
     def date(rows: Rows) -> list[object]:
@@ -90,25 +90,25 @@ def test_a_terminal_is_told_nothing_by_mined_code(tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, 2)
     snapshots.write(store, tmp_path / 'snapshot', date=date)
-    shown = show(tmp_path / 'snapshot', UPDATED)
+    shown = render_by_id(tmp_path / 'snapshot', UPDATED)
     assert '+\\x1b]0;title\\x07 \\u202e' in shown
     assert '\x1b' not in shown
 
 
-def test_a_drop_says_why_in_a_sentence_with_the_name_of_the_reason(tmp_path: Path) -> None:
+def test_a_drop_shows_a_sentence_and_the_name_of_its_reason(tmp_path: Path) -> None:
     store = Store(tmp_path / 'store')
     segments.fill(store, 1)
     target = tmp_path / 'snapshot'
     snapshots.write(store, target)
-    lines = show(target, segments.rev(0)).splitlines()
+    lines = render_by_id(target, segments.rev(0)).splitlines()
     assert lines[0].endswith(f'{segments.rev(0)}: left at stage walk, commits that end no pair')
     assert lines[-1].endswith(
         'No file of the language differs from the first parent. (no_code_change)'
     )
 
 
-def test_a_dropped_method_says_which_test_it_was(snapshot: Path) -> None:
-    lines = show(snapshot, method_id(2, 'flickers')).splitlines()
+def test_a_dropped_method_shows_its_test_and_change(snapshot: Path) -> None:
+    lines = render_by_id(snapshot, method_id(2, 'flickers')).splitlines()
     assert 'left at stage label' in lines[0]
     told = {name: value for name, _, value in (line.partition('  ') for line in lines)}
     assert told['test'].strip() == 'ferry.FareTest#flickers()'
@@ -117,8 +117,8 @@ def test_a_dropped_method_says_which_test_it_was(snapshot: Path) -> None:
     assert told['because'].strip().endswith('(flaky)')
 
 
-def test_a_pair_shows_what_was_labelled_and_what_left(snapshot: Path) -> None:
-    shown = show(snapshot, segments.pair_id(2))
+def test_a_pair_shows_its_labelled_methods_and_its_drops(snapshot: Path) -> None:
+    shown = render_by_id(snapshot, segments.pair_id(2))
     lines = shown.splitlines()
     assert lines[0] == f'pair        {segments.pair_id(2)} (parents)'
     assert 'methods     3 labelled, 5 looked at' in lines
@@ -129,8 +129,8 @@ def test_a_pair_shows_what_was_labelled_and_what_left(snapshot: Path) -> None:
     assert f'       {key}, changed, ferry.FareTest#flickers()' in lines
 
 
-def test_a_repository_shows_its_walks_tasks_and_reasons(snapshot: Path) -> None:
-    lines = show(snapshot, segments.REPO).splitlines()
+def test_a_repository_shows_its_walks_tasks_and_drop_reasons(snapshot: Path) -> None:
+    lines = render_by_id(snapshot, segments.REPO).splitlines()
     assert lines[0] == f'repository  {segments.REPO}'
     assert any(line.startswith('walk     parents from ') for line in lines)
     assert any(line.startswith(f'{task_id(2)}  update') for line in lines)

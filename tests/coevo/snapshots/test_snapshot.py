@@ -15,15 +15,15 @@ import pytest
 import coevo
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.model.schema import TABLES
-from coevo.model.words import Change
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
 from coevo.model.words import Walk
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import Question
-from coevo.snapshots.query import query
+from coevo.snapshots.query import SnapshotQuery
+from coevo.snapshots.query import run_query
 from coevo.storage.store import Store
 from tests import segments
 from tests import snapshots
@@ -42,7 +42,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asked(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
     def ask(sql: str, after: str | None = None, **options: str) -> list[dict[str, object]]:
         cutoff = Cutoff(date=after) if after else None
-        query((snapshot,), Question(sql=sql, format='json', cutoff=cutoff, **options))
+        run_query((snapshot,), SnapshotQuery(sql=sql, format='json', cutoff=cutoff, **options))
         found: list[dict[str, object]] = json.loads(capsys.readouterr().out)
         return found
 
@@ -66,7 +66,7 @@ def test_standard_holds_methods_with_complete_evidence(tmp_path: Path) -> None:
     update, refinement, generation = full.methods
 
     def like(row: MethodRow, name: str, **changed: object) -> MethodRow:
-        return dataclasses.replace(row, method_id=short_hash(name), **changed)  # type: ignore[arg-type]
+        return dataclasses.replace(row, method_id=compute_short_hash(name), **changed)  # type: ignore[arg-type]
 
     rows = (
         like(update, 'update'),
@@ -79,16 +79,16 @@ def test_standard_holds_methods_with_complete_evidence(tmp_path: Path) -> None:
         like(refinement, 'another walk', walk=Walk.STATES),
         like(update, 'branches that interleave', old_is_ancestor=False),
         like(update, 'by module alone', label=None, track=None),
-        like(update, 'the change does not fit', change=Change.INSERTED),
+        like(update, 'the change does not fit', change=MethodChange.INSERTED),
     )
     store = Store(tmp_path / 'store')
     store.write_walk(PARTITION, segments.walk(1))
-    store.write(PARTITION, dataclasses.replace(full, methods=rows))
+    store.write_segment(PARTITION, dataclasses.replace(full, methods=rows))
     snapshots.write_unverified(store, tmp_path / 'snapshot', '2024-01')
     connection = coevo.open(tmp_path / 'snapshot')
     found = connection.execute('SELECT method_id FROM standard').fetchall()
     names = ('a compiler is asked once', 'timeout', 'update')
-    assert {id_ for (id_,) in found} == set(map(short_hash, names))
+    assert {id_ for (id_,) in found} == set(map(compute_short_hash, names))
     assert len(found) == len(names)
 
 
@@ -138,22 +138,24 @@ def test_every_table_obeys_the_track(asked: Asked, table: str) -> None:
     assert asked(f'SELECT * FROM {table}', track='repair') == []
 
 
-def test_what_a_cutoff_leaves_out_is_said(
+def test_a_query_reports_how_many_tasks_its_cutoff_leaves_out(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query((snapshot,), Question(cutoff=Cutoff(date='2024-01-03')))
+    run_query((snapshot,), SnapshotQuery(cutoff=Cutoff(date='2024-01-03')))
     said = capsys.readouterr().err
     assert 'after 2024-01-03: 2 of 6 tasks; left out: 2 not later, 2 without a date' in said
 
 
 @pytest.mark.parametrize('cutoff', ['June', '2024', '2024-13', '2024-02-30', '20240101', '9999-12'])
-def test_what_is_no_cutoff_is_refused(snapshot: Path, cutoff: str) -> None:
+def test_a_malformed_cutoff_is_refused(snapshot: Path, cutoff: str) -> None:
     with pytest.raises(Fatal, match='2024-06-30'):
-        query((snapshot,), Question(cutoff=Cutoff(date=cutoff)))
+        run_query((snapshot,), SnapshotQuery(cutoff=Cutoff(date=cutoff)))
 
 
-def test_without_sql_there_is_a_summary(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    query((snapshot,), Question())
+def test_a_query_without_sql_prints_a_summary(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_query((snapshot,), SnapshotQuery())
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].split() == [
         *('parents', 'generation', 'generation', '3', '3'),
@@ -162,12 +164,12 @@ def test_without_sql_there_is_a_summary(snapshot: Path, capsys: pytest.CaptureFi
     assert lines[-1] == '(3 rows)'
 
 
-def test_all_formats_say_the_same(snapshot: Path, tmp_path: Path) -> None:
+def test_all_formats_hold_the_same_rows(snapshot: Path, tmp_path: Path) -> None:
     sql = "SELECT task_id, method_ids, contamination_date AS since, 'a,\"b\n' AS odd FROM tasks"
     found = {}
     for name in ('csv', 'json', 'parquet', 'table'):
         out = tmp_path / name
-        query((snapshot,), Question(sql=f'{sql} ORDER BY ALL', format=name, out=out))
+        run_query((snapshot,), SnapshotQuery(sql=f'{sql} ORDER BY ALL', format=name, out=out))
         found[name] = out.read_bytes()
     rows = json.loads(found['json'])
     assert len(rows) == 6
@@ -181,10 +183,10 @@ def test_all_formats_say_the_same(snapshot: Path, tmp_path: Path) -> None:
     assert all(row['task_id'] in found['table'].decode() for row in rows)
 
 
-def test_a_table_cannot_steer_the_terminal(
+def test_escape_sequences_in_an_answer_do_not_reach_the_terminal(
     snapshot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query((snapshot,), Question(sql="SELECT 'a' || chr(27) || '[2J' AS x"))
+    run_query((snapshot,), SnapshotQuery(sql="SELECT 'a' || chr(27) || '[2J' AS x"))
     assert r'a\x1b[2J' in capsys.readouterr().out
 
 
@@ -192,7 +194,7 @@ def test_a_table_cannot_steer_the_terminal(
     'sql',
     ['DESCRIBE tasks', 'SHOW TABLES', 'FROM standard -- all', 'WITH t AS (FROM tasks) FROM t;'],
 )
-def test_other_ways_to_read(asked: Asked, sql: str) -> None:
+def test_other_statements_that_only_read_are_accepted(asked: Asked, sql: str) -> None:
     assert asked(sql)
 
 
@@ -208,10 +210,14 @@ def test_other_ways_to_read(asked: Asked, sql: str) -> None:
         '',
     ],
 )
-def test_a_snapshot_is_only_read(snapshot: Path, tmp_path: Path, sql: str) -> None:
+def test_statements_that_do_not_only_read_are_refused(
+    snapshot: Path, tmp_path: Path, sql: str
+) -> None:
     before = (snapshot / 'data/tasks/update.parquet').read_bytes()
     with pytest.raises(Fatal, match='only read'):
-        query((snapshot,), Question(sql=sql.format(file=tmp_path / 'x', snapshot=snapshot)))
+        run_query(
+            (snapshot,), SnapshotQuery(sql=sql.format(file=tmp_path / 'x', snapshot=snapshot))
+        )
     assert list(tmp_path.iterdir()) == []
     assert (snapshot / 'data/tasks/update.parquet').read_bytes() == before
 
@@ -219,33 +225,33 @@ def test_a_snapshot_is_only_read(snapshot: Path, tmp_path: Path, sql: str) -> No
 @pytest.mark.parametrize(
     'sql', ["FROM read_text('{file}')", "FROM '{file}'", "FROM glob('/etc/*')"]
 )
-def test_sql_reaches_no_other_file(snapshot: Path, tmp_path: Path, sql: str) -> None:
+def test_sql_reads_no_other_file(snapshot: Path, tmp_path: Path, sql: str) -> None:
     secret = tmp_path / 'secret.csv'
     secret.write_text('a\n1\n')
     with pytest.raises(Fatal, match='disabled'):
-        query((snapshot,), Question(sql=sql.format(file=secret)))
+        run_query((snapshot,), SnapshotQuery(sql=sql.format(file=secret)))
 
 
-def test_bad_sql_is_told_in_one_line(snapshot: Path) -> None:
+def test_bad_sql_is_reported_in_one_line(snapshot: Path) -> None:
     for sql in ('SELEC 1', 'SELECT nothing FROM tasks', "SELECT 'x'::INT"):
         with pytest.raises(Fatal, match=r'^[A-Z]\w+ Error: [^\n]+$'):
-            query((snapshot,), Question(sql=sql))
+            run_query((snapshot,), SnapshotQuery(sql=sql))
 
 
 def test_an_answer_is_written_whole_or_not_at_all(snapshot: Path, tmp_path: Path) -> None:
     out = tmp_path / 'answer.csv'
     out.write_text('old')
     with pytest.raises(Fatal):
-        query((snapshot,), Question(sql="SELECT error('x')", out=out))
+        run_query((snapshot,), SnapshotQuery(sql="SELECT error('x')", out=out))
     assert out.read_text() == 'old'
     with pytest.raises(Fatal, match='folder does not exist'):
-        query((snapshot,), Question(out=tmp_path / 'no' / 'x'))
+        run_query((snapshot,), SnapshotQuery(out=tmp_path / 'no' / 'x'))
     with pytest.raises(Fatal, match='--out'):
-        query((snapshot,), Question(format='parquet'))
+        run_query((snapshot,), SnapshotQuery(format='parquet'))
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_what_is_no_snapshot_is_told(snapshot: Path, tmp_path: Path) -> None:
+def test_a_missing_or_unusable_snapshot_is_reported(snapshot: Path, tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='no such folder'):
         coevo.open(tmp_path / 'nowhere')
     with pytest.raises(Fatal, match='it has no manifest'):
@@ -258,15 +264,15 @@ def test_what_is_no_snapshot_is_told(snapshot: Path, tmp_path: Path) -> None:
         coevo.open(tmp_path)
 
 
-def test_a_quote_in_a_path_is_no_sql(tmp_path: Path) -> None:
+def test_a_quote_in_a_path_is_not_taken_for_sql(tmp_path: Path) -> None:
     folder = tmp_path / "it's"
     folder.mkdir()
     made = snapshots.make(folder, 1)
     assert coevo.open(made).execute('SELECT count(*) FROM tasks').fetchone() == (2,)
-    query((made,), Question(out=tmp_path / 'out'))
+    run_query((made,), SnapshotQuery(out=tmp_path / 'out'))
 
 
-def test_drops_of_the_walk_have_no_date(asked: Asked) -> None:
+def test_a_cutoff_leaves_out_drops_of_the_walk(asked: Asked) -> None:
     """They are ids of commits; a filter that cannot tell leaves out."""
     stages = {row['stage'] for row in asked('FROM drops', after='2023-01')}
     assert stages == {Stage.SIEVE, Stage.LABEL}
@@ -281,7 +287,7 @@ def test_drops_of_the_walk_have_no_date(asked: Asked) -> None:
         ('MIT AND EPL-2.0', False),
     ],
 )
-def test_permissive_holds_what_may_be_used_by_anyone(
+def test_permissive_holds_only_methods_under_permissive_licences(
     tmp_path: Path, licence: str, kept: bool
 ) -> None:
     store = Store(tmp_path / 'store')

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.storage.store import Store
-from packagers.built import Built
+from packagers.built import BuiltTasks
 from packagers.rows import Rows
 from tests import segments
 from tests import snapshots
@@ -70,7 +70,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / 'snapshot'
 
 
-def _asked(rows: Rows) -> Built:
+def _asked(rows: Rows) -> BuiltTasks:
     built = snapshots.build(rows)
     tasks = [dataclasses.replace(task, prompt='Write it.') for task in built.tasks]
     return dataclasses.replace(built, tasks=tasks)
@@ -84,10 +84,10 @@ def ground(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Groun
     (folder / 'scratch').mkdir()
     (folder / 'store').mkdir()
     monkeypatch.setattr(tempfile, 'tempdir', str(folder / 'scratch'))
-    (first, *_), gold = assignments(base), tmp_path / 'gold.jsonl'
+    (first, *_), gold = load_assignments(base), tmp_path / 'gold.jsonl'
     lines = [
         json.dumps({'task_id': one.task_id, 'patch': one.task.test_patch})
-        for one in assignments(base)
+        for one in load_assignments(base)
     ]
     gold.write_text('\n'.join(lines))
     words = {
@@ -160,7 +160,7 @@ def check(numbers: range, ground: Ground, said: Said) -> Counter[str]:
     return Counter(one for seed in numbers for one in read(ground, seed, said))
 
 
-def test_a_sound_snapshot_is_read_by_all(
+def test_every_command_that_needs_no_repository_accepts_a_sound_snapshot(
     ground: Ground, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mutated, '_CHANGES', (lambda random, snapshot: None,))
@@ -168,7 +168,7 @@ def test_a_sound_snapshot_is_read_by_all(
     assert read(ground, 0, capsys, tuple(VERBS)) == expected
 
 
-def test_some_mutated_snapshots(ground: Ground, capsys: Said) -> None:
+def test_a_few_mutated_snapshots_cause_no_traceback(ground: Ground, capsys: Said) -> None:
     told = check(range(SHORT), ground, capsys)
     assert told['verify 0']
     assert told['verify 1'] > told['verify 2']
@@ -177,6 +177,6 @@ def test_some_mutated_snapshots(ground: Ground, capsys: Said) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize('part', range(20))
-def test_many_mutated_snapshots(part: int, ground: Ground, capsys: Said) -> None:
+def test_many_mutated_snapshots_cause_no_traceback(part: int, ground: Ground, capsys: Said) -> None:
     each = LONG // 20
     check(range(SHORT + part * each, SHORT + (part + 1) * each), ground, capsys)

@@ -12,10 +12,10 @@ import pytest
 import coevo
 from coevo.model.schema import TABLES
 from coevo.snapshots.statistics import STATISTICS
-from coevo.snapshots.statistics import answer
+from coevo.snapshots.statistics import run_statistic
 from coevo.storage.store import Store
-from packagers.funnel import funnel
-from packagers.rows import gather
+from packagers.funnel import compute_funnel
+from packagers.rows import gather_rows
 from tests import segments
 from tests import snapshots
 from tests.packagers import sites
@@ -28,7 +28,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def asked(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[Any, ...]]:
     (statistic,) = (each for each in STATISTICS if each.name == name)
-    return list(map(tuple, answer(connection, statistic).rows))
+    return list(map(tuple, run_statistic(connection, statistic).rows))
 
 
 def plain(snapshot: Path) -> duckdb.DuckDBPyConnection:
@@ -45,12 +45,12 @@ def test_plain_duckdb_gives_the_same_answers_in_any_time_zone(snapshot: Path, zo
     ours, theirs = coevo.open(snapshot), plain(snapshot)
     theirs.execute(f"SET TimeZone = '{zone}'")
     for statistic in STATISTICS:
-        found = answer(theirs, statistic)
-        assert found == answer(ours, statistic), statistic.name
+        found = run_statistic(theirs, statistic)
+        assert found == run_statistic(ours, statistic), statistic.name
         assert found.rows, statistic.name
 
 
-def test_table_1_counts_what_tasks_hold(tmp_path: Path) -> None:
+def test_table_1_counts_methods_dependencies_and_tokens_of_tasks(tmp_path: Path) -> None:
     """Two updates of one task, which depends on a method and on the rest of a type."""
     store = Store(tmp_path / 'store')
     one = segments.segment(1, key='key-1')
@@ -67,10 +67,10 @@ def test_table_1_counts_what_tasks_hold(tmp_path: Path) -> None:
         dataclasses.replace(second, old_source=text, new_source=text, dependencies=dependencies),
         generation,
     )
-    with store.lock(segments.PARTITION):
+    with store.lock_partition(segments.PARTITION):
         store.write_walk(segments.PARTITION, segments.walk(1))
-        store.write(segments.PARTITION, dataclasses.replace(one, methods=methods))
-        store.compact(segments.PARTITION)
+        store.write_segment(segments.PARTITION, dataclasses.replace(one, methods=methods))
+        store.compact_segments(segments.PARTITION)
     snapshots.write_unverified(store, tmp_path / 'snapshot', '2024-02')
     assert asked(coevo.open(tmp_path / 'snapshot'), 'table_1') == [
         ('parents', 'generation', 1, 1, 1.0, 0.0, 9, 6),
@@ -78,7 +78,7 @@ def test_table_1_counts_what_tasks_hold(tmp_path: Path) -> None:
     ]
 
 
-def test_figure_2_counts_by_half_year_and_gathers_what_is_older(snapshot: Path) -> None:
+def test_figure_2_counts_tasks_by_half_year_and_groups_older_tasks(snapshot: Path) -> None:
     rows = asked(coevo.open(snapshot), 'figure_2')
     assert sum(tasks for *_, tasks in rows) == 32
     # Pairs are 200 days apart: the first two end in 2013 and 2014.
@@ -112,8 +112,8 @@ def test_table_5_takes_means_over_repositories(snapshot: Path) -> None:
     ]
 
 
-def test_the_funnel_is_that_of_the_card(snapshot: Path) -> None:
-    rows = gather(Store(snapshot.parent / 'store'))
+def test_the_funnel_statistic_matches_the_funnel_of_the_card(snapshot: Path) -> None:
+    rows = gather_rows(Store(snapshot.parent / 'store'))
     connection = coevo.open(snapshot)
     tasks = len(connection.sql('FROM tasks').fetchall())
     found: dict[str, list[Any]] = {}
@@ -122,8 +122,8 @@ def test_the_funnel_is_that_of_the_card(snapshot: Path) -> None:
         if reason is not None:
             entry.append((reason, dropped))
     expected = {
-        step.stage.value: [step.stage.unit, step.entered, step.kept, *step.dropped]
-        for step in funnel(rows)
+        step.stage.value: [step.stage.unit, step.entered, step.kept_count, *step.dropped]
+        for step in compute_funnel(rows)
     }
     expected['task'] = ['task', tasks, tasks]  # which a release alone makes
     assert found == expected

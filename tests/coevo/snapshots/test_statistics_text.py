@@ -17,7 +17,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshots.make(tmp_path_factory.mktemp('statistics'), 1, 2, 3)
 
 
-def test_the_papers_tables_are_printed_as_wide_as_a_terminal(
+def test_the_papers_tables_fit_the_width_of_a_terminal(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     coevo.evaluate(snapshot, {}, out=tmp_path / 'results')
@@ -36,7 +36,7 @@ def test_the_papers_tables_are_printed_as_wide_as_a_terminal(
     assert ['parents', 'run', '27', '5', '9'] in rows  # mining, of three pairs
 
 
-def test_a_folder_without_results_is_bad_input(
+def test_a_results_folder_without_results_is_bad_input(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['statistics', str(snapshot), '--results', str(tmp_path)]) == 2

@@ -16,37 +16,37 @@ import pytest
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.pair_rows import CellRow
-from coevo.model.quality import Isolated
-from coevo.model.quality import Sibling
-from coevo.model.quality import Undone
-from coevo.model.records import short_hash
+from coevo.model.quality import IsolatedCells
+from coevo.model.quality import SiblingState
+from coevo.model.quality import SiblingTargets
+from coevo.model.records import compute_short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.task_rows import WithdrawnRow
-from coevo.model.words import Cause
+from coevo.model.words import BreakageCause
 from coevo.model.words import Cell
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Stage
 from coevo.model.words import Track
 from coevo.snapshots.verification import Finding
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from packagers import release
-from packagers.assembly import assemble
-from packagers.manifests import About
+from packagers.assembly import assemble_release_rows
+from packagers.manifests import SnapshotDetails
 from packagers.plan import ReleasePlan
 from packagers.rows import Rows
-from packagers.rows import gather
-from packagers.rows import ordered
+from packagers.rows import gather_rows
+from packagers.rows import sort_rows
 from tests import segments
 from tests import snapshots
 
 Edit = Callable[[Rows], Rows]
 # Each is a snapshot that is written, sealed and verified: a CPU second.
 EVERY = 3
-ABOUT = About(month='2024-01', parameters={}, unmined={})
+ABOUT = SnapshotDetails(month='2024-01', parameters={}, unmined={})
 
 
 def some(names: Iterable[str]) -> list[object]:
@@ -71,7 +71,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
         size=snapshots.size,
         families=snapshots.families,
     )
-    return assemble(gather(store), plan)
+    return assemble_release_rows(gather_rows(store), plan)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def good(tmp_path: Path, rows: Rows) -> Path:
 
 def sealed(folder: Path, rows: Rows) -> Path:
     """A snapshot of whatever rows, with a manifest that fits them."""
-    release.write(folder / 'snapshot', rows, ABOUT)
+    release.write_snapshot(folder / 'snapshot', rows, ABOUT)
     return folder / 'snapshot'
 
 
@@ -119,7 +119,7 @@ def without(table: str, at: int) -> Edit:
 
 def added(table: str, make: Callable[[Rows], Any]) -> Edit:
     def edit(rows: Rows) -> Rows:
-        found = ordered(table, (*getattr(rows, table), make(rows)))
+        found = sort_rows(table, (*getattr(rows, table), make(rows)))
         return dataclasses.replace(rows, **{table: found})
 
     return edit
@@ -134,74 +134,74 @@ def method(found: Label, **values: Any) -> Edit:
     return lambda rows: changed('methods', of_label(rows, found), **values)(rows)
 
 
-def test_a_good_snapshot_is_good(good: Path) -> None:
-    assert verify(good) == []
+def test_a_sound_snapshot_passes_verification(good: Path) -> None:
+    assert verify_snapshot(good) == []
 
 
-def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_snapshot_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is no snapshot'):
-        verify(tmp_path)
+        verify_snapshot(tmp_path)
 
 
 # -- files -----------------------------------------------------------------------------------------
 
 
-def test_a_byte_that_changed_is_found(good: Path) -> None:
+def test_a_changed_byte_is_found(good: Path) -> None:
     path = good / 'data' / 'pairs' / 'part-0.parquet'
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    assert rules(verify(good)) == {('pairs', 'file_changed')}
+    assert rules(verify_snapshot(good)) == {('pairs', 'file_changed')}
 
 
 @pytest.mark.parametrize('name', ['README.md', 'croissant.json'])
-def test_so_is_a_change_of_the_card(good: Path, name: str) -> None:
+def test_a_changed_card_is_found(good: Path, name: str) -> None:
     with (good / name).open('a') as file:
         file.write('\n')
-    assert rules(verify(good)) == {(name, 'file_changed')}
+    assert rules(verify_snapshot(good)) == {(name, 'file_changed')}
 
 
 def test_a_missing_file_is_found(good: Path) -> None:
     (good / 'data' / 'drops' / 'part-0.parquet').unlink()
-    assert rules(verify(good)) == {('drops', 'file_missing')}
+    assert rules(verify_snapshot(good)) == {('drops', 'file_missing')}
 
 
-def test_a_file_too_many_is_found(good: Path) -> None:
+def test_an_extra_file_is_found(good: Path) -> None:
     path = good / 'data' / 'tasks' / 'update.parquet'
     path.with_name('part-1.parquet').write_bytes(path.read_bytes())
-    assert rules(verify(good)) == {('tasks', 'file_not_in_manifest')}
+    assert rules(verify_snapshot(good)) == {('tasks', 'file_not_in_manifest')}
 
 
 def test_timings_may_change(good: Path) -> None:
     path = good / 'data' / 'timings' / 'part-0.parquet'
     table = pq.read_table(path)
     pq.write_table(table.slice(1), path)
-    assert verify(good) == []
+    assert verify_snapshot(good) == []
 
 
 @pytest.mark.parametrize('data', [b'', b'PAR1 but not really PAR1', None])
-def test_timings_that_cannot_be_read_are_found(good: Path, data: bytes | None) -> None:
+def test_unreadable_timings_are_found(good: Path, data: bytes | None) -> None:
     """No checksum covers them, so Parquet itself has to say so, in more than one kind of error."""
     path = good / 'data' / 'timings' / 'part-0.parquet'
     whole = bytearray(path.read_bytes())
     whole[len(whole) // 2 : -8] = b'\xff' * len(whole[len(whole) // 2 : -8])
     path.write_bytes(whole if data is None else data)
-    assert rules(verify(good)) == {('timings', 'unreadable')}
+    assert rules(verify_snapshot(good)) == {('timings', 'unreadable')}
 
 
-def test_a_column_whose_name_is_no_text_is_found(good: Path) -> None:
+def test_a_column_name_that_is_not_utf_8_is_found(good: Path) -> None:
     path = good / 'data' / 'timings' / 'part-0.parquet'
     name = pq.read_schema(path).names[0].encode()
     path.write_bytes(path.read_bytes().replace(name, b'\xba' + name[1:]))
-    assert rules(verify(good)) == {('timings', 'unreadable')}
+    assert rules(verify_snapshot(good)) == {('timings', 'unreadable')}
 
 
-def test_a_column_too_many_is_found(good: Path) -> None:
+def test_an_extra_column_is_found(good: Path) -> None:
     path = good / 'data' / 'pairs' / 'part-0.parquet'
     table = pq.read_table(path)
     pq.write_table(table.append_column('more', table['repo']), path)
     reseal(good)
-    assert rules(verify(good)) == {('pairs', 'schema')}
+    assert rules(verify_snapshot(good)) == {('pairs', 'schema')}
 
 
 @pytest.mark.parametrize(
@@ -212,20 +212,20 @@ def test_a_column_too_many_is_found(good: Path) -> None:
         ({'repo': 'example/other'}, 'manifest.json'),
     ],
 )
-def test_a_manifest_that_tells_of_other_walks_is_found(
+def test_a_manifest_that_describes_other_walks_is_found(
     good: Path, told: dict[str, str], table: str
 ) -> None:
     manifest = json.loads((good / 'manifest.json').read_bytes())
     manifest['walks'][0].update(told)
     (good / 'manifest.json').write_text(json.dumps(manifest))
-    assert (table, 'manifest') in rules(verify(good))
+    assert (table, 'manifest') in rules(verify_snapshot(good))
 
 
-def test_a_row_too_few_is_found(good: Path) -> None:
+def test_a_missing_row_is_found(good: Path) -> None:
     path = good / 'data' / 'pairs' / 'part-0.parquet'
     pq.write_table(pq.read_table(path).slice(1), path)
     reseal(good)
-    assert rules(verify(good)) == {('pairs', 'row_count')}
+    assert rules(verify_snapshot(good)) == {('pairs', 'row_count')}
 
 
 # -- keys and ids ----------------------------------------------------------------------------------
@@ -236,11 +236,11 @@ WITHOUT_ROWS = ('standing', 'withdrawn', 'timings')
 
 
 @pytest.mark.parametrize('table', [name for name in TABLES if name not in WITHOUT_ROWS])
-def test_a_key_that_stands_twice_is_found(tmp_path: Path, rows: Rows, table: str) -> None:
+def test_a_duplicate_key_is_found(tmp_path: Path, rows: Rows, table: str) -> None:
     def again(rows: Rows) -> Any:
         return getattr(rows, table)[0]
 
-    findings = verify(sealed(tmp_path, added(table, again)(rows)))
+    findings = verify_snapshot(sealed(tmp_path, added(table, again)(rows)))
     assert (table, 'key_not_unique') in rules(findings)
     row = getattr(rows, table)[0]
     found = next(item for item in findings if item.rule == 'key_not_unique')
@@ -248,22 +248,22 @@ def test_a_key_that_stands_twice_is_found(tmp_path: Path, rows: Rows, table: str
 
 
 @pytest.mark.parametrize('end', ['old_rev', 'new_rev'])
-def test_a_pair_is_named_by_what_it_is(tmp_path: Path, rows: Rows, end: str) -> None:
+def test_a_pair_id_must_match_its_revisions(tmp_path: Path, rows: Rows, end: str) -> None:
     assert ('pairs', 'id') in rules(
-        verify(sealed(tmp_path, changed('pairs', 0, **{end: '0' * 40})(rows)))
+        verify_snapshot(sealed(tmp_path, changed('pairs', 0, **{end: '0' * 40})(rows)))
     )
 
 
 @pytest.mark.parametrize('values', [{'test_method': 'x'}, {'parameters': ('int',)}])
-def test_a_method_is_named_by_what_it_is(
+def test_a_method_id_must_match_its_test(
     tmp_path: Path, rows: Rows, values: dict[str, Any]
 ) -> None:
     assert ('methods', 'id') in rules(
-        verify(sealed(tmp_path, method(Label.UPDATE, **values)(rows)))
+        verify_snapshot(sealed(tmp_path, method(Label.UPDATE, **values)(rows)))
     )
 
 
-def test_an_id_of_bytes_that_are_no_utf_8_is_the_one_that_was_made(
+def test_a_task_id_made_from_a_path_that_is_not_utf_8_is_accepted(
     tmp_path: Path, rows: Rows
 ) -> None:
     """In the data escapes stand for such bytes, or for themselves; an id of neither is found."""
@@ -271,16 +271,24 @@ def test_an_id_of_bytes_that_are_no_utf_8_is_the_one_that_was_made(
     shown = path.encode('utf-8', 'backslashreplace').decode()
     task = rows.tasks[0]
     parts = (task.repo, task.language, task.old_rev, task.new_rev, task.track)
-    ids = {'bytes': short_hash(*parts, path), 'text': short_hash(*parts, shown), 'none': '0' * 16}
+    ids = {
+        'bytes': compute_short_hash(*parts, path),
+        'text': compute_short_hash(*parts, shown),
+        'none': '0' * 16,
+    }
     for name, id_ in ids.items():
         made = changed('tasks', 0, task_id=id_, test_file=shown)(rows)
-        found = rules(verify(sealed(tmp_path / name, made)))
+        found = rules(verify_snapshot(sealed(tmp_path / name, made)))
         assert (('tasks', 'id') in found) == (name == 'none')
 
 
 @pytest.mark.parametrize('values', [{'test_file': 'x'}, {'track': Track.REPAIR}])
-def test_a_task_is_named_by_what_it_is(tmp_path: Path, rows: Rows, values: dict[str, Any]) -> None:
-    assert ('tasks', 'id') in rules(verify(sealed(tmp_path, changed('tasks', 0, **values)(rows))))
+def test_a_task_id_must_match_its_file_and_track(
+    tmp_path: Path, rows: Rows, values: dict[str, Any]
+) -> None:
+    assert ('tasks', 'id') in rules(
+        verify_snapshot(sealed(tmp_path, changed('tasks', 0, **values)(rows)))
+    )
 
 
 # -- one row at a time -----------------------------------------------------------------------------
@@ -289,7 +297,7 @@ F, P = Outcome.FAIL, Outcome.PASS
 
 WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
     'label': (Label.REFINEMENT, {'label': Label.UPDATE}, 'label'),
-    'label that the change has not': (Label.UPDATE, {'change': Change.INSERTED}, 'label'),
+    'label that the change has not': (Label.UPDATE, {'change': MethodChange.INSERTED}, 'label'),
     'label by module': (
         Label.UPDATE,
         {'label_by_module': Label.REFINEMENT, 'track_by_module': None},
@@ -316,7 +324,7 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
     'no such original': (Label.UPDATE, {'duplicate_of': '0' * 16}, 'original_missing'),
     'no track, no reason': (
         Label.UPDATE,
-        {'track': None, 'cause': Cause.BUILD, 'task_id': None},
+        {'track': None, 'cause': BreakageCause.BUILD, 'task_id': None},
         'funnel_track',
     ),
     'no task, no reason': (Label.UPDATE, {'task_id': None}, 'funnel_task'),
@@ -360,12 +368,12 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(('engine', 'found'), [(4, set()), (5, {('methods', 'label')})])
-def test_a_row_is_held_to_the_table_of_its_engine(
+def test_a_method_is_checked_against_the_label_table_of_its_engine(
     tmp_path: Path, rows: Rows, engine: int, found: set[tuple[str, str]]
 ) -> None:
     """Engine 4 had no label for what passes everywhere though its fixture changed."""
     passing: dict[str, Any] = {
-        'change': Change.CONTEXT_CHANGED,
+        'change': MethodChange.CONTEXT_CHANGED,
         'label': None,
         'track': None,
         'cause': None,
@@ -379,30 +387,30 @@ def test_a_row_is_held_to_the_table_of_its_engine(
     made = method(Label.UPDATE, **passing)(rows)
     for index in range(len(made.repositories)):
         made = changed('repositories', index, engine_version=engine)(made)
-    about = rules(verify(sealed(tmp_path, made)))
+    about = rules(verify_snapshot(sealed(tmp_path, made)))
     assert {one for one in about if one[1] in ('label', 'label_by_module')} == found
 
 
 @pytest.mark.parametrize('name', some(WRONG_METHODS))
-def test_a_method_that_is_wrong_is_found(tmp_path: Path, rows: Rows, name: str) -> None:
+def test_a_wrong_method_row_is_found(tmp_path: Path, rows: Rows, name: str) -> None:
     label, values, rule = WRONG_METHODS[name]
-    findings = verify(sealed(tmp_path, method(label, **values)(rows)))
+    findings = verify_snapshot(sealed(tmp_path, method(label, **values)(rows)))
     assert ('methods', rule) in rules(findings)
     wrong = rows.methods[of_label(rows, label)].method_id
     assert any(item.rule == rule and wrong in item.row for item in findings)
 
 
 @pytest.mark.slow
-def test_every_rule_on_runs_looks_at_every_cell(tmp_path: Path, rows: Rows) -> None:
+def test_the_rule_on_runs_checks_every_cell(tmp_path: Path, rows: Rows) -> None:
     for place, row in enumerate(rows.cells):
         if row.repeat == 0 and row.outcome is P:
             folder = tmp_path / str(place)
             folder.mkdir()
-            findings = verify(sealed(folder, changed('cells', place, outcome=F)(rows)))
+            findings = verify_snapshot(sealed(folder, changed('cells', place, outcome=F)(rows)))
             assert ('methods', 'runs') in rules(findings), row
 
 
-def test_a_broken_label_needs_no_pass(tmp_path: Path, rows: Rows) -> None:
+def test_two_time_outs_are_enough_evidence_for_a_broken_outcome(tmp_path: Path, rows: Rows) -> None:
     """The second verdict of two time-outs adds nothing: two are enough."""
     at = of_label(rows, Label.UPDATE)
     row = rows.methods[at]
@@ -415,7 +423,7 @@ def test_a_broken_label_needs_no_pass(tmp_path: Path, rows: Rows) -> None:
         for cell in edited.cells
         if (cell.method_id, cell.cell, cell.repeat) != (row.method_id, Cell.TOLD_CNEW, 2)
     )
-    assert verify(sealed(tmp_path, dataclasses.replace(edited, cells=cells))) == []
+    assert verify_snapshot(sealed(tmp_path, dataclasses.replace(edited, cells=cells))) == []
 
 
 # -- between tables --------------------------------------------------------------------------------
@@ -474,8 +482,12 @@ def undone(leak: float | None = 0.0, patch: str = '', **values: Any) -> Edit:
             for row in rows.methods
             if row.pair_id == task.pair_id and row.track not in (None, task.track)
         )
-        sound = {'test_file': task.test_file, 'test_methods': (other,), 'undone': Undone.REMOVED}
-        sibling = Sibling(**(sound | values))
+        sound = {
+            'test_file': task.test_file,
+            'test_methods': (other,),
+            'undone': SiblingState.REMOVED,
+        }
+        sibling = SiblingTargets(**(sound | values))
         at_start = {'sibling_patch': patch, 'leak': leak, 'nearest': 0.0}
         edited = changed('tasks', 0, siblings=(sibling,), **at_start)(rows)
         methods = tuple(
@@ -571,7 +583,7 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
     'a task without its start state': (
         lambda rows: method(
             Label.UPDATE,
-            isolated=Isolated(
+            isolated=IsolatedCells(
                 told_cnew=P, tnew_cold=None, tnew_cnew=P, start='a_target_passes', agrees=False
             ),
         )(rows),
@@ -651,7 +663,11 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         'sibling_missing',
     ),
     'a sibling without a target': (undone(test_methods=()), 'tasks', 'sibling_empty'),
-    'a sibling that stays for no reason': (undone(undone=Undone.STAYS), 'tasks', 'sibling_empty'),
+    'a sibling that stays for no reason': (
+        undone(undone=SiblingState.STAYS),
+        'tasks',
+        'sibling_empty',
+    ),
     'a sibling that is gone for a reason': (undone(why='x'), 'tasks', 'sibling_empty'),
     'a sibling elsewhere that is undone by no patch': (
         undone(test_file='src/test/java/ferry/RaftTest.java'),
@@ -670,14 +686,14 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
 }
 
 
-def test_a_task_that_lacks_its_sibling_is_good(tmp_path: Path, rows: Rows) -> None:
-    assert verify(sealed(tmp_path, undone()(rows))) == []
+def test_a_task_whose_sibling_is_removed_is_good(tmp_path: Path, rows: Rows) -> None:
+    assert verify_snapshot(sealed(tmp_path, undone()(rows))) == []
 
 
 @pytest.mark.parametrize('name', some(WRONG_TABLES))
 def test_tables_that_disagree_are_found(tmp_path: Path, rows: Rows, name: str) -> None:
     edit, table, rule = WRONG_TABLES[name]
-    assert (table, rule) in rules(verify(sealed(tmp_path, edit(rows))))
+    assert (table, rule) in rules(verify_snapshot(sealed(tmp_path, edit(rows))))
 
 
 # -- forks -----------------------------------------------------------------------------------------
@@ -697,7 +713,7 @@ def with_fork(folder: Path, family: str) -> Rows:
         size=snapshots.size,
         families=lambda repos: families,
     )
-    rows = assemble(gather(store), plan)
+    rows = assemble_release_rows(gather_rows(store), plan)
     first = {task.track: task.task_id for task in rows.tasks if task.repo == segments.REPO}
     return dataclasses.replace(
         rows,
@@ -711,13 +727,13 @@ def with_fork(folder: Path, family: str) -> Rows:
     )
 
 
-def test_a_task_may_stand_in_the_original_of_a_fork(tmp_path: Path) -> None:
+def test_a_method_of_a_fork_may_belong_to_a_task_of_the_original(tmp_path: Path) -> None:
     rows = with_fork(tmp_path, segments.REPO)
     assert sum(row.duplicate_of is not None for row in rows.methods) == 3
-    assert verify(sealed(tmp_path, rows)) == []
+    assert verify_snapshot(sealed(tmp_path, rows)) == []
 
 
-def test_but_in_no_repository_that_is_not_related(tmp_path: Path) -> None:
+def test_a_method_cannot_belong_to_a_task_of_an_unrelated_repository(tmp_path: Path) -> None:
     rows = with_fork(tmp_path, 'fork/ferry')
     assert {row.duplicate_of for row in rows.methods} == {None}
-    assert ('methods', 'tasks_missing') in rules(verify(sealed(tmp_path, rows)))
+    assert ('methods', 'tasks_missing') in rules(verify_snapshot(sealed(tmp_path, rows)))

@@ -43,12 +43,12 @@ def added(folder: Path, language: str, new: dict[str, str | bytes | None]) -> di
     git(repo, 'add', 'tests/link.txt')
     changed = {'src/test/resources/old.txt': '2', 'tests/old.txt': None}
     second = commit(repo, 'second', {**changed, **new}, date='2024-03-02T00:00:00Z')
-    found = added_data.added_data(Repository(repo / '.git'), language, first, second)
+    found = added_data.list_added_data(Repository(repo / '.git'), language, first, second)
     assert [path for path, _ in found] == sorted(path for path, _ in found)
     return {path: content for path, content in found if content is not None}
 
 
-def test_what_is_of_the_tests_and_no_source_and_was_not_there(tmp_path: Path) -> None:
+def test_new_data_of_the_tests_is_added_but_no_sources(tmp_path: Path) -> None:
     assert added(tmp_path / 'java', 'java', {**JAVA}) == {
         'src/test/java/shop/till.txt': b'1',
         'src/test/resources/rates.txt': b'2',
@@ -59,14 +59,16 @@ def test_what_is_of_the_tests_and_no_source_and_was_not_there(tmp_path: Path) ->
     }
 
 
-def test_of_too_much_nothing_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_data_is_added_above_the_size_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(added_data, 'MOST_BYTES', 7)
     assert added(tmp_path, 'python', {**PYTHON, 'tests/a.txt': 'a'}) == {}
 
 
-def test_files_of_a_cell_hide_data_of_their_name() -> None:
+def test_files_of_a_cell_replace_added_data_of_the_same_name() -> None:
     files = (('tests/b', None), ('tests/c', b'1'))
-    assert added_data.with_data(files, (('tests/a', b'2'), ('tests/c', b'3'))) == (
+    assert added_data.merge_data(files, (('tests/a', b'2'), ('tests/c', b'3'))) == (
         ('tests/a', b'2'),
         ('tests/b', None),
         ('tests/c', b'1'),

@@ -52,12 +52,12 @@ def helpers(
         for path, text in (start or {}).items()
     }
     after = TestSources(repository=before.repository, language=language, rev=second, edits=edits)
-    found = added_helpers.added_helpers(before, after, own)
+    found = added_helpers.find_added_helpers(before, after, own)
     assert [path for path, _ in found] == sorted(path for path, _ in found)
     return {path: content.decode() for path, content in found if content is not None}
 
 
-def test_java(tmp_path: Path) -> None:
+def test_new_java_helpers_are_added_but_no_tests_or_automatic_fixtures(tmp_path: Path) -> None:
     old = {'pom.xml': '<project/>', f'{JAVA}/Base.java': BASE % ''}
     new = {
         f'{JAVA}/Base.java': (BASE % MORE).replace('return 1', 'return 9'),
@@ -72,7 +72,7 @@ def test_java(tmp_path: Path) -> None:
     }
 
 
-def test_go(tmp_path: Path) -> None:
+def test_new_go_helpers_are_added_but_no_tests_or_init_functions(tmp_path: Path) -> None:
     old = {'go.mod': 'module shop\n', 'base_test.go': GO % 1}
     new = {
         'base_test.go': GO % 9 + GO_MORE + GO_LEFT,
@@ -85,7 +85,7 @@ def test_go(tmp_path: Path) -> None:
     }
 
 
-def test_python(tmp_path: Path) -> None:
+def test_new_python_helpers_are_added_but_no_tests_or_automatic_fixtures(tmp_path: Path) -> None:
     old = {'setup.py': '', 'tests/conftest.py': PYTHON % 1}
     new = {
         'tests/conftest.py': 'import pytest\n' + PYTHON % 9 + PYTHON_MORE + PYTHON_LEFT,
@@ -100,7 +100,7 @@ def test_python(tmp_path: Path) -> None:
     assert text.endswith(PYTHON.partition('\n')[2] % 1 + PYTHON_MORE)
 
 
-def test_what_has_moved_to_another_file_is_not_there_twice(tmp_path: Path) -> None:
+def test_a_helper_that_moved_to_another_file_is_not_added(tmp_path: Path) -> None:
     till = 'class Till {}\n'
     old = {'pom.xml': '', f'{JAVA}/Base.java': BASE % '' + till}
     new = {f'{JAVA}/Base.java': BASE % '', f'{JAVA}/Till.java': 'package shop;\n\n' + till}
@@ -115,13 +115,13 @@ def test_what_has_moved_to_another_file_is_not_there_twice(tmp_path: Path) -> No
     assert helpers(tmp_path / 'go', 'go', go, moved) == {'c_test.go': 'package shop\n'}
 
 
-def test_what_is_changed_or_gone_is_no_addition(tmp_path: Path) -> None:
+def test_a_changed_or_deleted_helper_is_not_added(tmp_path: Path) -> None:
     old = {'pom.xml': '', f'{JAVA}/A.java': BASE % '', f'{JAVA}/B.java': 'class B {}\n'}
     new = {f'{JAVA}/A.java': (BASE % '').replace('return 1', 'return 2'), f'{JAVA}/B.java': None}
     assert helpers(tmp_path, 'java', old, new) == {}
 
 
-def test_it_is_what_the_start_state_has(tmp_path: Path) -> None:
+def test_added_helpers_are_taken_from_the_start_state(tmp_path: Path) -> None:
     old = {'pom.xml': '', f'{JAVA}/Base.java': BASE % ''}
     kit = 'package shop;\n\nclass Kit { %s }\n'
     new = {
@@ -138,7 +138,7 @@ def test_it_is_what_the_start_state_has(tmp_path: Path) -> None:
     assert found == {f'{JAVA}/Kit.java': kit % ''}
 
 
-def test_a_file_that_cannot_be_taken_apart_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_file_that_does_not_parse_gets_no_helpers(tmp_path: Path) -> None:
     old = {'setup.py': '', 'tests/kit.py': 'def one():\n    return 1\n'}
     new = {
         'tests/kit.py': 'def one():\n    return 1\n\n\ndef two(:\n    return\n',
@@ -147,7 +147,9 @@ def test_a_file_that_cannot_be_taken_apart_stays_as_it_was(tmp_path: Path) -> No
     assert helpers(tmp_path, 'python', old, new) == {'tests/more.py': ''}
 
 
-def test_of_too_many_files_none_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_helpers_are_added_above_the_file_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(added_helpers, 'MOST_FILES', 1)
     old = {'setup.py': ''}
     new = {'tests/a.py': '', 'tests/b.py': ''}

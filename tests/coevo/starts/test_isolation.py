@@ -8,22 +8,22 @@ from contextlib import ExitStack
 
 import pytest
 
-from coevo.engine.evidence import decide
-from coevo.engine.execution import evaluate
+from coevo.engine.evidence import decide_candidate
+from coevo.engine.execution import evaluate_pair
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
-from coevo.model.identity import method_id
+from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import load_profile
-from coevo.model.quality import Isolated
+from coevo.model.quality import IsolatedCells
 from coevo.model.records import Pair
 from coevo.model.words import Track
 from coevo.model.words import Walk
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import Isolation
-from coevo.starts.isolation import isolate
-from filters import sieve
-from miners.diffs.changes import diff
+from coevo.starts.isolation import run_isolated_cells
+from filters import filter_candidates
+from miners.diffs.changes import diff_pair
 from tests.languages import toy
 from tests.languages import toys
 from tests.languages.table import known_toy
@@ -130,23 +130,26 @@ def isolation(
     """What is isolated, and the method ids by name."""
     folder = write(tmp_path_factory.mktemp('isolation') / 'repository', [OLD, NEW])
     repository = Repository(folder / '.git')
-    old, new = (repository.commit(git(folder, 'rev-parse', name)) for name in ('HEAD~', 'HEAD'))
+    old, new = (repository.get_commit(git(folder, 'rev-parse', name)) for name in ('HEAD~', 'HEAD'))
     pair = Pair(
         repo=NAME, language=toy.NAME, walk=Walk.PARENTS, old=old, new=new, old_is_ancestor=True
     )
     with ExitStack() as stack:
         stack.enter_context(known_toy())
-        kept, _ = sieve(diff(repository, pair), load_profile('default'))
+        kept, _ = filter_candidates(diff_pair(repository, pair), load_profile('default'))
         selected = [
-            SelectedMethod(method_id=method_id(pair, item), candidate=item) for item in kept
+            SelectedMethod(method_id=compute_candidate_id(pair, item), candidate=item)
+            for item in kept
         ]
         run = RunSettings(repository=repository, sandbox='bubblewrap')
-        builder = toy.engine(run, stack).builder()
+        builder = toy.make_engine(run, stack).make_builder()
         stack.callback(builder.close)
-        evaluation = evaluate(builder, pair, selected)
+        evaluation = evaluate_pair(builder, pair, selected)
         subjects = []
         for item in selected:
-            decision = decide(item.candidate, item.method_id, evaluation, build_changed=False)
+            decision = decide_candidate(
+                item.candidate, item.method_id, evaluation, build_changed=False
+            )
             if decision.track is not None:
                 subjects.append(IsolatedSubject(selected=item, track=decision.track))
         names = {one.new.test_method: one.method_id for one in subjects}
@@ -156,36 +159,36 @@ def isolation(
             **dict.fromkeys(GENERATED, Track.GENERATION),
             'repaired': Track.REPAIR,
         }
-        yield isolate(evaluation.built, subjects, repository), names
+        yield run_isolated_cells(evaluation.built, subjects, repository), names
 
 
-def found(isolation: tuple[Isolation, Mapping[str, str]], name: str) -> Isolated:
+def found(isolation: tuple[Isolation, Mapping[str, str]], name: str) -> IsolatedCells:
     return isolation[0].methods[isolation[1][name]]
 
 
 @pytest.mark.parametrize('name', ['updates', 'moves', 'repaired', 'deep', 'second'])
-def test_a_changed_test_agrees_in_both_trees(
+def test_isolated_cells_of_a_changed_test_agree_with_whole_trees(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
-    assert found(isolation, name) == Isolated(
+    assert found(isolation, name) == IsolatedCells(
         told_cnew='fail', tnew_cold=None, tnew_cnew='pass', start='valid', agrees=True
     )
 
 
 @pytest.mark.parametrize('name', ['grows', 'fresh', 'more', 'reads'])
-def test_a_new_test_agrees_in_a_file_that_was_there_in_a_new_one_in_a_new_type_and_with_new_data(
+def test_a_new_test_is_isolated_in_an_old_or_new_file_new_type_or_with_new_data(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
-    assert found(isolation, name) == Isolated(
+    assert found(isolation, name) == IsolatedCells(
         told_cnew=None, tnew_cold='compile_error', tnew_cnew='pass', start='valid', agrees=True
     )
 
 
 @pytest.mark.parametrize('name', ['needs', 'asks'])
-def test_a_new_test_comes_with_a_new_helper_in_a_file_that_is_new_or_was_there(
+def test_a_new_test_is_isolated_with_a_new_helper_of_an_old_or_new_file(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
-    assert found(isolation, name) == Isolated(
+    assert found(isolation, name) == IsolatedCells(
         told_cnew=None,
         tnew_cold='compile_error',
         tnew_cnew='pass',
@@ -195,7 +198,7 @@ def test_a_new_test_comes_with_a_new_helper_in_a_file_that_is_new_or_was_there(
     )
 
 
-def test_a_new_test_that_needs_a_helper_to_be_changed_is_not_isolated(
+def test_a_new_test_that_needs_a_changed_helper_is_not_isolated(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'leans')
@@ -203,7 +206,7 @@ def test_a_new_test_that_needs_a_helper_to_be_changed_is_not_isolated(
     assert one.detail.startswith('tnew_cnew_isolated is fail status 1')
 
 
-def test_a_new_test_that_needs_data_to_be_changed_is_not_isolated(
+def test_a_new_test_that_needs_changed_data_is_not_isolated(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'marked')
@@ -211,7 +214,7 @@ def test_a_new_test_that_needs_data_to_be_changed_is_not_isolated(
     assert one.detail.startswith('tnew_cnew_isolated is fail status 1')
 
 
-def test_a_test_that_needs_another_fixture_of_its_file_is_not_isolated_and_starts_nothing(
+def test_a_test_that_needs_a_changed_fixture_has_no_isolation_or_start_state(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'fixed')
@@ -223,10 +226,10 @@ def test_a_test_that_needs_another_fixture_of_its_file_is_not_isolated_and_start
     assert new.endswith(', but not with the whole file')
 
 
-def test_a_test_whose_class_the_code_breaks_as_a_whole_comes_with_its_file(
+def test_a_test_whose_old_class_no_longer_compiles_is_isolated_with_its_file(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
-    assert found(isolation, 'breaks') == Isolated(
+    assert found(isolation, 'breaks') == IsolatedCells(
         told_cnew='compile_error',
         tnew_cold=None,
         tnew_cnew='pass',
@@ -236,7 +239,7 @@ def test_a_test_whose_class_the_code_breaks_as_a_whole_comes_with_its_file(
     )
 
 
-def test_a_start_state_in_which_a_kept_test_no_longer_passes_is_none(
+def test_a_start_state_that_breaks_a_kept_test_is_invalid(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'counted')
@@ -244,6 +247,6 @@ def test_a_start_state_in_which_a_kept_test_no_longer_passes_is_none(
     assert one.start.startswith('sibling shop.CountTest#counts(): fail ')
 
 
-def test_what_it_cost_is_told(isolation: tuple[Isolation, Mapping[str, str]]) -> None:
+def test_isolation_reports_its_cpu_time(isolation: tuple[Isolation, Mapping[str, str]]) -> None:
     assert isolation[0].cpu_seconds > 0
     assert list(isolation[0].methods) == sorted(isolation[0].methods)

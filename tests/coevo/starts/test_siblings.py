@@ -14,17 +14,17 @@ import pytest
 import coevo
 from benchmarks.copying import copied
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import assignments
+from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.judging.start_states import StartStateLost
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.git.repository import Repository
-from coevo.model.quality import Sibling
-from coevo.model.quality import Undone
+from coevo.model.quality import SiblingState
+from coevo.model.quality import SiblingTargets
 from coevo.model.words import Track
 from coevo.snapshots.leaks import LEAST_LEAK
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests.once import mined_once
 from tests.projects import Mined
 from tests.projects import junit
@@ -113,8 +113,10 @@ class Twins:
     def task(self, name: str, track: Track = Track.GENERATION) -> Assignment:
         return self.tasks[name, track]
 
-    def siblings(self, name: str, track: Track = Track.GENERATION) -> dict[str, list[Sibling]]:
-        found: dict[str, list[Sibling]] = {}
+    def siblings(
+        self, name: str, track: Track = Track.GENERATION
+    ) -> dict[str, list[SiblingTargets]]:
+        found: dict[str, list[SiblingTargets]] = {}
         for one in self.task(name, track).task.siblings or ():
             found.setdefault(Path(one.test_file).stem, []).append(one)
         return found
@@ -125,8 +127,8 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Twins:
     folder = tmp_path_factory.mktemp('twins')
     repository = write(folder / 'repository', [OLD, NEW])
     found = mined_once(repository, folder / 'store')
-    publish(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
-    tasks = assignments(folder / 'snapshot', leaking=True)
+    publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
+    tasks = load_assignments(folder / 'snapshot', leaking=True)
     return Twins(
         repository=repository,
         mined=found,
@@ -146,35 +148,39 @@ def started(twins: Twins, folder: Path, one: Assignment) -> Path:
     return folder
 
 
-def test_there_is_a_task_for_each_file_and_track_and_the_snapshot_is_good(twins: Twins) -> None:
+def test_each_file_and_track_makes_a_task_in_a_good_snapshot(twins: Twins) -> None:
     generation = {name for name, track in twins.tasks if track is Track.GENERATION}
     assert generation == {
         *('LeftTest', 'RightTest', 'HelpingTest', 'FreshTest', 'ListedTest', 'CalledTest')
     }
     assert ('LeftTest', Track.UPDATE) in twins.tasks
-    assert verify(twins.snapshot) == []
+    assert verify_snapshot(twins.snapshot) == []
 
 
-def test_siblings_are_removed_with_what_they_alone_use(twins: Twins, tmp_path: Path) -> None:
+def test_siblings_are_removed_with_the_code_that_only_they_use(
+    twins: Twins, tmp_path: Path
+) -> None:
     folder = started(twins, tmp_path / 'start', twins.task('LeftTest'))
     assert (folder / TESTS / 'HelpingTest.java').read_text() == OLD[f'{TESTS}/HelpingTest.java']
     assert (folder / TESTS / 'RightTest.java').read_text() == OLD[f'{TESTS}/RightTest.java']
 
 
-def test_a_new_file_goes_as_a_whole_unless_something_names_it(twins: Twins, tmp_path: Path) -> None:
+def test_a_new_sibling_file_is_removed_whole_unless_other_code_names_it(
+    twins: Twins, tmp_path: Path
+) -> None:
     folder = started(twins, tmp_path / 'start', twins.task('LeftTest'))
     assert not (folder / TESTS / 'FreshTest.java').exists()
     listed = (folder / TESTS / 'ListedTest.java').read_text()
     assert 'public class ListedTest {' in listed
     assert '@Test' not in listed
     siblings = twins.siblings('LeftTest')
-    assert [one.undone for one in siblings['FreshTest']] == [Undone.ABSENT]
-    assert [one.undone for one in siblings['ListedTest']] == [Undone.REMOVED]
+    assert [one.undone for one in siblings['FreshTest']] == [SiblingState.ABSENT]
+    assert [one.undone for one in siblings['ListedTest']] == [SiblingState.REMOVED]
 
 
-def test_what_something_else_does_not_compile_without_stays_and_is_named(twins: Twins) -> None:
+def test_a_sibling_that_other_code_needs_to_compile_stays_and_is_named(twins: Twins) -> None:
     (called,) = twins.siblings('LeftTest')['CalledTest']
-    assert (called.undone, called.test_methods) == (Undone.STAYS, ('CalledTest#called',))
+    assert (called.undone, called.test_methods) == (SiblingState.STAYS, ('CalledTest#called',))
     assert called.why
 
 
@@ -191,22 +197,22 @@ def test_targets_of_another_track_in_the_same_file_are_removed(
     assert 'counts' not in text
 
 
-def test_the_patch_of_a_task_is_about_its_own_file_alone(twins: Twins) -> None:
+def test_the_patch_of_a_task_changes_its_own_file_alone(twins: Twins) -> None:
     for (name, _), one in twins.tasks.items():
         assert one.task.test_patch.count('diff --git') == 1
         assert f'{name}.java' not in (one.task.sibling_patch or '')
 
 
-def test_evaluation_and_attempts_start_from_what_a_stranger_makes(
+def test_evaluation_and_attempts_use_the_start_state_of_the_readme(
     twins: Twins, tmp_path: Path
 ) -> None:
-    from coevo.evaluation.judging.start_states import start_file
+    from coevo.evaluation.judging.start_states import restore_start_file
 
     clone = Repository(twins.repository / '.git')
     states = StartStates(clone, tmp_path / 'states')
     for number, one in enumerate(twins.tasks.values()):
         folder = started(twins, tmp_path / str(number), one)
-        rev = states.commit(one.task, start_file(clone, one.task))
+        rev = states.commit(one.task, restore_start_file(clone, one.task))
         theirs = {
             path: states.repository.blob(entry.oid)
             for path, entry in states.repository.tree(rev).items()
@@ -219,7 +225,7 @@ def test_evaluation_and_attempts_start_from_what_a_stranger_makes(
         assert theirs == ours
 
 
-def test_a_patch_about_anything_but_siblings_is_refused(twins: Twins, tmp_path: Path) -> None:
+def test_a_sibling_patch_that_changes_other_files_is_refused(twins: Twins, tmp_path: Path) -> None:
     clone = Repository(twins.repository / '.git')
     task = twins.task('LeftTest').task
     other = task.sibling_patch.replace('RightTest.java', '../../main/java/shop/Right.java')
@@ -233,7 +239,9 @@ def test_a_patch_about_anything_but_siblings_is_refused(twins: Twins, tmp_path: 
         subprocess.run(['rm', '-r', tmp_path / 'states'], check=True)
 
 
-def test_an_older_task_without_siblings_starts_as_before(twins: Twins, tmp_path: Path) -> None:
+def test_an_older_task_without_siblings_keeps_its_former_start_state(
+    twins: Twins, tmp_path: Path
+) -> None:
     clone = Repository(twins.repository / '.git')
     states = StartStates(clone, tmp_path / 'states')
     task = replace(twins.task('LeftTest').task, siblings=None, sibling_patch=None)
@@ -242,7 +250,7 @@ def test_an_older_task_without_siblings_starts_as_before(twins: Twins, tmp_path:
     assert right == NEW[f'{TESTS}/RightTest.java']
 
 
-def test_what_stays_counts_as_a_leak_and_what_is_gone_does_not(twins: Twins) -> None:
+def test_a_remaining_sibling_counts_as_a_leak_and_a_removed_one_does_not(twins: Twins) -> None:
     leaks = {name: one.task.leak for (name, _), one in twins.tasks.items()}
     assert leaks['FreshTest'] == 1  # CalledTest#called asserts the same of another number
     assert leaks['RightTest'] is not None
@@ -253,10 +261,10 @@ def test_what_stays_counts_as_a_leak_and_what_is_gone_does_not(twins: Twins) -> 
     assert rows.fetchone() == (0,)
 
 
-def test_what_leaks_is_left_out_unless_it_is_asked_for(twins: Twins) -> None:
+def test_leaking_tasks_are_left_out_unless_requested(twins: Twins) -> None:
     leaking = {one.task_id for key, one in twins.tasks.items() if key[0] == 'FreshTest'}
-    assert leaking.isdisjoint(one.task_id for one in assignments(twins.snapshot))
-    assert {one.task_id for one in assignments(twins.snapshot, leaking)} == leaking
+    assert leaking.isdisjoint(one.task_id for one in load_assignments(twins.snapshot))
+    assert {one.task_id for one in load_assignments(twins.snapshot, leaking)} == leaking
     connection = coevo.open(twins.snapshot)
     for sql in (
         'SELECT task_id FROM standard WHERE task_id IS NOT NULL',
@@ -268,7 +276,7 @@ def test_what_leaks_is_left_out_unless_it_is_asked_for(twins: Twins) -> None:
         assert leaking.isdisjoint(found)
 
 
-def test_who_copies_the_twin_had_the_answer_before_and_has_it_no_more(twins: Twins) -> None:
+def test_copying_a_similar_test_gives_the_gold_only_if_siblings_are_kept(twins: Twins) -> None:
     clone = Repository(twins.repository / '.git')
     left = twins.task('LeftTest')
     gold = 'Left.twice(4), Left.twice(5), Left.twice(6)'
@@ -276,7 +284,7 @@ def test_who_copies_the_twin_had_the_answer_before_and_has_it_no_more(twins: Twi
     assert gold not in copied(clone, left)
 
 
-def test_gold_that_does_not_pass_without_its_siblings_is_no_task(twins: Twins) -> None:
+def test_a_task_whose_gold_fails_without_its_siblings_is_dropped(twins: Twins) -> None:
     rows = coevo.open(twins.snapshot).execute(
         "SELECT stage, reason, detail FROM drops WHERE detail LIKE '%without its siblings%'"
     )
@@ -287,7 +295,7 @@ def test_gold_that_does_not_pass_without_its_siblings_is_no_task(twins: Twins) -
     assert manifest['siblings']['tasks_lost'] == 1
 
 
-def test_labels_do_not_rest_on_siblings(twins: Twins) -> None:
+def test_labels_do_not_depend_on_siblings(twins: Twins) -> None:
     labels = {row.test_method: row.label for row in twins.mined.methods if row.track is not None}
     assert labels['called'] == labels['fresh'] == labels['listed'] == 'generation'
     assert labels['counts'] == labels['looks'] == 'update'

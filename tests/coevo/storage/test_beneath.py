@@ -9,8 +9,8 @@ import pytest
 
 from coevo.storage.beneath import PathFault
 from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import beneath
-from coevo.storage.beneath import path_fault
+from coevo.storage.beneath import find_path_fault
+from coevo.storage.beneath import join_beneath
 
 REFUSED = {
     '': PathFault.EMPTY,
@@ -63,100 +63,102 @@ def victim(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize('text', REFUSED)
-def test_what_leaves_the_root_or_is_no_name_is_refused(root: Path, text: str) -> None:
-    assert path_fault(text) is REFUSED[text]
+def test_a_path_that_leaves_the_root_or_is_no_valid_name_is_refused(root: Path, text: str) -> None:
+    assert find_path_fault(text) is REFUSED[text]
     with pytest.raises(UnsafePath) as caught:
-        beneath(root, text)
+        join_beneath(root, text)
     assert caught.value.fault is REFUSED[text]
     assert not root.exists()
 
 
 @pytest.mark.parametrize('text', ALLOWED)
 def test_odd_names_are_written_below_the_root(root: Path, text: str) -> None:
-    place = beneath(root, text)
-    place.write(b'x')
+    place = join_beneath(root, text)
+    place.replace_file(b'x')
     assert place.path.read_bytes() == b'x'
     assert place.path.resolve().is_relative_to(root)
-    assert path_fault(text) is None
+    assert find_path_fault(text) is None
 
 
-def test_a_second_text_cannot_lead_out_of_the_first(root: Path) -> None:
+def test_a_joined_path_cannot_lead_out_of_its_folder(root: Path) -> None:
     for text in ('..', 'x/../../y'):
         with pytest.raises(UnsafePath):
-            beneath(root, 'a').below(text)
+            join_beneath(root, 'a').join_below(text)
 
 
-def test_a_link_on_the_way_is_not_followed(root: Path, victim: Path) -> None:
+def test_a_link_in_the_middle_of_a_path_is_not_followed(root: Path, victim: Path) -> None:
     root.mkdir()
     (root / 'link').symlink_to(victim.parent)
-    place = beneath(root, 'link', victim.name)
-    for write in (place.write, place.create):
+    place = join_beneath(root, 'link', victim.name)
+    for write in (place.replace_file, place.create_file):
         with pytest.raises(UnsafePath):
             write(b'overwritten')
-    for act in (place.make_folder, place.prepare, place.remove):
+    for act in (place.make_folder, place.prepare_for_writing, place.remove):
         with pytest.raises(UnsafePath):
             act()
     assert not place.is_file()
     assert victim.read_text() == 'precious'
 
 
-def test_a_link_at_the_end_is_replaced_or_removed_itself(root: Path, victim: Path) -> None:
+def test_a_link_at_the_end_of_a_path_is_itself_replaced_or_removed(
+    root: Path, victim: Path
+) -> None:
     root.mkdir()
-    place = beneath(root, 'link')
-    place.link_symbolically(str(victim))
+    place = join_beneath(root, 'link')
+    place.make_symlink(str(victim))
     with pytest.raises(UnsafePath):
-        place.prepare()
+        place.prepare_for_writing()
     with pytest.raises(FileExistsError):
-        place.create(b'overwritten')
-    place.write(b'a file now')
+        place.create_file(b'overwritten')
+    place.replace_file(b'a file now')
     assert (root / 'link').read_text() == 'a file now'
     place.remove()
-    place.link_symbolically(str(victim.parent))
+    place.make_symlink(str(victim.parent))
     place.remove()
     assert not place.is_there()
     assert victim.read_text() == 'precious'
 
 
 def test_a_link_that_appears_after_the_check_is_not_followed(root: Path, victim: Path) -> None:
-    place = beneath(root, 'folder', victim.name)
+    place = join_beneath(root, 'folder', victim.name)
     place.path.parent.parent.mkdir()
     (root / 'folder').symlink_to(victim.parent)
     with pytest.raises(UnsafePath):
-        place.write(b'overwritten')
+        place.replace_file(b'overwritten')
     assert victim.read_text() == 'precious'
 
 
-def test_removing_a_folder_leaves_what_its_links_lead_to(root: Path, victim: Path) -> None:
-    place = beneath(root, 'folder')
-    place.below('a/b').write(b'x')
-    place.below('a/out').link_symbolically(str(victim.parent))
+def test_removing_a_folder_leaves_the_targets_of_its_links(root: Path, victim: Path) -> None:
+    place = join_beneath(root, 'folder')
+    place.join_below('a/b').replace_file(b'x')
+    place.join_below('a/out').make_symlink(str(victim.parent))
     place.remove()
     assert not (root / 'folder').exists()
     assert victim.read_text() == 'precious'
     place.remove()  # nothing is there
 
 
-def test_a_file_in_the_way_of_a_folder_is_refused(root: Path) -> None:
-    beneath(root, 'a').write(b'x')
+def test_a_path_below_a_file_is_refused(root: Path) -> None:
+    join_beneath(root, 'a').replace_file(b'x')
     with pytest.raises(UnsafePath):
-        beneath(root, 'a/b').write(b'y')
+        join_beneath(root, 'a/b').replace_file(b'y')
     assert (root / 'a').read_bytes() == b'x'
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(root: Path) -> None:
-    place = beneath(root, 'a')
-    place.write(b'old')
+def test_a_failed_write_leaves_the_old_file_and_no_other_file(root: Path) -> None:
+    place = join_beneath(root, 'a')
+    place.replace_file(b'old')
     with pytest.raises(TypeError):
-        place.write('no bytes')  # type: ignore[arg-type]
+        place.replace_file('no bytes')  # type: ignore[arg-type]
     assert place.path.read_bytes() == b'old'
     assert [path.name for path in root.iterdir()] == ['a']
 
 
-def test_what_is_written_can_be_read_by_all_whatever_the_umask(root: Path) -> None:
+def test_written_files_are_readable_by_all_whatever_the_umask(root: Path) -> None:
     before = os.umask(0o077)
     try:
-        beneath(root, 'a/b').write(b'x')
-        beneath(root, 'a/program').create(b'x', 0o755)
+        join_beneath(root, 'a/b').replace_file(b'x')
+        join_beneath(root, 'a/program').create_file(b'x', 0o755)
     finally:
         os.umask(before)
     assert [(root / name).stat().st_mode & 0o777 for name in ('a', 'a/b', 'a/program')] == [
@@ -164,18 +166,20 @@ def test_what_is_written_can_be_read_by_all_whatever_the_umask(root: Path) -> No
     ]
 
 
-def test_a_file_of_ours_is_taken_or_linked_under_a_name(root: Path, tmp_path: Path) -> None:
+def test_a_local_file_can_be_moved_or_hard_linked_below_the_root(
+    root: Path, tmp_path: Path
+) -> None:
     for name in ('one', 'other'):
         (tmp_path / name).write_text(name)
-    beneath(root, 'deep/taken').take(tmp_path / 'one')
-    beneath(root, 'deep/linked').link_to(tmp_path / 'other')
+    join_beneath(root, 'deep/taken').move_here(tmp_path / 'one')
+    join_beneath(root, 'deep/linked').add_hard_link(tmp_path / 'other')
     assert not (tmp_path / 'one').exists()
     assert (root / 'deep/linked').stat().st_nlink == 2
     with pytest.raises(FileExistsError):
-        beneath(root, 'deep/linked').link_to(tmp_path / 'other')
+        join_beneath(root, 'deep/linked').add_hard_link(tmp_path / 'other')
 
 
 def test_names_that_differ_in_case_are_two_files(root: Path) -> None:
-    beneath(root, 'Name').write(b'1')
-    beneath(root, 'name').write(b'2')
-    assert beneath(root, 'Name').path.read_bytes() == b'1'
+    join_beneath(root, 'Name').replace_file(b'1')
+    join_beneath(root, 'name').replace_file(b'2')
+    assert join_beneath(root, 'Name').path.read_bytes() == b'1'

@@ -7,11 +7,11 @@ import urllib.error
 
 import pytest
 
-from coevo.storage.bounded_http import Unreachable
-from coevo.storage.bounded_http import fetch
+from coevo.storage.bounded_http import ServerUnreachable
+from coevo.storage.bounded_http import fetch_body
 from coevo.storage.bounded_http import open_url
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import TooSlow
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import ContentTooSlow
 from tests.raw_server import Said
 from tests.raw_server import saying
 
@@ -21,65 +21,77 @@ MUCH = b'x' * (1 << 16)
 MOST, SECONDS = 1 << 20, 1.0
 
 HOSTILE: dict[str, tuple[Said, type[Exception], str]] = {
-    'a body without end': (Said(first=OK + b'\r\n', forever=MUCH), TooLarge, 'more than 1 MiB'),
+    'a body without end': (
+        Said(first=OK + b'\r\n', forever=MUCH),
+        ContentTooLarge,
+        'more than 1 MiB',
+    ),
     'chunks without end': (
         Said(first=CHUNKED, forever=b'10000\r\n' + MUCH + b'\r\n'),
-        TooLarge,
+        ContentTooLarge,
         'more than 1 MiB',
     ),
     'a length that is too large': (
         Said(first=OK + b'Content-Length: 1125899906842624\r\n\r\nx'),
-        TooLarge,
+        ContentTooLarge,
         'more than 1 MiB',
     ),
     'a length of twenty digits': (
         Said(first=OK + b'Content-Length: 99999999999999999999\r\n\r\nx'),
-        TooLarge,
+        ContentTooLarge,
         'more than 1 MiB',
     ),
     'fewer bytes than said': (
         Said(first=OK + b'Content-Length: 10\r\n\r\nabc'),
-        Unreachable,
+        ServerUnreachable,
         'breaks off after 3 of 10',
     ),
     'a chunk of absurd length': (
         Said(first=CHUNKED + b'FFFFFFFFFFFFFFFFFF\r\nabc'),
-        Unreachable,
+        ServerUnreachable,
         'IncompleteRead',
     ),
     'a chunk whose length is no number': (
         Said(first=CHUNKED + b'ZZ\r\nabc'),
-        Unreachable,
+        ServerUnreachable,
         'IncompleteRead',
     ),
     'a length of a chunk without end': (
         Said(first=CHUNKED + b'1;', forever=MUCH),
-        Unreachable,
+        ServerUnreachable,
         'chunk size',
     ),
     'trailers without end': (
         Said(first=CHUNKED + b'1\r\na\r\n0\r\n', forever=b'X: y\r\n' * 1000),
-        TooSlow,
+        ContentTooSlow,
         'within 1 seconds',
     ),
-    'headers without end': (Said(first=OK, forever=b'X: y\r\n'), Unreachable, '100 headers'),
-    'a header without end': (Said(first=OK + b'X: ', forever=MUCH), Unreachable, 'header line'),
+    'headers without end': (Said(first=OK, forever=b'X: y\r\n'), ServerUnreachable, '100 headers'),
+    'a header without end': (
+        Said(first=OK + b'X: ', forever=MUCH),
+        ServerUnreachable,
+        'header line',
+    ),
     'interim answers without end': (
         Said(forever=b'HTTP/1.1 100 Continue\r\n\r\n' * 100),
-        TooSlow,
+        ContentTooSlow,
         'within 1 seconds',
     ),
-    'a first line that drips': (Said(drip=b'H'), TooSlow, 'within 1 seconds'),
-    'a header that drips': (Said(first=OK + b'X: ', drip=b'a'), TooSlow, 'within 1 seconds'),
+    'a first line that drips': (Said(drip=b'H'), ContentTooSlow, 'within 1 seconds'),
+    'a header that drips': (Said(first=OK + b'X: ', drip=b'a'), ContentTooSlow, 'within 1 seconds'),
     'a body that drips': (
         Said(first=OK + b'Content-Length: 1000000\r\n\r\n', drip=b'x'),
-        TooSlow,
+        ContentTooSlow,
         'within 1 seconds',
     ),
-    'a length of a chunk that drips': (Said(first=CHUNKED, drip=b'0'), TooSlow, 'within 1 seconds'),
+    'a length of a chunk that drips': (
+        Said(first=CHUNKED, drip=b'0'),
+        ContentTooSlow,
+        'within 1 seconds',
+    ),
     'an error that drips': (
         Said(first=b'HTTP/1.1 500 No\r\n\r\n', drip=b'x'),
-        TooSlow,
+        ContentTooSlow,
         'within 1 seconds',
     ),
     'an error without end': (
@@ -99,20 +111,24 @@ HOSTILE: dict[str, tuple[Said, type[Exception], str]] = {
     ),
     'a way to another protocol': (
         Said(first=b'HTTP/1.1 302 No\r\nLocation: ftp://127.0.0.1/\r\n\r\n'),
-        Unreachable,
+        ServerUnreachable,
         'unknown url type',
     ),
-    'another protocol': (Said(first=b'SSH-2.0-\x1b[31mx\r\n'), Unreachable, r'SSH-2.0-\[31mx'),
-    'nothing': (Said(), Unreachable, 'without response'),
+    'another protocol': (
+        Said(first=b'SSH-2.0-\x1b[31mx\r\n'),
+        ServerUnreachable,
+        r'SSH-2.0-\[31mx',
+    ),
+    'nothing': (Said(), ServerUnreachable, 'without response'),
 }
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_reading_ends_whatever_a_server_sends(name: str) -> None:
+def test_fetching_a_url_ends_whatever_the_server_sends(name: str) -> None:
     said, error, words = HOSTILE[name]
     began = time.monotonic()
     with saying(said) as url, pytest.raises(error, match=words):
-        fetch(url, most=MOST, seconds=SECONDS)
+        fetch_body(url, most=MOST, seconds=SECONDS)
     assert time.monotonic() - began < 30
 
 
@@ -120,17 +136,17 @@ def test_reading_ends_whatever_a_server_sends(name: str) -> None:
     'url',
     ['file:///etc/passwd', 'data:,x', 'http://a b/', 'http://[::1', 'x', f'http://{"a" * 70}/'],
 )
-def test_what_is_no_address_of_the_web_is_not_opened(url: str) -> None:
-    with pytest.raises(Unreachable):
-        fetch(url, most=MOST, seconds=SECONDS)
+def test_an_invalid_web_address_is_not_opened(url: str) -> None:
+    with pytest.raises(ServerUnreachable):
+        fetch_body(url, most=MOST, seconds=SECONDS)
 
 
-def test_no_more_is_read_than_the_server_said() -> None:
+def test_no_more_bytes_are_read_than_the_server_announces() -> None:
     with saying(Said(first=OK + b'Content-Length: 3\r\n\r\nabcdef')) as url:
-        assert fetch(url, most=MOST, seconds=SECONDS) == b'abc'
+        assert fetch_body(url, most=MOST, seconds=SECONDS) == b'abc'
 
 
-def test_the_beginning_of_an_error_can_be_read() -> None:
+def test_the_body_of_an_http_error_can_be_read() -> None:
     with saying(Said(first=b'HTTP/1.1 404 No\r\n\r\nnot here')) as url:
         with pytest.raises(urllib.error.HTTPError) as caught, open_url(url, seconds=SECONDS):
             pass

@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import UnreadableContent
 
 MIB = 1 << 20
 LARGE = {
@@ -22,9 +22,9 @@ LARGE = {
 
 
 @pytest.mark.parametrize('name', LARGE)
-def test_values_are_counted_before_they_are_made(name: str) -> None:
+def test_json_values_are_counted_before_they_are_built(name: str) -> None:
     tracemalloc.start()
-    with pytest.raises(TooLarge, match='more than 100000 values'):
+    with pytest.raises(ContentTooLarge, match='more than 100000 values'):
         parse_json(LARGE[name], most_values=100_000)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -38,18 +38,18 @@ def test_values_are_counted_before_they_are_made(name: str) -> None:
         *('1' * 5000, '[' + '1' * 5000 + ']', 'nul', '\ufeff[]', "{'a': 1}"),
     ],
 )
-def test_what_is_no_json_is_said(text: str) -> None:
-    with pytest.raises(Unreadable, match='no JSON'):
+def test_text_that_is_no_json_is_reported(text: str) -> None:
+    with pytest.raises(UnreadableContent, match='no JSON'):
         parse_json(text.encode(), most_values=1_000_000)
 
 
-def test_no_other_encoding_is_guessed() -> None:
+def test_json_in_another_encoding_than_utf_8_is_refused() -> None:
     """In UTF-16 a byte of a letter looks like a quotation mark, behind which nothing would be counted."""
-    with pytest.raises(Unreadable, match='no JSON'):
+    with pytest.raises(UnreadableContent, match='no JSON'):
         parse_json('{"a": ["\u2222"]}'.encode('utf-16'), most_values=100)
 
 
-def test_marks_in_a_text_are_no_values() -> None:
+def test_json_marks_inside_a_string_do_not_count_as_values() -> None:
     code = 'call(a, b, c[0], {d}) == "\\\\", ' * 1000
     content = ('["' + code.replace('"', '\\"') + '"]').encode()
     assert parse_json(content, most_values=3) == [code.replace('\\\\', '\\')]

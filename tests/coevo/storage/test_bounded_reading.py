@@ -12,38 +12,38 @@ from pathlib import Path
 
 import pytest
 
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import TooSlow
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import ContentTooSlow
+from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import list_zip_names
+from coevo.storage.bounded_reading import load_file
+from coevo.storage.bounded_reading import load_member
 from coevo.storage.bounded_reading import open_zip
 from coevo.storage.bounded_reading import read_exactly
-from coevo.storage.bounded_reading import read_file
-from coevo.storage.bounded_reading import read_member
 from coevo.storage.bounded_reading import read_stream
-from coevo.storage.bounded_reading import zip_names
 
 MIB = 1 << 20
 
 
 def test_a_stream_is_read_up_to_its_bound() -> None:
     assert read_stream(io.BytesIO(b'x' * 10), most=10) == b'x' * 10
-    with pytest.raises(TooLarge, match='more than 9 bytes'):
+    with pytest.raises(ContentTooLarge, match='more than 9 bytes'):
         read_stream(io.BytesIO(b'x' * 10), most=9)
 
 
-def test_a_stream_that_drips_ends() -> None:
+def test_a_slow_stream_ends_at_its_time_limit() -> None:
     class Endless(io.RawIOBase):
         def read(self, size: int = -1, /) -> bytes:
             return b'x'
 
-    with pytest.raises(TooSlow, match='within 0 seconds'):
+    with pytest.raises(ContentTooSlow, match='within 0 seconds'):
         read_stream(Endless(), most=1 << 40, seconds=0.05)
 
 
-def test_no_byte_after_the_wanted_ones_is_read() -> None:
+def test_no_byte_after_the_requested_bytes_is_read() -> None:
     stream = io.BytesIO(b'abcdef')
     assert (read_exactly(stream, 4), stream.read()) == (b'abcd', b'ef')
-    with pytest.raises(Unreadable, match='ends after 0 of 4'):
+    with pytest.raises(UnreadableContent, match='ends after 0 of 4'):
         read_exactly(stream, 4)
 
 
@@ -66,20 +66,20 @@ NO_FILES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize('name', NO_FILES)
-def test_what_is_no_regular_file_is_not_waited_for(
+def test_a_path_that_is_no_regular_file_is_refused_without_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the name of a socket is short
     NO_FILES[name](Path('x.zip'))
-    with pytest.raises(Unreadable, match='no regular file'):
-        read_file(Path('x.zip'), most=MIB)
-    with pytest.raises(Unreadable, match='no regular file'), open_zip(Path('x.zip')):
+    with pytest.raises(UnreadableContent, match='no regular file'):
+        load_file(Path('x.zip'), most=MIB)
+    with pytest.raises(UnreadableContent, match='no regular file'), open_zip(Path('x.zip')):
         pass
 
 
-def test_a_file_that_is_said_to_be_empty_is_bounded() -> None:
-    with pytest.raises(TooLarge):
-        read_file(Path('/proc/kallsyms'), most=100)
+def test_a_file_with_a_reported_size_of_zero_is_bounded() -> None:
+    with pytest.raises(ContentTooLarge):
+        load_file(Path('/proc/kallsyms'), most=100)
 
 
 def _zip(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytearray:
@@ -157,31 +157,31 @@ ARCHIVES: dict[str, tuple[Callable[[], bytearray], str]] = {
 
 
 @pytest.mark.parametrize('name', ARCHIVES)
-def test_every_trouble_of_an_archive_is_one_exception(name: str) -> None:
+def test_every_faulty_archive_raises_an_error_that_names_the_fault(name: str) -> None:
     made, words = ARCHIVES[name]
     try:
         with open_zip(io.BytesIO(made())) as archive:
-            read_member(archive, 'a', most=16 * MIB)
+            load_member(archive, 'a', most=16 * MIB)
     except FileNotFoundError:
         said = 'no file'
-    except Unreadable as error:
+    except UnreadableContent as error:
         said = str(error)
     assert words in said
 
 
-def test_a_member_is_read_up_to_its_bound() -> None:
+def test_an_archive_member_is_read_up_to_its_bound() -> None:
     with open_zip(io.BytesIO(_zip({'a': b'x' * 1000}))) as archive:
-        assert read_member(archive, 'a', most=1000) == b'x' * 1000
-        with pytest.raises(TooLarge, match='more than 999 bytes'):
-            read_member(archive, 'a', most=999)
+        assert load_member(archive, 'a', most=1000) == b'x' * 1000
+        with pytest.raises(ContentTooLarge, match='more than 999 bytes'):
+            load_member(archive, 'a', most=999)
 
 
-def test_an_archive_behind_a_program_is_read() -> None:
+def test_an_archive_appended_to_a_program_is_read() -> None:
     with open_zip(io.BytesIO(b'#!/bin/sh\n' * 1000 + _zip({'a': b'x'}))) as archive:
-        assert read_member(archive, 'a', most=1) == b'x'
+        assert load_member(archive, 'a', most=1) == b'x'
 
 
-def test_names_are_listed_whatever_the_members_are(tmp_path: Path) -> None:
+def test_archive_names_are_listed_whatever_their_content(tmp_path: Path) -> None:
     place = tmp_path / 'x.jar'
     place.write_bytes(_zip({'a': b'1', 'b': b' ' * (64 * MIB)}).replace(b'b', b'a'))
-    assert zip_names(place) == ['a', 'a']
+    assert list_zip_names(place) == ['a', 'a']

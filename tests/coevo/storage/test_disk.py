@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.storage.disk import is_trouble
-from coevo.storage.disk import sentence
+from coevo.storage.disk import describe_trouble
+from coevo.storage.disk import is_mendable
 from coevo.storage.store import Store
 from tests import segments
 from tests.coevo.display.test_terminal import run
@@ -25,7 +25,7 @@ FULL = [
 
 
 @pytest.mark.parametrize(('command', 'name'), FULL)
-def test_no_room_is_told_of_the_file_and_nothing_is_left(
+def test_exceeded_file_size_limit_is_reported_with_the_file_and_leaves_nothing(
     made: Path, tmp_path: Path, command: str, name: str
 ) -> None:
     """A limit of the size of files is what a full disk is, but for the number."""
@@ -60,7 +60,9 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
         ('publish "$S" "$OUT/published"', 'published'),
     ],
 )
-def test_a_full_disk_is_told_of_the_place(made: Path, tiny: Path, command: str, name: str) -> None:
+def test_full_disk_is_reported_with_the_output_path(
+    made: Path, tiny: Path, command: str, name: str
+) -> None:
     (tiny / 'others').write_bytes(bytes(60 << 10))
     done = run(f'coevo {command}', made, OUT=str(tiny))
     assert done.returncode == 2, done.stderr
@@ -72,22 +74,24 @@ def test_a_full_disk_is_told_of_the_place(made: Path, tiny: Path, command: str, 
     assert [each.name for each in tiny.iterdir()] == ['others']
 
 
-def test_trouble_that_names_no_file_is_told_of_the_place_that_is_full(tiny: Path) -> None:
+def test_full_disk_error_without_a_file_name_names_the_full_path(tiny: Path) -> None:
     """What a write to an open file says has no name of the file."""
     (tiny / 'others').write_bytes(bytes(60 << 10))
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     for words in (['mine', 'x', '--store', str(tiny / 'store')], ['mine', 'x', f'--store={tiny}']):
-        assert sentence(error, words).startswith(f'{tiny} cannot be used (No space left on device)')
-    assert sentence(error, ['mine']).startswith('a file cannot be used')
+        assert describe_trouble(error, words).startswith(
+            f'{tiny} cannot be used (No space left on device)'
+        )
+    assert describe_trouble(error, ['mine']).startswith('a file cannot be used')
 
 
-def test_output_that_cannot_be_written_is_told_of_the_output(made: Path) -> None:
+def test_unwritable_standard_output_is_reported_as_such(made: Path) -> None:
     done = run('coevo query "$S" "FROM methods" --format csv >/dev/full', made)
     assert done.returncode == 2
     assert done.stderr.startswith('coevo: standard output cannot be used (No space left on device)')
 
 
-def test_a_folder_that_may_not_be_read_is_not_empty(tmp_path: Path) -> None:
+def test_unreadable_folder_is_not_taken_for_empty(tmp_path: Path) -> None:
     """Else a release would lack what lies in it, and be good."""
     store = Store(tmp_path / 'store')
     segments.fill(store, 1)
@@ -106,7 +110,7 @@ def test_a_folder_that_may_not_be_read_is_not_empty(tmp_path: Path) -> None:
     finally:
         folder.chmod(0o755)
     assert 'PermissionError' in done.stderr
-    assert store.partitions()
+    assert store.list_partitions()
 
 
 @pytest.mark.parametrize(
@@ -124,16 +128,16 @@ def test_a_folder_that_may_not_be_read_is_not_empty(tmp_path: Path) -> None:
         (errno.EBADF, '{}/in/a', True),
     ],
 )
-def test_what_nobody_named_is_a_bug_where_it_is_missing_or_there(
+def test_missing_or_existing_file_not_named_in_the_command_is_a_bug(
     tmp_path: Path, number: int, name: str | None, is_ours: bool
 ) -> None:
     (tmp_path / 'file').touch()
     error = OSError(number, os.strerror(number), name and name.format(tmp_path))
     words = ['query', f'--out={tmp_path}/in/a']
-    assert is_trouble(error, words) is not is_ours
-    assert is_trouble(error, ['query', '--out', f'{tmp_path}/in/a']) is not is_ours
+    assert is_mendable(error, words) is not is_ours
+    assert is_mendable(error, ['query', '--out', f'{tmp_path}/in/a']) is not is_ours
 
 
-def test_of_a_copy_the_full_side_is_named() -> None:
+def test_failed_copy_names_the_full_destination() -> None:
     error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), '/from', None, '/to')
-    assert sentence(error).startswith('/to cannot be used')
+    assert describe_trouble(error).startswith('/to cannot be used')

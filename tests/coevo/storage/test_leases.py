@@ -12,43 +12,43 @@ import pytest
 
 from coevo.storage import leases
 from coevo.storage.leases import LeaseLost
-from coevo.storage.leases import Taken
-from coevo.storage.leases import Terms
-from coevo.storage.place import Place
-from coevo.storage.places import place_of
+from coevo.storage.leases import LeaseTaken
+from coevo.storage.leases import LeaseTerms
+from coevo.storage.place import StoragePlace
+from coevo.storage.places import open_place
 
 NAME = 'claims/example+ferry'
-ONE, OTHER = Terms(owner='one'), Terms(owner='other')
+ONE, OTHER = LeaseTerms(owner='one'), LeaseTerms(owner='other')
 
 
 @pytest.fixture(params=['folder', 'bucket'])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> StoragePlace:
     there = tmp_path / 'store'
-    return place_of(there if request.param == 'folder' else request.getfixturevalue('bucket'))
+    return open_place(there if request.param == 'folder' else request.getfixturevalue('bucket'))
 
 
-def test_one_at_a_time_and_free_when_given_back(place: Place) -> None:
-    with leases.take(place, NAME, ONE) as lease:
-        lease.confirm()
-        with pytest.raises(Taken, match='held by one, last heard of'):
-            leases.take(place, NAME, OTHER)
-        (standing,) = leases.standings(place, 'claims')
+def test_lease_has_one_holder_and_is_free_after_release(place: StoragePlace) -> None:
+    with leases.take_lease(place, NAME, ONE) as lease:
+        lease.confirm_held()
+        with pytest.raises(LeaseTaken, match='held by one, last heard of'):
+            leases.take_lease(place, NAME, OTHER)
+        (standing,) = leases.list_lease_states(place, 'claims')
         assert (standing.name, standing.holder.owner) == (NAME, 'one')
-        assert standing.left > 0
-    assert leases.standings(place, 'claims') == ()
-    with leases.take(place, NAME, OTHER):
+        assert standing.seconds_left > 0
+    assert leases.list_lease_states(place, 'claims') == ()
+    with leases.take_lease(place, NAME, OTHER):
         pass
-    assert [entry.name for entry in place.entries('claims')] == [NAME]
+    assert [entry.name for entry in place.list_files('claims')] == [NAME]
 
 
-def test_of_many_at_once_one_gets_it(place: Place) -> None:
+def test_one_of_many_simultaneous_takers_gets_the_lease(place: StoragePlace) -> None:
     got, ready = [], threading.Barrier(6)
 
     def run(number: int) -> None:
         ready.wait()
         try:
-            got.append(leases.take(place, NAME, Terms(owner=str(number))))
-        except Taken:
+            got.append(leases.take_lease(place, NAME, LeaseTerms(owner=str(number))))
+        except LeaseTaken:
             return
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(6)]
@@ -59,32 +59,32 @@ def test_of_many_at_once_one_gets_it(place: Place) -> None:
     assert len(got) == 1
 
 
-def test_a_holder_that_lives_keeps_it_beyond_its_time(place: Place) -> None:
-    with leases.take(place, NAME, Terms(owner='one', seconds=4)) as lease:
+def test_live_holder_keeps_its_lease_beyond_the_lease_time(place: StoragePlace) -> None:
+    with leases.take_lease(place, NAME, LeaseTerms(owner='one', seconds=4)) as lease:
         time.sleep(6)
-        lease.check()
-        with pytest.raises(Taken):
-            leases.take_when_over(place, NAME, OTHER)
+        lease.check_held()
+        with pytest.raises(LeaseTaken):
+            leases.take_lease_when_over(place, NAME, OTHER)
 
 
 HOLD = """
 import sys, time
-from coevo.storage.leases import LeaseLost, Terms, take
-from coevo.storage.place import root_of; from coevo.storage.places import place_of
+from coevo.storage.leases import LeaseLost, LeaseTerms, take_lease
+from coevo.storage.place import parse_root; from coevo.storage.places import open_place
 
-with take(place_of(root_of(sys.argv[1])), sys.argv[2], Terms(owner='child', seconds=4)) as lease:
+with take_lease(open_place(parse_root(sys.argv[1])), sys.argv[2], LeaseTerms(owner='child', seconds=4)) as lease:
     print('held', flush=True)
     sys.stdin.readline()
     try:
-        lease.confirm()
+        lease.confirm_held()
     except LeaseLost as error:
         print(error, flush=True)
 """
 
 
-def holding(place: Place) -> subprocess.Popen[str]:
+def holding(place: StoragePlace) -> subprocess.Popen[str]:
     child = subprocess.Popen(
-        [sys.executable, '-c', HOLD, place.shown(), NAME],
+        [sys.executable, '-c', HOLD, place.describe(), NAME],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -94,33 +94,33 @@ def holding(place: Place) -> subprocess.Popen[str]:
     return child
 
 
-def test_the_lease_of_a_killed_process_is_over_in_its_time(place: Place) -> None:
+def test_lease_of_a_killed_process_expires_after_its_lease_time(place: StoragePlace) -> None:
     with holding(place) as child:
         child.kill()
-    with pytest.raises(Taken, match='held by child'):
-        leases.take(place, NAME, ONE)
-    with leases.take_when_over(place, NAME, ONE) as lease:
-        lease.confirm()
+    with pytest.raises(LeaseTaken, match='held by child'):
+        leases.take_lease(place, NAME, ONE)
+    with leases.take_lease_when_over(place, NAME, ONE) as lease:
+        lease.confirm_held()
 
 
-def test_a_process_that_was_stopped_too_long_knows_that_it_lost(place: Place) -> None:
+def test_process_suspended_too_long_notices_its_lost_lease(place: StoragePlace) -> None:
     """A machine that slept must not write over what another one did meanwhile."""
     with holding(place) as child:
         os.kill(child.pid, signal.SIGSTOP)
-        with leases.take_when_over(place, NAME, ONE) as lease:
+        with leases.take_lease_when_over(place, NAME, ONE) as lease:
             os.kill(child.pid, signal.SIGCONT)
             said, _ = child.communicate('go on\n')
             assert 'no longer held' in said
-            lease.confirm()
-            (standing,) = leases.standings(place, 'claims')
+            lease.confirm_held()
+            (standing,) = leases.list_lease_states(place, 'claims')
             assert standing.holder.owner == 'one'
 
 
-def test_who_was_robbed_learns_it_at_the_next_renewal(place: Place) -> None:
-    with leases.take(place, NAME, ONE) as lease:
-        place.remove([NAME])
+def test_holder_of_a_removed_lease_notices_the_loss_at_next_renewal(place: StoragePlace) -> None:
+    with leases.take_lease(place, NAME, ONE) as lease:
+        place.remove_files([NAME])
         with pytest.raises(LeaseLost, match='took it over'):
-            lease.confirm()
+            lease.confirm_held()
         with pytest.raises(LeaseLost):
-            lease.check()
+            lease.check_held()
     assert place.read(NAME) is None

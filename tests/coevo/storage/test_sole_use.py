@@ -10,28 +10,30 @@ from pathlib import Path
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.storage.sole_use import sole_use
+from coevo.storage.sole_use import lock_for_sole_use
 
 
-def test_one_at_a_time(tmp_path: Path) -> None:
+def test_folder_is_locked_for_one_run_at_a_time(tmp_path: Path) -> None:
     with (
-        sole_use(tmp_path / 'new'),
+        lock_for_sole_use(tmp_path / 'new'),
         pytest.raises(Fatal, match=rf'new is in use by another run \(process {os.getpid()}\)'),
-        sole_use(tmp_path / 'new'),
+        lock_for_sole_use(tmp_path / 'new'),
     ):
         pass
-    with sole_use(tmp_path / 'new'):
+    with lock_for_sole_use(tmp_path / 'new'):
         pass
 
 
 @pytest.mark.parametrize('module', ['flows.demo', 'tests.live_demo'])
-def test_a_second_demo(tmp_path: Path, module: str) -> None:
+def test_second_demo_in_a_folder_is_refused_and_touches_nothing(
+    tmp_path: Path, module: str
+) -> None:
     begun = tmp_path / 'demo' / 'repository'
     begun.mkdir(parents=True)
     (begun / 'half').touch()
     words = () if module == 'flows.demo' else ('demo',)
     root = Path(__file__).parents[3]
-    with sole_use(tmp_path / 'demo'):
+    with lock_for_sole_use(tmp_path / 'demo'):
         done = subprocess.run(
             (sys.executable, '-m', module, *words),
             cwd=tmp_path,

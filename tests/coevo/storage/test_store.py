@@ -43,7 +43,7 @@ def local(tmp_path: Path) -> Store:
 
 
 def names(store: Store) -> list[str]:
-    return [entry.name for entry in store.place.entries(FOLDER)]
+    return [entry.name for entry in store.storage.list_files(FOLDER)]
 
 
 def loose(store: Store) -> list[str]:
@@ -51,90 +51,90 @@ def loose(store: Store) -> list[str]:
 
 
 def content(store: Store, name: str) -> bytes:
-    found = store.place.read(name)
+    found = store.storage.read(name)
     assert found is not None
     return found.data
 
 
-def test_a_segment_comes_back_as_it_was(store: Store) -> None:
-    store.write(PARTITION, segment(1))
-    assert store.keys(PARTITION) == {'engine-1'}
-    assert store.has(PARTITION, 'engine-1')
+def test_segment_is_read_back_as_it_was_written(store: Store) -> None:
+    store.write_segment(PARTITION, segment(1))
+    assert store.list_keys(PARTITION) == {'engine-1'}
+    assert store.has_segment(PARTITION, 'engine-1')
     assert store.read(PARTITION, 'engine-1') == segment(1)
     with pytest.raises(KeyError):
         store.read(PARTITION, 'engine-2')
 
 
-def test_segments_come_by_pair_whatever_the_order_of_mining(store: Store) -> None:
+def test_segments_are_loaded_sorted_by_pair_whatever_the_mining_order(store: Store) -> None:
     for number in (3, 1, 2):
-        store.write(PARTITION, segment(number, key=f'k{number}'))
-    found = [item.pair.pair_id for item in store.segments(PARTITION)]
+        store.write_segment(PARTITION, segment(number, key=f'k{number}'))
+    found = [item.pair.pair_id for item in store.load_segments(PARTITION)]
     assert found == sorted(pair_id(number) for number in (1, 2, 3))
 
 
 def test_a_segment_is_never_overwritten(store: Store) -> None:
-    store.write(PARTITION, segment(1, cpu_seconds=1))
-    store.write(PARTITION, segment(1, cpu_seconds=2))
+    store.write_segment(PARTITION, segment(1, cpu_seconds=1))
+    store.write_segment(PARTITION, segment(1, cpu_seconds=2))
     assert store.read(PARTITION, 'engine-1') == segment(1, cpu_seconds=1)
 
 
 def test_compacting_changes_nothing_but_the_number_of_files(store: Store) -> None:
     for number in (1, 2):
-        store.write(PARTITION, segment(number, key=f'k{number}'))
-    before = tuple(store.segments(PARTITION))
-    store.compact(PARTITION)
+        store.write_segment(PARTITION, segment(number, key=f'k{number}'))
+    before = tuple(store.load_segments(PARTITION))
+    store.compact_segments(PARTITION)
     assert loose(store) == []
-    assert tuple(store.segments(PARTITION)) == before
-    store.write(PARTITION, segment(3, key='k3'))
-    store.compact(PARTITION)
-    assert store.keys(PARTITION) == {'k1', 'k2', 'k3'}
+    assert tuple(store.load_segments(PARTITION)) == before
+    store.write_segment(PARTITION, segment(3, key='k3'))
+    store.compact_segments(PARTITION)
+    assert store.list_keys(PARTITION) == {'k1', 'k2', 'k3'}
 
 
-def test_compacting_is_the_same_whatever_came_first(root: Root, tmp_path: Path) -> None:
+def test_compacted_bytes_do_not_depend_on_the_writing_order(root: Root, tmp_path: Path) -> None:
     written = []
     for place, order in ((root, (1, 2)), (tmp_path / 'b', (2, 1))):
         store = Store(place)
         for number in order:
-            store.write(PARTITION, segment(number, key=f'k{number}'))
-        store.compact(PARTITION)
+            store.write_segment(PARTITION, segment(number, key=f'k{number}'))
+        store.compact_segments(PARTITION)
         written.append(content(store, f'{FOLDER}/segments.coevo'))
     assert written[0] == written[1]
 
 
-def test_a_kill_between_merging_and_removing_is_harmless(store: Store) -> None:
-    store.write(PARTITION, segment(1))
+def test_kill_between_merging_and_removing_segments_is_harmless(store: Store) -> None:
+    store.write_segment(PARTITION, segment(1))
     (name,) = loose(store)
     data = content(store, name)
-    store.compact(PARTITION)
-    store.place.write(name, data)
-    assert list(store.segments(PARTITION)) == [segment(1)]
-    store.compact(PARTITION)
+    store.compact_segments(PARTITION)
+    store.storage.write_file(name, data)
+    assert list(store.load_segments(PARTITION)) == [segment(1)]
+    store.compact_segments(PARTITION)
     assert loose(store) == []
-    assert store.keys(PARTITION) == {'engine-1'}
+    assert store.list_keys(PARTITION) == {'engine-1'}
 
 
-def test_what_a_kill_leaves_unfinished_is_no_segment(local: Store) -> None:
+def test_unfinished_segment_of_a_killed_miner_is_ignored_and_removed(local: Store) -> None:
     store = local
-    store.write(PARTITION, segment(1))
-    path = Path(store.place.shown(loose(store)[0]))
+    store.write_segment(PARTITION, segment(1))
+    path = Path(store.storage.describe(loose(store)[0]))
     unfinished = path.with_name(f'{path.name}.new-1')
     unfinished.write_bytes(path.read_bytes()[:99])
-    assert store.keys(PARTITION) == {'engine-1'}
-    store.compact(PARTITION)
+    assert store.list_keys(PARTITION) == {'engine-1'}
+    store.compact_segments(PARTITION)
     assert not unfinished.exists()
     assert store.warnings == []
 
 
-def test_a_killed_miner_loses_the_pair_in_hand_only(
+def test_killed_miner_loses_only_the_pair_in_progress(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = (
-        'import sys; from tests import segments as s; from coevo.storage import leases; from coevo.storage.place import root_of\n'
+        'import sys; from tests import segments as s; from coevo.storage import leases; from coevo.storage.place import parse_root\n'
         'leases.SECONDS = 4.0\n'
-        'store = s.Store(root_of(sys.argv[1]))\n'
-        'with store.lock(s.PARTITION):\n'
+        'store = s.Store(parse_root(sys.argv[1]))\n'
+        'with store.lock_partition(s.PARTITION):\n'
         '  for n in range(1, 10_000):\n'
-        '    store.write(s.PARTITION, s.segment(n, key=f"k{n}")); print(n, flush=True)\n'
+        '    store.write_segment(s.PARTITION, s.segment(n, key=f"k{n}")); print(n, flush=True)\n'
     )
     command = [sys.executable, '-c', script, str(store.root)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as miner:
@@ -143,102 +143,104 @@ def test_a_killed_miner_loses_the_pair_in_hand_only(
             if int(line) == 5:
                 miner.send_signal(signal.SIGKILL)
                 break
-    with store.lock(PARTITION):
-        assert store.keys(PARTITION) >= {f'k{n}' for n in range(1, 6)}
-        for item in store.segments(PARTITION):
+    with store.lock_partition(PARTITION):
+        assert store.list_keys(PARTITION) >= {f'k{n}' for n in range(1, 6)}
+        for item in store.load_segments(PARTITION):
             assert item == segment(int(item.key[1:]), key=item.key)
     assert store.warnings == []
 
 
 @pytest.mark.parametrize(('kept', 'added'), [(-5, b''), (-9, b'x' * 9), (90, b''), (0, b'')])
-def test_a_damaged_segment_counts_as_missing_and_is_said(
+def test_damaged_segment_counts_as_missing_and_is_warned_about(
     store: Store, kept: int, added: bytes
 ) -> None:
-    store.write(PARTITION, segment(1, key='k1'))
-    store.write(PARTITION, segment(2, key='k2'))
+    store.write_segment(PARTITION, segment(1, key='k1'))
+    store.write_segment(PARTITION, segment(2, key='k2'))
     name = next(name for name in loose(store) if '.k1.' in name)
-    store.place.write(name, content(store, name)[:kept] + added)
-    assert store.keys(PARTITION) == {'k2'}
+    store.storage.write_file(name, content(store, name)[:kept] + added)
+    assert store.list_keys(PARTITION) == {'k2'}
     (warning,) = store.warnings
-    assert store.place.shown(name) in warning
-    with store.lock(PARTITION):
-        assert store.keys(PARTITION) == {'k2'}
+    assert store.storage.describe(name) in warning
+    with store.lock_partition(PARTITION):
+        assert store.list_keys(PARTITION) == {'k2'}
         assert f'{name}.corrupt' in names(store)
-        store.write(PARTITION, segment(1, key='k1'))
-    assert store.keys(PARTITION) == {'k1', 'k2'}
+        store.write_segment(PARTITION, segment(1, key='k1'))
+    assert store.list_keys(PARTITION) == {'k1', 'k2'}
 
 
-def test_damage_in_the_merged_file_is_kept_to_one_pair(store: Store) -> None:
+def test_damage_in_the_merged_file_loses_one_pair_only(store: Store) -> None:
     for number in range(1, 5):
-        store.write(PARTITION, segment(number, key=f'k{number}'))
-    store.compact(PARTITION)
+        store.write_segment(PARTITION, segment(number, key=f'k{number}'))
+    store.compact_segments(PARTITION)
     name = f'{FOLDER}/segments.coevo'
-    store.place.write(name, content(store, name)[:-1])
-    with store.lock(PARTITION):
-        left = store.keys(PARTITION)
+    store.storage.write_file(name, content(store, name)[:-1])
+    with store.lock_partition(PARTITION):
+        left = store.list_keys(PARTITION)
         assert len(left) == 3
         (lost,) = {'k1', 'k2', 'k3', 'k4'} - left
         assert lost in store.warnings[0]
-        store.write(PARTITION, segment(int(lost[1]), key=lost))
-        store.compact(PARTITION)
-    assert len(tuple(store.segments(PARTITION))) == 4
+        store.write_segment(PARTITION, segment(int(lost[1]), key=lost))
+        store.compact_segments(PARTITION)
+    assert len(tuple(store.load_segments(PARTITION))) == 4
 
 
-def test_of_several_segments_the_walk_names_the_one_that_counts(store: Store) -> None:
+def test_walk_decides_which_of_several_segments_of_a_pair_counts(store: Store) -> None:
     """Another profile or engine gives another key: a pair must not be released twice."""
     for key in ('engine-1', 'engine-2'):
-        store.write(PARTITION, segment(1, key=key))
+        store.write_segment(PARTITION, segment(1, key=key))
         keys = ((pair_id(1), key),)
         store.write_walk(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
-        assert [item.key for item in store.segments(PARTITION)] == [key]
-    assert store.keys(PARTITION) == {'engine-1', 'engine-2'}
+        assert [item.key for item in store.load_segments(PARTITION)] == [key]
+    assert store.list_keys(PARTITION) == {'engine-1', 'engine-2'}
 
 
-def test_a_pair_that_was_mined_again_counts_as_it_was_mined_last(store: Store) -> None:
+def test_last_mined_segment_of_a_pair_counts(store: Store) -> None:
     """A verdict of an engine that was corrected since must not be released in place of the new."""
     for key in ('b', 'a', 'c'):
         store.write_walk(PARTITION, segments.walk(1))
-        store.write(PARTITION, segment(1, key=key))
-        store.compact(PARTITION)
-        assert [item.key for item in store.segments(PARTITION)] == [key]
-    assert store.keys(PARTITION) == {'a', 'b', 'c'}
+        store.write_segment(PARTITION, segment(1, key=key))
+        store.compact_segments(PARTITION)
+        assert [item.key for item in store.load_segments(PARTITION)] == [key]
+    assert store.list_keys(PARTITION) == {'a', 'b', 'c'}
 
 
-def test_what_a_killed_run_left_does_not_count_against_the_walk(store: Store) -> None:
-    store.write(PARTITION, segment(1, key='wanted'))
-    store.write(PARTITION, segment(1, key='left'))
+def test_segment_left_by_a_killed_run_does_not_override_the_walk(store: Store) -> None:
+    store.write_segment(PARTITION, segment(1, key='wanted'))
+    store.write_segment(PARTITION, segment(1, key='left'))
     keys = ((pair_id(1), 'wanted'),)
     store.write_walk(PARTITION, dataclasses.replace(segments.walk(1), keys=keys))
-    store.compact(PARTITION)
-    assert [item.key for item in store.segments(PARTITION)] == ['wanted']
+    store.compact_segments(PARTITION)
+    assert [item.key for item in store.load_segments(PARTITION)] == ['wanted']
 
 
-def test_a_head_that_moves_removes_nothing(store: Store) -> None:
+def test_moved_head_removes_nothing_from_the_stored_walk(store: Store) -> None:
     store.write_walk(PARTITION, segments.walk(2, 3, dropped=(1,)))
     store.write_walk(PARTITION, segments.walk(4, dropped=(5,)))
-    found = store.walk(PARTITION)
+    found = store.load_walk(PARTITION)
     assert dict(found.pairs) == {rev(n): pair_id(n) for n in (2, 3, 4)}
     assert {drop.key for drop in found.drops} == {rev(1), rev(5)}
     assert (found.repository.commits_visited, found.repository.commits_kept) == (5, 3)
 
 
-def test_the_newest_verdict_on_a_commit_wins(store: Store) -> None:
+def test_newest_walk_decides_whether_a_commit_is_kept_or_dropped(store: Store) -> None:
     store.write_walk(PARTITION, segments.walk(1, dropped=(2,)))
     store.write_walk(PARTITION, segments.walk(2, dropped=(1,)))
-    found = store.walk(PARTITION)
+    found = store.load_walk(PARTITION)
     assert found.pairs == ((rev(2), pair_id(2)),)
     assert [drop.key for drop in found.drops] == [rev(1)]
 
 
-def test_a_shorter_walk_does_not_unmake_the_pair_at_its_end(store: Store) -> None:
+def test_shorter_walk_does_not_remove_the_pair_at_its_end(store: Store) -> None:
     """Under `states` the oldest commit of a walk has nothing to be compared with."""
     store.write_walk(PARTITION, segments.walk(1, 2))
     oldest = segments.drop(1, Stage.WALK, rev(1), 'oldest_state')
     store.write_walk(PARTITION, dataclasses.replace(segments.walk(2, dropped=()), drops=(oldest,)))
-    assert dict(store.walk(PARTITION).pairs) == {rev(n): pair_id(n) for n in (1, 2)}
+    assert dict(store.load_walk(PARTITION).pairs) == {rev(n): pair_id(n) for n in (1, 2)}
 
 
-def test_the_order_of_a_walk_leaves_no_trace(root: Root, tmp_path: Path) -> None:
+def test_stored_walk_does_not_depend_on_the_order_of_its_commits(
+    root: Root, tmp_path: Path
+) -> None:
     written = []
     for place, order in ((root, (1, 2, 3)), (tmp_path / 'b', (3, 1, 2))):
         store = Store(place)
@@ -247,10 +249,10 @@ def test_the_order_of_a_walk_leaves_no_trace(root: Root, tmp_path: Path) -> None
     assert written[0] == written[1]
 
 
-def test_pairs_that_are_not_mined_yet_are_known(store: Store) -> None:
+def test_unmined_pairs_of_the_walk_are_listed(store: Store) -> None:
     store.write_walk(PARTITION, segments.walk(1, 2))
-    store.write(PARTITION, segment(1))
-    assert store.unmined(PARTITION) == (pair_id(2),)
+    store.write_segment(PARTITION, segment(1))
+    assert store.list_unmined_pairs(PARTITION) == (pair_id(2),)
 
 
 def test_partitions_are_listed_by_their_names(store: Store) -> None:
@@ -262,31 +264,33 @@ def test_partitions_are_listed_by_their_names(store: Store) -> None:
     ]
     for partition in wanted:
         store.write_walk(partition, segments.walk(1))
-    assert store.partitions() == tuple(sorted(wanted))
+    assert store.list_partitions() == tuple(sorted(wanted))
 
 
-def test_two_miners_do_not_share_a_partition(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partition_is_locked_for_one_miner_at_a_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(leases, 'SECONDS', 8.0)
     other = dataclasses.replace(PARTITION, walk=Walk.STATES)
-    with store.lock(PARTITION):
-        again = Store(store.root).lock(PARTITION)
+    with store.lock_partition(PARTITION):
+        again = Store(store.root).lock_partition(PARTITION)
         with pytest.raises(Fatal, match='by another process'), again:
             pass
-        with Store(store.root).lock(other):
+        with Store(store.root).lock_partition(other):
             pass
-    with store.lock(PARTITION):
+    with store.lock_partition(PARTITION):
         pass
 
 
-def test_reading_makes_no_store(store: Store) -> None:
-    assert store.partitions() == ()
-    assert store.keys(PARTITION) == frozenset()
+def test_reading_does_not_create_a_store(store: Store) -> None:
+    assert store.list_partitions() == ()
+    assert store.list_keys(PARTITION) == frozenset()
     with pytest.raises(Fatal, match=f'no record of {REPO}'):
-        store.walk(PARTITION)
-    assert not store.place.tops()
+        store.load_walk(PARTITION)
+    assert not store.storage.list_top_names()
 
 
-def test_a_folder_with_other_things_is_no_store(tmp_path: Path) -> None:
+def test_folder_with_foreign_files_is_refused_as_a_store(tmp_path: Path) -> None:
     (tmp_path / 'photo.png').touch()
     with pytest.raises(Fatal, match='no store of coevo'):
         Store(tmp_path)
@@ -296,30 +300,28 @@ def test_a_folder_with_other_things_is_no_store(tmp_path: Path) -> None:
 
 def test_a_folder_with_clones_may_become_a_store(tmp_path: Path) -> None:
     (tmp_path / 'clones').mkdir()
-    Store(tmp_path).write(PARTITION, segment(1))
-    assert Store(tmp_path).keys(PARTITION) == {'engine-1'}
+    Store(tmp_path).write_segment(PARTITION, segment(1))
+    assert Store(tmp_path).list_keys(PARTITION) == {'engine-1'}
 
 
-def test_a_newer_store_is_left_alone(store: Store) -> None:
-    store.write(PARTITION, segment(1))
-    store.place.write('store.json', b'{"coevo-store": 2}')
+def test_store_of_another_version_is_refused(store: Store) -> None:
+    store.write_segment(PARTITION, segment(1))
+    store.storage.write_file('store.json', b'{"coevo-store": 2}')
     with pytest.raises(Fatal, match='update coevo'):
         Store(store.root)
-    store.place.write('store.json', b'[]')
+    store.storage.write_file('store.json', b'[]')
     with pytest.raises(Fatal, match='not the stamp'):
         Store(store.root)
 
 
-def test_knowing_what_is_there_decodes_nothing(
-    local: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_listing_keys_decodes_no_record(local: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second `coevo mine` must end at once; reading keys is a part of it."""
     for number in range(300):
-        local.write(PARTITION, segment(number, key=f'k{number}'))
-    local.compact(PARTITION)
+        local.write_segment(PARTITION, segment(number, key=f'k{number}'))
+    local.compact_segments(PARTITION)
     decoded: list[object] = []
-    monkeypatch.setattr(codec, 'decode', lambda *of: decoded.append(of))
-    assert len(local.keys(PARTITION)) == 300
+    monkeypatch.setattr(codec, 'decode_record', lambda *of: decoded.append(of))
+    assert len(local.list_keys(PARTITION)) == 300
     assert decoded == []
     assert len(names(local)) == 1
 
@@ -327,16 +329,16 @@ def test_knowing_what_is_there_decodes_nothing(
 @pytest.mark.parametrize(
     'stamp', ['{"coevo-store": 1e999}', '[' * 100_000, '[]', '{"coevo-store": {}}']
 )
-def test_a_stamp_that_cannot_be_is_told(tmp_path: Path, stamp: str) -> None:
+def test_invalid_store_stamp_is_refused(tmp_path: Path, stamp: str) -> None:
     (tmp_path / 'store.json').write_text(stamp)
     with pytest.raises(Fatal, match='is not the stamp of a store'):
         Store(tmp_path)
 
 
-def test_a_folder_that_is_no_partition_is_told(tmp_path: Path) -> None:
+def test_folder_that_is_no_partition_is_reported(tmp_path: Path) -> None:
     segments.fill(Store(tmp_path), 1)
     other = tmp_path / 'partitions' / 'a' / 'java' / 'sideways' / 'walk.coevo'
     other.parent.mkdir(parents=True)
     other.write_bytes(b'')
     with pytest.raises(Fatal, match='is no partition'):
-        Store(tmp_path).partitions()
+        Store(tmp_path).list_partitions()

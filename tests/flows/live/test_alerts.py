@@ -75,7 +75,7 @@ def wait_for_word(told: list[str], word: str) -> str:
 
 @pytest.mark.live
 @pytest.mark.timeout(900)
-def test_a_hook_is_told(tmp_path: Path) -> None:
+def test_web_hook_is_alerted_of_a_failed_and_a_late_run(tmp_path: Path) -> None:
     places = {
         'COEVO_STORE': str(tmp_path / 'store'),
         'COEVO_SNAPSHOTS': str(tmp_path / 'snapshots'),

@@ -15,7 +15,7 @@ from tests.folders import open_folder
 @pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.timeout(1500)
-def test_what_a_power_cut_leaves_does_not_show() -> None:
+def test_power_cut_leaves_no_trace_in_the_results() -> None:
     """Server, worker and flow are killed at once; the reaper has the run done again."""
     # The sandbox runs as another user, to whom pytest's own folders are closed.
     with open_folder() as folder, staged(folder) as stage, hub(folder / 'live') as server:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.batches.claims import living_runs
+from flows.batches.claims import list_living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
 from tests.flows.live.test_kills import PAIRS
@@ -34,7 +34,9 @@ def named(server: Server, run: str) -> str:
 @pytest.mark.live
 @pytest.mark.jvm
 @pytest.mark.timeout(1500)
-def test_a_worker_that_is_told_to_end_hands_back(tmp_path: Path, work: Path) -> None:
+def test_terminated_worker_releases_its_repository_for_another_worker(
+    tmp_path: Path, work: Path
+) -> None:
     repository = write(tmp_path / 'till', list(history('Till')))
     store, calm = tmp_path / 'store', tmp_path / 'calm' / 'store'
     mine(MineOptions(source=str(repository), store=calm, profile=QUICK))
@@ -49,7 +51,7 @@ def test_a_worker_that_is_told_to_end_hands_back(tmp_path: Path, work: Path) -> 
             worker.terminate()
             assert worker.wait() == 143
         # A lease that nobody gives back lasts for most of a minute.
-        assert living_runs(store) == frozenset()
+        assert list_living_runs(store) == frozenset()
         assert server.state(first)['type'] == 'CRASHED'
         (again,) = (run for run in server.runs('mine/batch') if run != first)
         assert named(server, again) == named(server, first)

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.batches.claims import living_runs
+from flows.batches.claims import list_living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
 from tests.flows.mining_runs import different
@@ -69,7 +69,7 @@ def slots(server: Server) -> int:
 @pytest.mark.live
 @pytest.mark.jvm
 @pytest.mark.timeout(1500)
-def test_a_worker_and_its_flow_are_killed(tmp_path: Path, work: Path) -> None:
+def test_run_of_a_killed_worker_and_flow_is_finished_by_a_rerun(tmp_path: Path, work: Path) -> None:
     repositories = {
         name: write(tmp_path / name, list(history(name.capitalize()))) for name in ('till', 'scale')
     }
@@ -103,7 +103,7 @@ def check_recovery(server: Server, store: Path, killed: str, kept: str) -> None:
     """The other worker's run ends as if nothing had been; the reaper has the killed one done again."""
     assert server.wait(kept) == f'1 done, {PAIRS} pairs executed'
     assert server.state(killed)['type'] == 'RUNNING'  # as Prefect believes
-    wait_for(lambda: killed not in living_runs(store))
+    wait_for(lambda: killed not in list_living_runs(store))
     reaper = server.start('reap/minutes', grace_seconds=0)
     server.wait(reaper)
     assert server.state(killed)['type'] == 'CRASHED'

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.snapshots.catalogue import latest
-from coevo.storage.leases import standings
-from coevo.storage.places import place_of
+from coevo.snapshots.catalogue import find_latest
+from coevo.storage.leases import list_lease_states
+from coevo.storage.places import open_place
 from tests.flows.mining_runs import PAIRS
 from tests.prefect_server import Server
 from tests.prefect_server import deploy
@@ -38,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.mark.live
 @pytest.mark.jvm
 @pytest.mark.timeout(1500)
-def test_one_repository_that_cannot_be_mined_stops_none(
+def test_unminable_repository_does_not_stop_the_others_of_its_batch(
     server: Server, repository: Path, tmp_path: Path
 ) -> None:
     """It is refused, kept as a failure with what it complained of, and the next one is mined."""
@@ -61,8 +61,8 @@ def test_one_repository_that_cannot_be_mined_stops_none(
     assert run in record
     assert (good['pairs'], good['executed now'], good['known before']) == (PAIRS, PAIRS, 0)
     assert {row['stage'] for row in tables['funnel']} == STAGES
-    assert not standings(place_of(store), 'claims/repositories')
-    assert not standings(place_of(store), 'claims/runs')
+    assert not list_lease_states(open_place(store), 'claims/repositories')
+    assert not list_lease_states(open_place(store), 'claims/runs')
 
 
 def is_released_and_holds(server: Server) -> None:
@@ -70,7 +70,7 @@ def is_released_and_holds(server: Server) -> None:
     snapshots = server.environment['COEVO_SNAPSHOTS']
     run = server.start('release/monthly', month='2024-01', reached='2024-02-01')
     assert server.wait(run) == f'{PAIRS} tasks in 2024-01'
-    assert latest(snapshots) == f'{snapshots}/2024-01'
+    assert find_latest(snapshots) == f'{snapshots}/2024-01'
     assert (Path(snapshots) / 'catalogue.json').is_file()
     (news,) = server.tables(run)['news']
     assert (news['new'], news['changed'], news['withdrawn']) == (PAIRS, 0, 0)

@@ -21,8 +21,8 @@ from tests.prefect_server import prefect_server
 ASKED_FOR = """\
 import sys
 from pathlib import Path
-from flows.live.overdue import asked_for
-print(*sorted(asked_for(Path(sys.argv[1]), 'mine/batch', {'profile': sys.argv[2]})))
+from flows.live.overdue import list_requested_repositories
+print(*sorted(list_requested_repositories(Path(sys.argv[1]), 'mine/batch', {'profile': sys.argv[2]})))
 """
 
 
@@ -63,7 +63,7 @@ def command(server: Server, *words: str | Path) -> str:
 @pytest.mark.live
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_one_run_does_what_a_schedule_let_pile_up(tmp_path: Path) -> None:
+def test_one_run_does_the_work_of_all_overdue_runs_of_a_schedule(tmp_path: Path) -> None:
     store = tmp_path / 'store'
     with prefect_server(tmp_path / 'live', COEVO_STORE=str(store)) as server:
         deploy(server)

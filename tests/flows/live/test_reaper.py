@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.storage.store import Store
-from flows.batches.claims import living_runs
+from flows.batches.claims import list_living_runs
 from tests.prefect_server import Server
 from tests.prefect_server import prefect_server
 from tests.projects import pom
@@ -54,7 +54,7 @@ def start(server: Server, *words: str | Path) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_a_killed_run_is_reaped_and_done_again(tmp_path: Path) -> None:
+def test_killed_run_is_reaped_and_run_again(tmp_path: Path) -> None:
     steps = [{'pom.xml': pom(), **source('Till', f'    // {number}\n')} for number in range(4)]
     repository, store = write(tmp_path / 'repository', steps), tmp_path / 'store'
     with prefect_server(tmp_path / 'live', COEVO_STORE=str(store)) as server:
@@ -62,12 +62,12 @@ def test_a_killed_run_is_reaped_and_done_again(tmp_path: Path) -> None:
             wait_for(lambda: any(store.glob('claims/runs/*')))
             killed.kill()
         assert [kind for kind, _ in runs(server)] == ['RUNNING']  # as Prefect believes for ever
-        wait_for(lambda: not living_runs(store))
+        wait_for(lambda: not list_living_runs(store))
         with start(server, 'again', repository) as again:
             assert again.wait(timeout=200) == 0
         assert runs(server) == [
             ('CRASHED', 'no heartbeat: the process of this run is gone'),
             ('COMPLETED', '1 done, 3 pairs executed'),
         ]
-    (partition,) = Store(store).partitions()
-    assert not Store(store).unmined(partition)
+    (partition,) = Store(store).list_partitions()
+    assert not Store(store).list_unmined_pairs(partition)

@@ -59,24 +59,24 @@ def refusal(module: str, folder: Path, **more: str) -> str:
 
 
 @pytest.mark.slow
-def test_no_server_is_named(tmp_path: Path) -> None:
+def test_missing_server_address_is_reported(tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path)
     assert told.startswith('worker: $PREFECT_API_URL names no server: export it')
 
 
-def test_no_server_answers(tmp_path: Path) -> None:
+def test_unreachable_server_is_reported(tmp_path: Path) -> None:
     api = 'http://127.0.0.1:9/api'  # where nobody listens
     told = refusal('flows.live.alerts', tmp_path, PREFECT_API_URL=api)
     assert told.startswith(f'alerts: no Prefect server answers at {api} (ConnectError): start it')
 
 
-def test_a_server_of_another_version(old_server: str, tmp_path: Path) -> None:
+def test_server_of_another_version_is_reported(old_server: str, tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path, PREFECT_API_URL=f'{old_server}/api')
     assert f'the server at {old_server}/api is Prefect 2.20.4, here is 3.' in told
     assert told.endswith('bring both to the same version (make setup on both machines)')
 
 
 @pytest.mark.slow
-def test_an_address_that_is_no_server(old_server: str, tmp_path: Path) -> None:
+def test_address_without_a_prefect_server_is_reported(old_server: str, tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path, PREFECT_API_URL=old_server)
     assert f'{old_server} answers "Not Found": is it the address of a Prefect server' in told

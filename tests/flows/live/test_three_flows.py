@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.snapshots.catalogue import latest
-from coevo.snapshots.verification import verify
+from coevo.snapshots.catalogue import find_latest
+from coevo.snapshots.verification import verify_snapshot
 from tests.prefect_server import ROOT
 from tests.prefect_server import prefect_server
 from tests.projects import junit
@@ -31,7 +31,7 @@ reverify(sample=1)
 @pytest.mark.jvm
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_mine_release_reverify(tmp_path: Path) -> None:
+def test_mine_release_and_reverify_flows_succeed_in_sequence(tmp_path: Path) -> None:
     """The month is the one before that of the clock that the flows are given."""
     steps = [
         {
@@ -65,5 +65,5 @@ def test_mine_release_reverify(tmp_path: Path) -> None:
         '1 task in 2024-01',
         '1 of 1 labels: 1 hold, 0 lost, 0 unknown',
     ]
-    assert latest(str(snapshots)) == str(snapshots / '2024-01')
-    assert verify(snapshots / '2024-01') == verify(tmp_path / 'code-free') == []
+    assert find_latest(str(snapshots)) == str(snapshots / '2024-01')
+    assert verify_snapshot(snapshots / '2024-01') == verify_snapshot(tmp_path / 'code-free') == []

@@ -11,11 +11,13 @@ import pytest
 
 from coevo.model.errors import Fatal
 from flows.live import clock
-from flows.live.tool_check import check_storage
 from flows.live.tool_check import check_tools
+from flows.live.tool_check import prepare_runner_storage
 
 
-def test_a_worker_without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_without_git_or_a_known_sandbox_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check_tools('bubblewrap')
     monkeypatch.setenv('PATH', str(tmp_path))
     with pytest.raises(Fatal, match='this worker cannot mine: git was not found; install git'):
@@ -25,16 +27,18 @@ def test_a_worker_without_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         check_tools('jail')
 
 
-def test_workers_of_two_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runner_storage_of_another_user_is_refused_unless_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
     folder = tmp_path / 'runner_storage'
-    check_storage()
-    check_storage()
+    prepare_runner_storage()
+    prepare_runner_storage()
     assert folder.stat().st_mode & 0o7777 == 0o1777
     folder.rmdir()
     folder.touch(mode=0o400)  # root may write into whatever is a folder
     with pytest.raises(Fatal, match=r"runner_storage is another user's: have it removed, or let"):
-        check_storage()
+        prepare_runner_storage()
 
 
 @pytest.mark.parametrize(
@@ -44,15 +48,15 @@ def test_workers_of_two_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ('2026-06-03T12:30+02:00', datetime(2026, 6, 3, 10, 30, tzinfo=UTC)),
     ],
 )
-def test_a_clock(
+def test_clock_file_sets_the_present(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: datetime
 ) -> None:
     (tmp_path / 'clock').write_text(text)
     monkeypatch.setenv(clock.VARIABLE, str(tmp_path / 'clock'))
-    assert clock.now() == clock.scheduled() == said
+    assert clock.now() == clock.get_scheduled_present() == said
 
 
-def test_a_clock_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_clock_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(clock.VARIABLE, str(tmp_path / 'clock'))
     with pytest.raises(
         Fatal, match=r'\$COEVO_CLOCK names a clock that cannot be read: .*No such file'

@@ -18,20 +18,20 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import not_offered
+from coevo.languages.capabilities import make_refusal
 from coevo.languages.engine import RunSettings
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
-from coevo.languages.reading import Reading
-from coevo.languages.reading import Tree
+from coevo.languages.reading import LanguageReading
+from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import NoRefactoringFinder
-from coevo.languages.surgery import Surgery
+from coevo.languages.surgery import FileSurgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
@@ -49,11 +49,11 @@ BUILD_FILES = (BUILD_FILE,)
 NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
 WORKAROUNDS = frozenset[str]()
-READING: Reading = reading
-SURGERY: Surgery = surgery
+READING: LanguageReading = reading
+SURGERY: FileSurgery = surgery
 OFFERS = frozenset({Capability.BORROW, Capability.CHECK_SOURCES, Capability.TRACE})
 MEASURES = Measures(mutation=mutation, defects=defects, errors=errors)
-mutation_tool = not_offered(Capability.MUTATE)
+get_mutation_tool = make_refusal(Capability.MUTATE)
 
 __all__ = [
     'MEASURES',
@@ -67,18 +67,18 @@ __all__ = [
     'RUNTIME',
     'SURGERY',
     'Shells',
-    'commands',
-    'detect',
-    'engine',
-    'findings',
-    'kits',
-    'mutation_tool',
-    'outdated',
-    'prompt_words',
-    'refactoring_finder',
-    'runtimes',
-    'tool_versions',
-    'workaround',
+    'add_commands',
+    'can_build_revision',
+    'make_engine',
+    'inspect_machine',
+    'make_kits',
+    'get_mutation_tool',
+    'explain_outdated',
+    'make_prompt_words',
+    'make_refactoring_finder',
+    'make_runtimes',
+    'list_tool_versions',
+    'suggest_workaround',
 ]
 
 
@@ -92,62 +92,62 @@ class Shells:
     """What a toy is run with: the shell that every machine has."""
 
     known = (Shell(),)
-    bringable = ()
+    installable = ()
 
-    def has(self, version: str) -> bool:
+    def can_provide(self, version: str) -> bool:
         return True
 
-    def bring(self, release: str) -> Shell:
+    def install(self, release: str) -> Shell:
         return Shell()
 
 
 class Shelves:
     """What an agent needs beside the shell: nothing."""
 
-    def kit(self, task: TaskRow, place: Path) -> Kit:
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
         return Kit(mounts=(), environment={})
 
 
-def detect(repository: Repository, rev: str) -> bool:
+def can_build_revision(repository: Repository, rev: str) -> bool:
     return BUILD_FILE in repository.tree(rev)
 
 
-def runtimes(*, brings: bool = False, like: str = '', say: Say = silent) -> Shells:
+def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> Shells:
     return Shells()
 
 
-def refactoring_finder() -> NoRefactoringFinder:
+def make_refactoring_finder() -> NoRefactoringFinder:
     return NoRefactoringFinder()
 
 
-def findings() -> tuple[DoctorFinding, ...]:
+def inspect_machine() -> tuple[DoctorFinding, ...]:
     return ()
 
 
-def workaround(verdict: Verdict) -> None:
+def suggest_workaround(verdict: Verdict) -> None:
     """None is known."""
 
 
-def tool_versions() -> tuple[str, ...]:
+def list_tool_versions() -> tuple[str, ...]:
     return ()
 
 
-def outdated(repository: Repository, rev: str, level: int | None) -> None:
+def explain_outdated(repository: Repository, rev: str, level: int | None) -> None:
     return None
 
 
-def commands(
+def add_commands(
     environment: Environment,
     module: str,
     test_file: str,
     methods: Sequence[TestMethod],
-    tree: Tree,
+    tree: RevisionTree,
 ) -> Environment:
     """What mining wrote: nobody but coevo runs toys."""
     return environment
 
 
-def prompt_words(
+def make_prompt_words(
     module: str,
     test_file: str,
     methods: Sequence[TestMethod],
@@ -162,9 +162,9 @@ def prompt_words(
     )
 
 
-def kits(sandbox: Sandbox, folder: Path, say: Say) -> Shelves:
+def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> Shelves:
     return Shelves()
 
 
-def engine(run: RunSettings, stack: ExitStack) -> ToyEngine:
+def make_engine(run: RunSettings, stack: ExitStack) -> ToyEngine:
     return ToyEngine(run, stack)

@@ -18,11 +18,11 @@ from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 from tests.languages.toy.process import MOST_KILLS
 from tests.languages.toy.trees import BUILD_FILE
 from tests.languages.toy.trees import is_test_file
-from tests.languages.toy.trees import tree
+from tests.languages.toy.trees import open_tree
 
 SHELL = 'sh'
 NO_BUILD_FILE = 'no_build_file'
@@ -59,7 +59,7 @@ class Builds:
         self.repository = run.repository
         self.sandbox = open_sandbox(run.sandbox)
         stack.callback(self.sandbox.close)
-        self.root = stack.enter_context(workspace())
+        self.root = stack.enter_context(open_workspace())
         self.tools = self.root / 'tools'
         self.tools.mkdir(mode=0o755)
         shutil.copy(TOOLS, self.tools)
@@ -93,7 +93,7 @@ class Builds:
         for path in self.repository.tree(rev):
             if is_test_file(path):
                 move(code / path, tests / path)
-        modules = sorted(tree(self.repository, rev).modules)
+        modules = sorted(open_tree(self.repository, rev).modules)
         settings = {module: _settings(code, module) for module in modules}
         failures, used = {}, 0.0
         for module in modules:
@@ -130,7 +130,7 @@ class Builds:
                 while process.stdout.read(1 << 16):
                     pass
                 status = process.wait()
-                used += process.cpu_seconds()
+                used += process.get_cpu_seconds()
             if status != _KILLED:
                 break
         return f'status {status}' if status else None, used

@@ -19,19 +19,19 @@ from pathlib import Path
 
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import not_offered
+from coevo.languages.capabilities import make_refusal
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Checked
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.cells import Scope
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CheckedSource
+from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import SettingsScope
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.declarations import SourceFile
-from coevo.languages.traces import Traced
-from coevo.languages.traces import union
-from coevo.languages.verdicts import Batch
+from coevo.languages.traces import TraceBatch
+from coevo.languages.traces import unite_traces
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
@@ -47,7 +47,7 @@ from tests.languages.toy.programs import link
 from tests.languages.toy.syntax import parse
 from tests.languages.toy.tracing import traces_of
 from tests.languages.toy.trees import SUFFIX
-from tests.languages.toy.trees import tree
+from tests.languages.toy.trees import open_tree
 
 # Wall seconds for a test where nobody says how many CPU seconds; they wait, they do not spin.
 SECONDS = 3.0
@@ -57,7 +57,7 @@ Texts = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cell:
-    compiled: Compiled
+    compiled: CompiledTests
     linked: Linked
     code_failure: Mapping[str, str]  # by path: the line that cannot be read
 
@@ -78,9 +78,9 @@ class ToyBuiltPair:
     builds: Builds
     cells: Cells
 
-    mutate = staticmethod(not_offered(Capability.MUTATE))
+    mutate = staticmethod(make_refusal(Capability.MUTATE))
 
-    def otherwise(self) -> None:
+    def build_with_other_runtime(self) -> None:
         """There is one runtime."""
 
     def compile(
@@ -89,18 +89,18 @@ class ToyBuiltPair:
         code_rev: str,
         module: str,
         borrowed: BorrowedSettings | None = None,
-        edits: Edits | None = None,
+        edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
-    ) -> Compiled:
+    ) -> CompiledTests:
         key = (tests_rev, code_rev, module, borrowed, edits)
         if key not in self.cells:
             self.cells[key] = self._linked(tests_rev, code_rev, module, borrowed, edits)
         return self.cells[key].compiled
 
-    def differs(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+    def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         return self._settings(code_rev, module, borrowed) != self._settings(code_rev, module, None)
 
-    def compile_verdict(self, compiled: Compiled, method: TestMethod) -> Verdict | None:
+    def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
         if compiled.code_failure is not None:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=compiled.code_failure)
         wrong = self._of(compiled).linked.wrong.get((method.test_class, method.test_method))
@@ -110,7 +110,7 @@ class ToyBuiltPair:
             outcome=Outcome.COMPILE_ERROR, signature=wrong.signature, syntax=wrong.syntax
         )
 
-    def shadowing(self, compiled: Compiled) -> frozenset[str]:
+    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
         """Types of the module's tests that have the names of types of the code."""
         edits = dict(compiled.edits.tests) if compiled.edits else {}
         tests = self._texts(self.builds.built(compiled.tests_rev).tests, edits)
@@ -118,7 +118,7 @@ class ToyBuiltPair:
         code = self._code(compiled).values()
         return frozenset(own & {type_.name for file in code for type_ in file.types})
 
-    def content(self, compiled: Compiled) -> str | None:
+    def digest_content(self, compiled: CompiledTests) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
         header = self.builds.repository.header
         parts = (
@@ -132,22 +132,25 @@ class ToyBuiltPair:
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def run(
-        self, compiled: Compiled, methods: Sequence[TestMethod], conditions: Conditions = PLAIN
-    ) -> Batch:
+        self,
+        compiled: CompiledTests,
+        methods: Sequence[TestMethod],
+        conditions: RunConditions = PLAIN,
+    ) -> VerdictBatch:
         """A method that was not linked is missing; no process is asked."""
         if compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=compiled.code_failure)
-            return Batch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
+            return VerdictBatch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
         programs = self._of(compiled).linked.programs
         keys = [(method.test_class, method.test_method) for method in methods]
         chosen = [place for place, key in enumerate(keys) if key in programs]
         verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
         if not chosen:
-            return Batch(verdicts=tuple(verdicts), cpu_seconds=0.0)
+            return VerdictBatch(verdicts=tuple(verdicts), cpu_seconds=0.0)
         clock = _clock(conditions.clock)
         if clock is None:
             unknown = Verdict(outcome=Outcome.INFRA, signature='no_clock')
-            return Batch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
+            return VerdictBatch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
         seconds = SECONDS if conditions.cpu_limit is None else conditions.cpu_limit
         with self._laid_out(compiled) as mounts:
             job = self._job(compiled, mounts, clock, conditions.process_cpu_limit)
@@ -160,15 +163,15 @@ class ToyBuiltPair:
 
     def trace(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         methods: Sequence[TestMethod],
         files: Collection[str],
-        conditions: Conditions = PLAIN,
+        conditions: RunConditions = PLAIN,
         *,
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> Traced:
+    ) -> TraceBatch:
         """A test that passes has taken all of its steps, and asked for all that they name."""
         batch = self.run(compiled, methods, conditions)
         code = self._code(compiled)
@@ -179,19 +182,19 @@ class ToyBuiltPair:
             else None
             for method, verdict in zip(methods, batch.verdicts, strict=True)
         ]
-        return Traced(
+        return TraceBatch(
             traces=tuple(traces),
             cpu_seconds=batch.cpu_seconds,
-            together=union(traces) if together else None,
+            together=unite_traces(traces) if together else None,
         )
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[Checked, ...]:
+    ) -> tuple[CheckedSource, ...]:
         """A line that cannot be read does not compile; comments are no part of a program."""
         found = [parse(text) for text in variants]
         return tuple(
-            Checked(
+            CheckedSource(
                 signature=f'unreadable {path}' if file.has_error else None,
                 digest=None if file.has_error else file.hash,
                 outside=str(sorted(member.name for t in file.types for member in t.members)),
@@ -199,17 +202,17 @@ class ToyBuiltPair:
             for file in found
         )
 
-    def _code(self, compiled: Compiled) -> dict[str, SourceFile]:
+    def _code(self, compiled: CompiledTests) -> dict[str, SourceFile]:
         edits = dict(compiled.edits.code) if compiled.edits else {}
         texts = self._texts(self.builds.built(compiled.code_rev).code, edits)
         return {path: parse(text) for path, text in texts.items()}
 
-    def environment(self, rev: str, module: str) -> Environment | None:
+    def describe_environment(self, rev: str, module: str) -> Environment | None:
         if module not in self.builds.built(rev).build.modules:
             return None
         return Environment(runtime='sh', build_tool='sh', libraries=())
 
-    def _of(self, compiled: Compiled) -> _Cell:
+    def _of(self, compiled: CompiledTests) -> _Cell:
         key = (
             compiled.tests_rev,
             compiled.code_rev,
@@ -225,7 +228,7 @@ class ToyBuiltPair:
         code_rev: str,
         module: str,
         borrowed: BorrowedSettings | None,
-        edits: Edits | None,
+        edits: CellEdits | None,
     ) -> _Cell:
         tests = self._texts(self.builds.built(tests_rev).tests, dict(edits.tests) if edits else {})
         code = self._texts(self.builds.built(code_rev).code, dict(edits.code) if edits else {})
@@ -243,7 +246,7 @@ class ToyBuiltPair:
             self._settings(code_rev, module, borrowed),
         )
         broken = sorted(f'{type_}#{name}' for type_, name in linked.wrong)
-        compiled = Compiled(
+        compiled = CompiledTests(
             tests_rev=tests_rev,
             code_rev=code_rev,
             module=module,
@@ -265,7 +268,7 @@ class ToyBuiltPair:
         return {path: text for path, text in sorted(found.items()) if text is not None}
 
     def _module(self, rev: str, path: str) -> str:
-        return tree(self.builds.repository, rev).module(path)
+        return open_tree(self.builds.repository, rev).find_module(path)
 
     def _settings(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
@@ -274,11 +277,15 @@ class ToyBuiltPair:
         if borrowed is None:
             return own
         other = self.builds.built(borrowed.rev).settings.get(module, {})
-        names = ('library',) if borrowed.scope is Scope.TEST_LIBRARIES else ('library', 'setting')
+        names = (
+            ('library',)
+            if borrowed.scope is SettingsScope.TEST_LIBRARIES
+            else ('library', 'setting')
+        )
         return own | {name: other[name] for name in names if name in other}
 
     @contextmanager
-    def _laid_out(self, compiled: Compiled) -> Iterator[tuple[Mount, ...]]:
+    def _laid_out(self, compiled: CompiledTests) -> Iterator[tuple[Mount, ...]]:
         """Both sides as they are mounted; copies where files are other than their revision's."""
         code = self.builds.built(compiled.code_rev).code
         tests = self.builds.built(compiled.tests_rev).tests
@@ -299,7 +306,7 @@ class ToyBuiltPair:
 
     def _job(
         self,
-        compiled: Compiled,
+        compiled: CompiledTests,
         mounts: tuple[Mount, ...],
         clock: Mapping[str, str],
         process_cpu_limit: float | None,
@@ -335,7 +342,7 @@ def _clock(start: datetime | None) -> Mapping[str, str] | None:
     """The variables of a process whose clock starts at a date; None where it cannot be set."""
     if start is None:
         return {}
-    library = next(iter(libfaketime.libraries()), None)
+    library = next(iter(libfaketime.find_libraries()), None)
     if library is None:
         return None
     seconds = ceil((start - datetime.now(UTC)).total_seconds())

@@ -13,7 +13,7 @@ from coevo.model.words import Outcome
 UNRESOLVED = frozenset({Outcome.COMPILE_ERROR})
 
 
-def defective(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
+def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
     for test in tests:
         head, _, body = test.source.partition(': ')
         others = [one.source.partition(': ')[2] for one in tests if one is not test]

@@ -37,10 +37,10 @@ class ToyEngine:
     def __init__(self, run: RunSettings, stack: ExitStack) -> None:
         self._builds = Builds(run, stack)
 
-    def builder(self) -> ToyBuilder:
+    def make_builder(self) -> ToyBuilder:
         return ToyBuilder(self._builds)
 
-    def forget(self, rev: str) -> None:
+    def forget_revision(self, rev: str) -> None:
         self._builds.forget(rev)
 
     def halt(self) -> None:

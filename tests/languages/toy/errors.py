@@ -5,6 +5,6 @@ from __future__ import annotations
 from coevo.languages.error_classes import ErrorClass
 
 
-def error_class(signature: str) -> ErrorClass:
+def classify_error(signature: str) -> ErrorClass:
     is_name = signature.startswith('unknown ')
     return ErrorClass.CANNOT_FIND_SYMBOL if is_name else ErrorClass.SYNTAX

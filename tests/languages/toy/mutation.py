@@ -12,7 +12,7 @@ def is_installed() -> bool:
     return True
 
 
-def mutants_of(source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+def make_mutants(source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
     return tuple(
         Mutant(
             line=number,

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from coevo.languages.verdicts import KILLED
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
@@ -40,7 +40,7 @@ class _Heard:
 
 def run_programs(
     sandbox: Sandbox, job: Job, programs: Sequence[Sequence[str]], seconds: float
-) -> Batch:
+) -> VerdictBatch:
     """Programs in order; each may take so many wall seconds."""
     used = 0.0
     for _ in range(MOST_KILLS):
@@ -53,7 +53,7 @@ def run_programs(
 
 def _run_once(
     sandbox: Sandbox, job: Job, programs: Sequence[Sequence[str]], seconds: float
-) -> tuple[Batch, bool]:
+) -> tuple[VerdictBatch, bool]:
     nonce = secrets.token_hex(16)
     heard = [_Heard() for _ in programs]
     with sandbox.start(job) as process:
@@ -62,10 +62,10 @@ def _run_once(
         if late:
             process.kill()
         status = process.exceeded or f'exit:{process.wait(_START_SECONDS)}'
-        used, noise = process.cpu_seconds(), process.noise()
+        used, noise = process.get_cpu_seconds(), process.get_noise()
     verdicts = tuple(_verdicts(heard, late or process.exceeded in ('cpu', 'wall'), status, noise))
     unfinished = any(one.verdict is None for one in heard)
-    batch = Batch(verdicts=verdicts, cpu_seconds=used, output=noise)
+    batch = VerdictBatch(verdicts=verdicts, cpu_seconds=used, output=noise)
     return batch, status in KILLED and not late and unfinished
 
 

@@ -1,4 +1,4 @@
-"""Toy as text. Fulfils `coevo.languages.reading.Reading`."""
+"""Toy as text. Fulfils `coevo.languages.reading.LanguageReading`."""
 
 from __future__ import annotations
 
@@ -9,61 +9,63 @@ from pathlib import Path
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.languages.file_names import by_stem as named_as
-from coevo.languages.file_names import by_type as watched_as
-from coevo.languages.layout import Placed
+from coevo.languages.file_names import name_by_stem as list_reference_names
+from coevo.languages.file_names import name_by_types as list_watch_names
+from coevo.languages.layout import PathClassification
 from coevo.languages.layout import Side
-from coevo.languages.licences import none_declared as declared_licences
-from coevo.languages.prints import Lexis
+from coevo.languages.licences import list_no_licences as parse_licences
+from coevo.languages.prints import LexicalRules
 from coevo.languages.reading import Resolve
-from coevo.languages.submitted_files import all_accepted as refused_in
+from coevo.languages.submitted_files import accept_any_file as explain_refusal
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 from coevo.model.records import TestMethod
 from tests.languages.toy.syntax import TOKEN
 from tests.languages.toy.syntax import parse
-from tests.languages.toy.syntax import parse_once
+from tests.languages.toy.syntax import parse_uncached
 from tests.languages.toy.trees import BUILD_FILE
 from tests.languages.toy.trees import SUFFIX
 from tests.languages.toy.trees import is_test_file
-from tests.languages.toy.trees import tree
+from tests.languages.toy.trees import open_tree
 
 SUFFIXES = (SUFFIX,)
 FIXTURE = '_before'
 COMMON_CALLS: frozenset[str] = frozenset()
-LEXIS = Lexis(comment=rb'(?m:^[ \t]*+[#][^\n]*+)', string=rb'"[^"]*+"', test_mark=re.compile(rb':'))
+LEXIS = LexicalRules(
+    comment=rb'(?m:^[ \t]*+[#][^\n]*+)', string=rb'"[^"]*+"', test_mark=re.compile(rb':')
+)
 
 __all__ = [
     'COMMON_CALLS',
     'LEXIS',
     'SUFFIXES',
-    'class_under_test',
-    'expected_throws',
+    'guess_class_under_test',
+    'list_expected_throws',
     'find_tests',
-    'declared_licences',
+    'parse_licences',
     'is_build_file',
     'is_fixture',
     'is_part_of',
-    'named_as',
+    'list_reference_names',
     'parse',
-    'parse_once',
-    'placed',
-    'refused_in',
-    'tree',
-    'version',
-    'watched_as',
-    'words',
+    'parse_uncached',
+    'classify_path',
+    'explain_refusal',
+    'open_tree',
+    'compute_version',
+    'list_watch_names',
+    'list_words',
 ]
 
 
-def version() -> str:
+def compute_version() -> str:
     return hashlib.sha256(Path(__file__).with_name('syntax.py').read_bytes()).hexdigest()
 
 
-def placed(path: str) -> Placed | None:
+def classify_path(path: str) -> PathClassification | None:
     side = Side.TEST if is_test_file(path) else Side.SOURCE
-    return Placed(side=side, is_resource=not path.endswith(SUFFIX), relative=path)
+    return PathClassification(side=side, is_resource=not path.endswith(SUFFIX), relative=path)
 
 
 def is_build_file(path: str) -> bool:
@@ -84,11 +86,11 @@ def is_fixture(member: Member) -> bool:
     return member.name == FIXTURE
 
 
-def expected_throws(source: bytes) -> tuple[str, ...]:
+def list_expected_throws(source: bytes) -> tuple[str, ...]:
     return ()
 
 
-def words(source: str) -> tuple[Word, ...]:
+def list_words(source: str) -> tuple[Word, ...]:
     """A name behind a dot, or of a helper, is called; one before a dot is a type."""
     found = list(TOKEN.finditer(source))
     texts = ['', *(token[0] for token in found), '']
@@ -107,7 +109,7 @@ def _part(before: str, text: str, after: str) -> DeclarationPart:
     return DeclarationPart.CALL if called else DeclarationPart.PLAIN
 
 
-def class_under_test(test: TestMethod) -> str:
+def guess_class_under_test(test: TestMethod) -> str:
     return test.test_class.rpartition('.')[2].removesuffix('Test')
 
 

@@ -1,4 +1,4 @@
-"""Toy files cut line by line. Fulfils `coevo.languages.surgery.Surgery`."""
+"""Toy files cut line by line. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.helper_grafts import helper_grafts
+from coevo.languages.helper_grafts import find_helper_grafts
 from coevo.languages.layout import Side
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
@@ -19,10 +19,10 @@ from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
 from tests.languages.toy.reading import is_fixture
 from tests.languages.toy.syntax import parse
-from tests.languages.toy.trees import tree
+from tests.languages.toy.trees import open_tree
 
 
-def start_file(
+def make_start_file(
     new: bytes,
     old: bytes | None,
     targets: Sequence[StartTarget],
@@ -42,13 +42,13 @@ def start_file(
             edits.replace(member.start_byte, member.end_byte, text[member].encode())
     kept = [m for _, m in _members(new) if m not in gone and m not in text]
     for helper in _left_alone(new, [*gone, *text], kept, list(text.values()), used_elsewhere):
-        edits.cut(helper.full_start_byte, helper.end_byte)
+        edits.cut_span(helper.full_start_byte, helper.end_byte)
     for member in gone:
-        edits.cut(member.full_start_byte, member.end_byte)
-    return edits.result()
+        edits.cut_span(member.full_start_byte, member.end_byte)
+    return edits.apply_edits()
 
 
-def transplant(
+def transplant_tests(
     old: bytes,
     new: bytes,
     grafts: Sequence[Graft],
@@ -70,29 +70,29 @@ def transplant(
             if helper.name in member.calls and type_.name == member.owner and key not in known:
                 known.add(key)
                 _add(edits, old, helper)
-    return edits.result()
+    return edits.apply_edits()
 
 
-def extended(old: bytes, new: bytes) -> bytes:
+def add_helpers(old: bytes, new: bytes) -> bytes:
     """With helpers of types that stand at old."""
-    grafts = helper_grafts(parse(old), parse(new), other_tests(new, []), is_fixture)
+    grafts = find_helper_grafts(parse(old), parse(new), list_other_tests(new, []), is_fixture)
     methods = [graft for graft in grafts if graft.new.test_method]
-    return transplant(old, new, methods) if methods else old
+    return transplant_tests(old, new, methods) if methods else old
 
 
-def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
+def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     chosen = {member.start_byte for member in targets}
     tests = (member for _, member in _members(source) if not member.name.startswith('_'))
     return [member for member in tests if member.start_byte not in chosen]
 
 
-def names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    files = tree(repository, rev)
-    others = (other for other in files.paths(Side.TEST) if other != path)
-    return frozenset().union(*(files.file(other).names for other in others))
+def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
+    files = open_tree(repository, rev)
+    others = (other for other in files.list_paths(Side.TEST) if other != path)
+    return frozenset().union(*(files.parse_file(other).names for other in others))
 
 
-def derived(
+def find_derived_classes(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
     """No type is below another one."""
@@ -100,24 +100,24 @@ def derived(
 
 
 class ToyNamers:
-    """Fulfils `coevo.languages.surgery.Namers`."""
+    """Fulfils `coevo.languages.surgery.MentionFinder`."""
 
     def __init__(self, repository: Repository, rev: str) -> None:
-        self._tree = tree(repository, rev)
+        self._tree = open_tree(repository, rev)
 
-    def of(self, path: str) -> tuple[str, ...]:
-        others = (other for other in self._tree.paths(Side.TEST) if other != path)
-        return tuple(other for other in others if self.names(other, self.text(other), path))
+    def find_mentioning_files(self, path: str) -> tuple[str, ...]:
+        others = (other for other in self._tree.list_paths(Side.TEST) if other != path)
+        return tuple(other for other in others if self.mentions(other, self.read_text(other), path))
 
-    def names(self, other: str, text: bytes | None, path: str) -> bool:
-        types = {type_.simple for type_ in self._tree.file(path).types}
+    def mentions(self, other: str, text: bytes | None, path: str) -> bool:
+        types = {type_.simple for type_ in self._tree.parse_file(path).types}
         return text is not None and not types.isdisjoint(parse(text).names)
 
-    def text(self, path: str) -> bytes:
-        return self._tree.content(path)
+    def read_text(self, path: str) -> bytes:
+        return self._tree.read_content(path)
 
 
-def namers(repository: Repository, rev: str) -> ToyNamers:
+def make_mention_finder(repository: Repository, rev: str) -> ToyNamers:
     return ToyNamers(repository, rev)
 
 

@@ -40,10 +40,10 @@ class Line:
 
 @lru_cache(maxsize=1024)
 def parse(source: bytes, path: str = '') -> SourceFile:
-    return parse_once(source)
+    return parse_uncached(source)
 
 
-def parse_once(source: bytes) -> SourceFile:
+def parse_uncached(source: bytes) -> SourceFile:
     """Lines that are neither type nor member are errors; the rest of the file is read all the same."""
     types: list[DeclaredType] = []
     heads: list[tuple[Line, list[Member]]] = []

@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Side
-from coevo.languages.located_types import types_by_name
-from coevo.model.records import Origin
+from coevo.languages.located_types import index_test_types
+from coevo.model.records import FileOrigin
 from tests.languages.toy.syntax import parse
 
 SUFFIX = '.toy'
@@ -24,22 +24,22 @@ def is_test_file(path: str) -> bool:
 
 
 class ToyTree:
-    """Fulfils `coevo.languages.reading.Tree`."""
+    """Fulfils `coevo.languages.reading.RevisionTree`."""
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
         self.entries = repository.tree(rev)
 
-    def file(self, path: str) -> SourceFile:
-        return parse(self.content(path))
+    def parse_file(self, path: str) -> SourceFile:
+        return parse(self.read_content(path))
 
-    def content(self, path: str) -> bytes:
+    def read_content(self, path: str) -> bytes:
         return self._repository.blob(self.entries[path].oid)
 
-    def origin(self, path: str) -> Origin:
-        return Origin.WRITTEN
+    def find_origin(self, path: str) -> FileOrigin:
+        return FileOrigin.WRITTEN
 
-    def side(self, path: str) -> Side | None:
+    def find_side(self, path: str) -> Side | None:
         if path not in self.entries or not path.endswith(SUFFIX):
             return None
         return Side.TEST if is_test_file(path) else Side.SOURCE
@@ -47,7 +47,7 @@ class ToyTree:
     def is_source(self, path: str) -> bool:
         return not is_test_file(path)
 
-    def is_of_tests(self, path: str) -> bool:
+    def belongs_to_tests(self, path: str) -> bool:
         return is_test_file(path)
 
     @cached_property
@@ -55,25 +55,25 @@ class ToyTree:
         paths = map(PurePosixPath, self.entries)
         return frozenset(str(path.parent) for path in paths if path.name == BUILD_FILE)
 
-    def module(self, path: str) -> str:
+    def find_module(self, path: str) -> str:
         folders = map(str, PurePosixPath(path).parents)
         return next((folder for folder in folders if folder in self.modules), '.')
 
-    def paths(self, side: Side) -> tuple[str, ...]:
-        return tuple(sorted(path for path in self.entries if self.side(path) is side))
+    def list_paths(self, side: Side) -> tuple[str, ...]:
+        return tuple(sorted(path for path in self.entries if self.find_side(path) is side))
 
     @cached_property
-    def test_types(self) -> dict[str, tuple[Located, ...]]:
-        return types_by_name(self)
+    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
+        return index_test_types(self)
 
-    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         return self.test_types.get(simple, ())
 
-    def visible(self, path: str, type_: Located) -> bool:
+    def is_visible(self, path: str, type_: LocatedType) -> bool:
         """All that is declared can be named everywhere."""
         return True
 
 
 @lru_cache(maxsize=8)
-def tree(repository: Repository, rev: str) -> ToyTree:
+def open_tree(repository: Repository, rev: str) -> ToyTree:
     return ToyTree(repository, rev)

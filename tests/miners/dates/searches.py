@@ -11,20 +11,20 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
-from coevo.languages.prints import body_prints
-from coevo.languages.table import reading
+from coevo.languages.prints import make_body_prints
+from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
-from coevo.storage.dates import Basis
+from coevo.storage.dates import SearchBasis
 from coevo.storage.dates import SeenBodies
 from coevo.storage.store import Store
 from miners.dates.bodies import parse_bodies
 from miners.dates.clone_search import SearchedClone
 from miners.dates.clone_search import SearchListener
 from miners.dates.clone_search import search_clone
-from miners.dates.dating import note_wanted
+from miners.dates.dating import load_wanted_prints
 from miners.dates.dating import search_for_store
-from miners.dates.dating import wanted_prints
-from miners.discovery.crawls import refs
+from miners.dates.dating import update_wanted_bodies
+from miners.discovery.crawls import list_refs
 from packagers.dating import DateJoin
 
 
@@ -32,7 +32,7 @@ from packagers.dating import DateJoin
 class FirstSeen:
     """Dates by the hash of a whole member; None where there is no telling, absent where it never stood."""
 
-    basis: Basis
+    basis: SearchBasis
     dates: Mapping[str, datetime | None]
 
 
@@ -65,9 +65,9 @@ def search_again(
 ) -> SeenBodies:
     """Search for members as a whole and for their blocks; `known` is what an earlier search gave."""
     repository = Repository(repo / '.git' if (repo / '.git').exists() else repo)
-    clone = SearchedClone(repository=repository, crawled_at=crawled_at, refs=refs(repository))
+    clone = SearchedClone(repository=repository, crawled_at=crawled_at, refs=list_refs(repository))
     prints = dict(
-        pair for member in members for pair in body_prints(reading(language).LEXIS, member)
+        pair for member in members for pair in make_body_prints(get_reading(language).LEXIS, member)
     )
     return search_clone(clone, language, prints, known, listener)
 
@@ -83,15 +83,15 @@ def date_rows(
     """Date rows of the first clone, as mining and a release would; `clones` are Git's folders."""
     searched = {
         repo: SearchedClone(
-            repository=Repository(path), crawled_at=crawled_at, refs=refs(Repository(path))
+            repository=Repository(path), crawled_at=crawled_at, refs=list_refs(Repository(path))
         )
         for repo, path in clones.items()
     }
     first = next(iter(clones))
-    note_wanted(store, first, language, searched[first], rows)
+    update_wanted_bodies(store, first, language, searched[first], rows)
     for repo, clone in searched.items():
-        search_for_store(store, repo, clone, wanted_prints(store))
-    return list(DateJoin(store.place, clones).date_methods(rows))
+        search_for_store(store, repo, clone, load_wanted_prints(store))
+    return list(DateJoin(store.storage, clones).date_methods(rows))
 
 
 def naive_dates(repo: Path, language: str, bodies: Iterable[str]) -> dict[str, datetime]:
@@ -100,9 +100,9 @@ def naive_dates(repo: Path, language: str, bodies: Iterable[str]) -> dict[str, d
     Root commits of more than 20 tests, and commits of more than 200, are not looked at.
     """
     repository = Repository(repo / '.git')
-    revs = repository.git('rev-list', '--all').decode().split()
-    commits = {rev: repository.commit(rev) for rev in revs}
-    parser = reading(language)
+    revs = repository.run_command('rev-list', '--all').decode().split()
+    commits = {rev: repository.get_commit(rev) for rev in revs}
+    parser = get_reading(language)
     held = {
         rev: frozenset(
             body

@@ -13,7 +13,7 @@ import pytest
 from coevo.git.repository import CorruptObject
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.storage.dates import NoDate
+from coevo.storage.dates import NoDateReason
 from coevo.storage.dates import SeenBodies
 from miners.dates import clone_search
 from miners.dates.clone_search import SearchListener
@@ -58,7 +58,7 @@ def lose(repo: Path, path: str) -> None:
     damage(repo, git(repo, 'rev-parse', f'HEAD:{path}'))
 
 
-def test_a_search_of_what_was_searched_reads_nothing(repo: Path) -> None:
+def test_a_repeated_search_reads_no_file(repo: Path) -> None:
     wanted = members('one(5);', 'nowhere();')
     first = search_again(repo, wanted, 'java', crawled_at=CRAWLED)
     lose(repo, 'A3.java')
@@ -67,7 +67,7 @@ def test_a_search_of_what_was_searched_reads_nothing(repo: Path) -> None:
         search_again(repo, wanted, 'java', crawled_at=CRAWLED)
 
 
-def test_known_bodies_are_looked_for_in_new_commits_alone(repo: Path) -> None:
+def test_known_bodies_are_searched_only_in_new_commits(repo: Path) -> None:
     wanted = members('one(5);', 'later();')
     first = search_again(repo, wanted, 'java', crawled_at=CRAWLED)
     assert days(first) == [5]
@@ -78,7 +78,7 @@ def test_known_bodies_are_looked_for_in_new_commits_alone(repo: Path) -> None:
     assert found.absent == ()
 
 
-def test_a_body_that_is_new_is_looked_for_in_the_whole_history(repo: Path) -> None:
+def test_a_new_body_is_searched_in_the_whole_history(repo: Path) -> None:
     first = search_again(repo, members('one(5);'), 'java', crawled_at=CRAWLED)
     found = search_again(
         repo, members('one(5);', 'one(3);'), 'java', crawled_at=CRAWLED, known=first
@@ -86,7 +86,7 @@ def test_a_body_that_is_new_is_looked_for_in_the_whole_history(repo: Path) -> No
     assert days(found) == [3, 5]
 
 
-def test_a_new_commit_with_an_earlier_date_brings_a_known_body_in_earlier(repo: Path) -> None:
+def test_a_new_commit_with_an_earlier_date_moves_a_known_body_earlier(repo: Path) -> None:
     wanted = members('one(9);')
     first = search_again(repo, wanted, 'java', crawled_at=CRAWLED)
     base = git(repo, 'rev-list', '--max-parents=0', 'HEAD')
@@ -95,7 +95,7 @@ def test_a_new_commit_with_an_earlier_date_brings_a_known_body_in_earlier(repo: 
     assert days(search_again(repo, wanted, 'java', crawled_at=CRAWLED, known=first)) == [4]
 
 
-def test_a_new_descendant_with_an_earlier_clock_corrects_what_is_known(repo: Path) -> None:
+def test_a_new_descendant_with_an_earlier_clock_corrects_a_known_date(repo: Path) -> None:
     wanted = members('one(9);', 'one(3);')
     first = search_again(repo, wanted, 'java', crawled_at=CRAWLED)
     commit(repo, 'clock behind', {'C.java': java('c();')}, date=day(6))
@@ -103,7 +103,7 @@ def test_a_new_descendant_with_an_earlier_clock_corrects_what_is_known(repo: Pat
     assert days(found) == [3, 6]
 
 
-def test_what_a_vanished_branch_told_is_true_still(repo: Path) -> None:
+def test_a_date_found_on_a_deleted_branch_is_kept(repo: Path) -> None:
     base = git(repo, 'rev-list', '--max-parents=0', 'HEAD')
     head = git(repo, 'rev-parse', 'HEAD')
     side = commit(repo, 'side', {'S.java': java('one(9);')}, date=day(2), parents=[base])
@@ -116,11 +116,11 @@ def test_what_a_vanished_branch_told_is_true_still(repo: Path) -> None:
     assert (days(first), days(found)) == ([2], [2])
 
 
-def test_a_date_of_the_future_is_one_once_a_later_crawl_has_seen_it(repo: Path) -> None:
+def test_a_future_date_becomes_valid_once_a_later_crawl_reaches_it(repo: Path) -> None:
     commit(repo, 'ahead', {'B.java': java('ahead();')}, date='2024-06-01T00:00:00Z')
     wanted = members('ahead();')
     first = search_again(repo, wanted, 'java', crawled_at=CRAWLED)
-    assert {each.no_date for each in first.seen} == {NoDate.UNDATED}
+    assert {each.no_date for each in first.seen} == {NoDateReason.UNDATED}
     later = datetime(2024, 7, 1, tzinfo=UTC)
     found = search_again(repo, wanted, 'java', crawled_at=later, known=first)
     assert {each.date for each in found.seen} == {datetime(2024, 6, 1, tzinfo=UTC)}
@@ -130,7 +130,7 @@ class Killed(Exception):
     """What ends a search of a test."""
 
 
-def test_a_search_that_was_killed_is_gone_on_with(
+def test_a_killed_search_resumes_where_it_ended(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clone_search, '_SECONDS_AT_RISK', 0.0)
@@ -159,7 +159,7 @@ def test_a_search_that_was_killed_is_gone_on_with(
     assert steps[0] == 7, 'the first six moments are not searched again'
 
 
-def test_a_state_of_another_question_is_no_state(repo: Path) -> None:
+def test_a_search_state_of_another_question_is_ignored(repo: Path) -> None:
     wanted = members('one(3);')
     whole = search_again(repo, wanted, 'java', crawled_at=CRAWLED)
     state = clone_search.SearchState(question='another', done=9)
@@ -167,7 +167,7 @@ def test_a_state_of_another_question_is_no_state(repo: Path) -> None:
     assert search_again(repo, wanted, 'java', crawled_at=CRAWLED, known=broken) == whole
 
 
-def test_a_merge_of_three_brings_in_what_none_of_them_has(repo: Path) -> None:
+def test_a_merge_of_three_parents_dates_a_body_that_no_parent_has(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     heads = [
         commit(repo, name, {f'{name}.java': java(f'{name}();')}, date=day(12 + n), parents=[base])

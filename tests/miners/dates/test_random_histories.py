@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.table import reading
+from coevo.languages.table import get_reading
 from coevo.storage.dates import SeenBodies
 from tests.miners.dates.searches import naive_dates
 from tests.miners.dates.searches import search_again
@@ -119,7 +119,7 @@ class RandomHistory:
         """One way to write each body, by the hash of its block."""
         kind = KINDS[self.language]
         text = kind.write(list(BODIES), random.Random(0)).encode()
-        members = [m for t in reading(self.language).parse(text).types for m in t.members]
+        members = [m for t in get_reading(self.language).parse(text).types for m in t.members]
         return {str(m.body_hash): m for m in members if m.body_hash is not None}
 
     def _day(self) -> str:
@@ -129,14 +129,18 @@ class RandomHistory:
 
 @pytest.mark.parametrize('language', KINDS)
 @pytest.mark.parametrize('seed', range(3))
-def test_dates_are_those_of_the_definition(tmp_path: Path, language: str, seed: int) -> None:
+def test_dates_on_random_histories_match_the_definition(
+    tmp_path: Path, language: str, seed: int
+) -> None:
     check_history(tmp_path, language, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('language', KINDS)
 @pytest.mark.parametrize('seed', range(3, 120))
-def test_many_dates_are_those_of_the_definition(tmp_path: Path, language: str, seed: int) -> None:
+def test_dates_on_many_random_histories_match_the_definition(
+    tmp_path: Path, language: str, seed: int
+) -> None:
     check_history(tmp_path, language, seed)
 
 

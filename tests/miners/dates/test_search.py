@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.storage.dates import Basis
-from packagers.dating import earliest
+from coevo.storage.dates import SearchBasis
+from packagers.dating import find_earliest
 from tests.miners.dates.searches import FirstSeen
 from tests.miners.dates.searches import naive_dates
 from tests.miners.dates.searches import search
@@ -62,18 +62,18 @@ def date_of(repo: Path, body: str = BODY, crawled_at: datetime = CRAWLED) -> dat
 # -- the minimum -----------------------------------------------------------------------------------
 
 
-def test_the_commit_that_brings_a_body_in_dates_it(repo: Path) -> None:
+def test_a_body_is_dated_by_the_commit_that_adds_it(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
     commit(repo, 'later', {'b': ''}, date=day(4))
     assert date_of(repo) == at(3)
 
 
-def test_the_author_date_counts_where_it_is_earlier(repo: Path) -> None:
+def test_the_author_date_counts_if_it_is_earlier_than_the_committer_date(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(5), author_date=day(3))
     assert date_of(repo) == at(3)
 
 
-def test_a_later_commit_in_which_it_stands_does_not_count_by_its_author_date(repo: Path) -> None:
+def test_the_author_date_of_a_later_commit_does_not_date_a_body(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(5))
     commit(repo, 'rebased', {'b': ''}, date=day(6), author_date=day(2))
     changed = java(BODY, 'other();')
@@ -87,13 +87,13 @@ def test_a_descendant_corrects_a_clock_that_was_ahead(repo: Path) -> None:
     assert date_of(repo) == at(4)  # the descendant's author date says nothing of the body
 
 
-def test_an_ancestor_does_not_count(repo: Path) -> None:
+def test_the_date_of_an_ancestor_does_not_count(repo: Path) -> None:
     commit(repo, 'before', {'b': ''}, date=day(2))
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(6))
     assert date_of(repo) == at(6)
 
 
-def test_names_white_space_comments_and_place_do_not_matter(repo: Path) -> None:
+def test_names_white_space_comments_and_file_do_not_affect_the_date(repo: Path) -> None:
     other = java(f'/* so */\n   {BODY}', name='OtherTest', method='adds')
     commit(repo, 'elsewhere', {'old/OtherTest.java': other}, date=day(2))
     commit(repo, 'gone', {'old/OtherTest.java': None}, date=day(3))
@@ -101,29 +101,29 @@ def test_names_white_space_comments_and_place_do_not_matter(repo: Path) -> None:
     assert date_of(repo) == at(2)
 
 
-def test_a_reverted_and_reapplied_body_is_as_old_as_the_first(repo: Path) -> None:
+def test_a_reverted_and_reapplied_body_keeps_its_first_date(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(2))
     commit(repo, 'revert', {'SumTest.java': None}, date=day(3))
     commit(repo, 'reapply', {'SumTest.java': java(BODY)}, date=day(7))
     assert date_of(repo) == at(2)
 
 
-def test_a_pull_head_is_older_than_the_merge(repo: Path) -> None:
+def test_a_pull_request_head_dates_a_body_before_its_squashed_commit(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     pull = commit(repo, 'pull', {'SumTest.java': java(BODY)}, date=day(2))
     git(repo, 'update-ref', 'refs/pull/1/head', pull)
     commit(repo, 'squashed', {'SumTest.java': java(BODY)}, date=day(8), parents=[base])
     found = seen(repo)
-    assert found.basis is Basis.WITH_PULLS
+    assert found.basis is SearchBasis.WITH_PULLS
     assert found.dates == {body_hash(): at(2)}
     git(repo, 'update-ref', '-d', 'refs/pull/1/head')
     found = seen(repo)
-    assert found.basis is Basis.BRANCHES_ONLY
+    assert found.basis is SearchBasis.BRANCHES_ONLY
     assert found.dates == {body_hash(): at(8)}
 
 
 @pytest.mark.parametrize('ref', ['refs/tags/v0', 'refs/coevo/kept/x', 'refs/remotes/o/b'])
-def test_every_ref_counts_wherever_head_is(repo: Path, ref: str) -> None:
+def test_commits_of_every_ref_count_wherever_head_is(repo: Path, ref: str) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     side = commit(repo, 'side', {'SumTest.java': java(BODY)}, date=day(2))
     git(repo, 'update-ref', ref, side)
@@ -131,7 +131,7 @@ def test_every_ref_counts_wherever_head_is(repo: Path, ref: str) -> None:
     assert date_of(repo) == at(2)
 
 
-def test_a_cherry_pick_dates_the_original_and_the_other_way_round(repo: Path) -> None:
+def test_a_cherry_picked_body_has_the_date_of_the_original(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     original = commit(repo, 'original', {'SumTest.java': java(BODY)}, date=day(5))
     copy = commit(repo, 'copy', {'SumTest.java': java(BODY)}, date=day(9), parents=[base])
@@ -139,7 +139,7 @@ def test_a_cherry_pick_dates_the_original_and_the_other_way_round(repo: Path) ->
     assert date_of(repo) == at(5)
 
 
-def test_a_body_that_a_merge_alone_makes_is_dated_by_it(repo: Path) -> None:
+def test_a_body_that_only_a_merge_adds_is_dated_by_the_merge(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     left = commit(repo, 'left', {'l': ''}, date=day(2))
     right = commit(repo, 'right', {'r': ''}, date=day(3), parents=[base])
@@ -148,7 +148,7 @@ def test_a_body_that_a_merge_alone_makes_is_dated_by_it(repo: Path) -> None:
     assert date_of(repo) == at(6)
 
 
-def test_source_methods_are_dated_alike(repo: Path) -> None:
+def test_source_methods_are_dated_like_tests(repo: Path) -> None:
     source = 'class Sum { static int of(int a, int b) { return a + b; } }'
     commit(repo, 'source', {'Sum.java': source}, date=day(2))
     (type_,) = parse(source.encode()).types
@@ -161,13 +161,13 @@ def test_only_java_files_are_searched(repo: Path) -> None:
     assert body_hash() not in seen(repo).dates
 
 
-def test_what_is_asked_for_alone_is_answered(repo: Path) -> None:
+def test_only_the_requested_bodies_are_dated(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY, 'fail();')}, date=day(2))
     assert set(seen(repo, BODY, 'nowhere();').dates) == {body_hash()}
     assert search(repo, [], 'java', crawled_at=CRAWLED).dates == {}
 
 
-def test_a_long_history_with_branches_agrees_with_its_definition(repo: Path) -> None:
+def test_dates_on_a_long_branched_history_match_the_definition(repo: Path) -> None:
     """Twenty commits on two lines, with clocks that jump; against every commit's own tree."""
     heads, revs = [git(repo, 'rev-parse', 'HEAD')], []
     texts = [f'check({n});' for n in range(5)]
@@ -210,14 +210,14 @@ def test_a_root_commit_with_more_than_20_tests_is_an_import(
     assert date_of(repo, 'check(0);') == (at(2) if known else None)
 
 
-def test_source_without_tests_is_no_import(tmp_path: Path) -> None:
+def test_many_source_methods_do_not_make_a_commit_an_import(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     plain = java(*many(300)).replace('@Test', '')
     commit(repo, 'root', {'Sum.java': plain, 'SumTest.java': java(BODY)}, date=day(2))
     assert date_of(repo) == at(2)
 
 
-def test_moving_and_renaming_many_tests_adds_none(repo: Path) -> None:
+def test_moved_and_renamed_tests_do_not_count_as_added(repo: Path) -> None:
     for n in range(3):
         files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::3])}
         commit(repo, f'{n}', files, date=day(2 + n))
@@ -227,7 +227,7 @@ def test_moving_and_renaming_many_tests_adds_none(repo: Path) -> None:
     assert date_of(repo, 'check(1);') == at(3)
 
 
-def test_copying_from_files_that_stay_adds_none(repo: Path) -> None:
+def test_tests_copied_from_kept_files_do_not_count_as_added(repo: Path) -> None:
     for n in range(3):
         files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::3])}
         commit(repo, f'{n}', files, date=day(2 + n))
@@ -238,7 +238,7 @@ def test_copying_from_files_that_stay_adds_none(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(('own', 'known'), [(200, True), (201, False)])
-def test_edited_tests_are_not_added_ones(repo: Path, own: int, known: bool) -> None:
+def test_edited_tests_do_not_count_as_added(repo: Path, own: int, known: bool) -> None:
     for n in range(2):
         files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::2])}
         commit(repo, f'{n}', files, date=day(2 + n))
@@ -250,7 +250,7 @@ def test_edited_tests_are_not_added_ones(repo: Path, own: int, known: bool) -> N
     assert date_of(repo, 'check(0);') == at(2)
 
 
-def test_tests_that_take_the_place_of_other_files_are_added(repo: Path) -> None:
+def test_tests_that_replace_deleted_files_count_as_added(repo: Path) -> None:
     for n in range(2):
         files: dict[str, str | bytes | None] = {f'T{n}.java': java(*many(300)[n::2])}
         commit(repo, f'{n}', files, date=day(2 + n))
@@ -260,7 +260,7 @@ def test_tests_that_take_the_place_of_other_files_are_added(repo: Path) -> None:
     assert date_of(repo, 'other(0);') is None
 
 
-def test_an_import_hides_nothing_of_a_body_that_an_earlier_commit_brings_in(repo: Path) -> None:
+def test_an_import_keeps_the_date_of_a_body_that_an_earlier_commit_adds(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     one = commit(repo, 'one', {'OneTest.java': java('check(0);')}, date=day(2))
     git(repo, 'branch', 'one', one)
@@ -268,7 +268,7 @@ def test_an_import_hides_nothing_of_a_body_that_an_earlier_commit_brings_in(repo
     assert [date_of(repo, f'check({n});') for n in range(2)] == [at(2), None]
 
 
-def test_a_merge_brings_in_only_what_no_parent_had(repo: Path) -> None:
+def test_a_merge_counts_only_tests_that_no_parent_has_as_added(repo: Path) -> None:
     base = git(repo, 'rev-parse', 'HEAD')
     left, right = base, base
     for n in range(2):
@@ -304,20 +304,20 @@ GOOD = f'{int(at(5).timestamp())} +0000'
     ids=['empty', 'word', 'before 1970', 'beyond 9999', 'a second after the crawl'],
 )
 @pytest.mark.parametrize('which', ['author', 'committer', 'both'])
-def test_a_date_that_cannot_be_gives_none(repo: Path, bad: str, which: str) -> None:
+def test_an_impossible_commit_date_gives_no_date(repo: Path, bad: str, which: str) -> None:
     dated(repo, GOOD if which == 'committer' else bad, GOOD if which == 'author' else bad)
     assert date_of(repo) is None
     commit(repo, 'later', {'b': ''}, date=day(9))
     assert date_of(repo) is None
 
 
-def test_the_moment_of_the_crawl_is_not_the_future(repo: Path) -> None:
+def test_a_date_equal_to_the_crawl_time_is_valid(repo: Path) -> None:
     dated(repo, '1704067200 +0000', '1704067200 +0000')
     assert date_of(repo) == CRAWLED
     assert date_of(repo, crawled_at=datetime(2023, 1, 1, tzinfo=UTC)) is None
 
 
-def test_a_bad_date_before_or_after_does_not_matter(repo: Path) -> None:
+def test_an_invalid_date_of_another_commit_does_not_affect_a_body(repo: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
     dated(repo, 'never', 'never')
     assert date_of(repo) == at(3)
@@ -326,18 +326,18 @@ def test_a_bad_date_before_or_after_does_not_matter(repo: Path) -> None:
     assert date_of(repo, 'check(1);') == at(6)
 
 
-def test_a_shallow_clone_knows_nothing(repo: Path, tmp_path: Path) -> None:
+def test_a_shallow_clone_gives_no_date(repo: Path, tmp_path: Path) -> None:
     commit(repo, 'test', {'SumTest.java': java(BODY)}, date=day(3))
     cut = tmp_path / 'cut'
     git(repo, 'clone', '-q', '--depth=1', f'file://{repo}', str(cut))
-    assert seen(cut) == FirstSeen(basis=Basis.SHALLOW, dates={body_hash(): None})
+    assert seen(cut) == FirstSeen(basis=SearchBasis.SHALLOW, dates={body_hash(): None})
 
 
 @pytest.mark.parametrize(
     ('dates', 'expected'),
     [([at(3), at(2)], at(2)), ([at(3), None], None), ([None, at(3)], None), ([], None)],
 )
-def test_the_earliest_is_none_if_any_is(
+def test_the_earliest_date_is_none_if_any_date_is_none(
     dates: list[datetime | None], expected: datetime | None
 ) -> None:
-    assert earliest(dates) == expected
+    assert find_earliest(dates) == expected

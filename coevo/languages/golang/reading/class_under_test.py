@@ -11,7 +11,7 @@ _OF_TYPE = re.compile(r'(?:Test|Fuzz|Example)_?([A-Z]\w*?)_\w+')
 _EXTERNAL = '_test'
 
 
-def class_under_test(test: TestMethod) -> str:
+def guess_class_under_test(test: TestMethod) -> str:
     """`Router` of TestRouter_Walk; `mux` of other tests of the packages mux and mux_test."""
-    found = _OF_TYPE.fullmatch(test.test_method)
-    return found[1] if found else test.test_class.removesuffix(_EXTERNAL)
+    match = _OF_TYPE.fullmatch(test.test_method)
+    return match[1] if match else test.test_class.removesuffix(_EXTERNAL)

@@ -18,7 +18,7 @@ _IOTA = re.compile(rb'\biota\b')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class GoDeclaration:
     """A function, a method, a type, or variables or constants of one line.
 
     kind      func, type, var or const
@@ -40,23 +40,25 @@ class Declared:
         return self.kind == 'func' or self.node.type in _GROUPS
 
 
-def declared(root: Node, source: bytes) -> Iterator[Declared]:
+def list_declarations(root: Node, source: bytes) -> Iterator[GoDeclaration]:
     for node in root.children:
         if node.type == 'function_declaration':
-            yield Declared(kind='func', node=node, inner=(node,), names=(_name(node, source),))
+            yield GoDeclaration(
+                kind='func', node=node, inner=(node,), names=(_parse_name(node, source),)
+            )
         elif node.type == 'method_declaration':
-            yield Declared(
+            yield GoDeclaration(
                 kind='func',
                 node=node,
                 inner=(node,),
-                names=(_name(node, source),),
-                receiver=_receiver(node, source),
+                names=(_parse_name(node, source),),
+                receiver=_parse_receiver(node, source),
             )
         elif node.type in _GROUPS:
-            yield from _of_group(node, source)
+            yield from _list_group_declarations(node, source)
 
 
-def _of_group(node: Node, source: bytes) -> Iterator[Declared]:
+def _list_group_declarations(node: Node, source: bytes) -> Iterator[GoDeclaration]:
     kind, wanted = node.type.removesuffix('_declaration'), _GROUPS[node.type]
     lines = [child for child in node.children if child.type in wanted]
     for each in node.children:
@@ -64,58 +66,58 @@ def _of_group(node: Node, source: bytes) -> Iterator[Declared]:
             lines += [child for child in each.children if child.type in wanted]
     if not lines:
         return
-    if kind == 'const' and _is_counted(lines, source):
-        names = tuple(name for line in lines for name in _names(line, source))
-        yield Declared(kind=kind, node=node, inner=tuple(lines), names=names)
+    if kind == 'const' and _are_counted_constants(lines, source):
+        names = tuple(name for line in lines for name in _parse_names(line, source))
+        yield GoDeclaration(kind=kind, node=node, inner=tuple(lines), names=names)
         return
-    grouped = any(child.type == '(' for child in _with_lists(node))
+    grouped = any(child.type == '(' for child in _list_children(node))
     for line in lines:
-        yield Declared(
+        yield GoDeclaration(
             kind=kind,
             node=line if grouped else node,
             inner=(line,),
-            names=tuple(_names(line, source)),
+            names=tuple(_parse_names(line, source)),
         )
 
 
-def _with_lists(node: Node) -> Iterator[Node]:
+def _list_children(node: Node) -> Iterator[Node]:
     for child in node.children:
         yield child
         if child.type in _LISTS:
             yield from child.children
 
 
-def _is_counted(lines: list[Node], source: bytes) -> bool:
+def _are_counted_constants(lines: list[Node], source: bytes) -> bool:
     """Whether a line repeats the one above, or counts (https://go.dev/ref/spec#Iota)."""
     return any(line.child_by_field_name('value') is None for line in lines) or any(
         _IOTA.search(source, line.start_byte, line.end_byte) for line in lines
     )
 
 
-def _name(node: Node, source: bytes) -> str:
-    return _text(node.child_by_field_name('name'), source)
+def _parse_name(node: Node, source: bytes) -> str:
+    return _read_text(node.child_by_field_name('name'), source)
 
 
-def _names(line: Node, source: bytes) -> Iterator[str]:
+def _parse_names(line: Node, source: bytes) -> Iterator[str]:
     for child in line.children_by_field_name('name'):
         if child.is_named:
-            yield _text(child, source)
+            yield _read_text(child, source)
 
 
-def _receiver(node: Node, source: bytes) -> str:
+def _parse_receiver(node: Node, source: bytes) -> str:
     """`T` of `(t *T)` and of `(t T[K, V])`; '' of none."""
-    found = node.child_by_field_name('receiver')
-    queue = [] if found is None else [*found.named_children]
+    receiver = node.child_by_field_name('receiver')
+    queue = [] if receiver is None else [*receiver.named_children]
     while queue:
-        one = queue.pop(0)
-        if one.type == 'type_identifier':
-            return _text(one, source)
-        inner = one.child_by_field_name('type')
-        queue[:0] = [inner] if inner is not None else one.named_children
+        current = queue.pop(0)
+        if current.type == 'type_identifier':
+            return _read_text(current, source)
+        inner = current.child_by_field_name('type')
+        queue[:0] = [inner] if inner is not None else current.named_children
     return ''
 
 
-def _text(node: Node | None, source: bytes) -> str:
+def _read_text(node: Node | None, source: bytes) -> str:
     if node is None:
         return ''
     return source[node.start_byte : node.end_byte].decode(errors='replace')

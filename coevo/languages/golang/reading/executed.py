@@ -14,19 +14,19 @@ def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) 
     with any function of its file, that of a type with its methods in that file.
     """
     if member is not None:
-        return _is(one, member, type_)
+        return _is_same_member(one, member, type_)
     if not type_.around:
         return True
-    return any(_is(one, each, type_) for each in type_.members)
+    return any(_is_same_member(one, each, type_) for each in type_.members)
 
 
-def _is(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
+def _is_same_member(one: ExecutedMethod, member: Member, type_: DeclaredType) -> bool:
     if one.first_line:
         return member.start_line <= one.first_line and one.last_line <= member.end_line
-    return one.method in _names(member, type_)
+    return one.method in _list_go_names(member, type_)
 
 
-def _names(member: Member, type_: DeclaredType) -> tuple[str, ...]:
+def _list_go_names(member: Member, type_: DeclaredType) -> tuple[str, ...]:
     if not type_.around:
         return (member.name,)
     return f'({type_.simple}).{member.name}', f'(*{type_.simple}).{member.name}'

@@ -16,6 +16,6 @@ class GoFile(SourceFile):
     runs: bool = True
 
 
-def may_run(path: str) -> bool:
+def may_declare_tests(path: str) -> bool:
     """Whether the go tool runs what a file declares (https://pkg.go.dev/cmd/go#hdr-Test_packages)."""
     return not path or path.endswith(TEST_SUFFIX)

@@ -26,7 +26,7 @@ _PARTS = re.compile(r'\W+')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class GoImport:
     """One line of imports. name: as it is written before the path, '' where nothing is.
 
     spec         its bytes
@@ -43,23 +43,23 @@ class Imported:
         return self.name not in ('.', '_') and self.path != 'C'
 
 
-def imported(root: Node, source: bytes) -> Iterator[Imported]:
+def list_imports(root: Node, source: bytes) -> Iterator[GoImport]:
     """All imports of a file, in order."""
     for declaration in root.children:
         if declaration.type != 'import_declaration':
             continue
-        for spec in _specs(declaration):
+        for spec in _list_specs(declaration):
             path = spec.child_by_field_name('path')
             name = spec.child_by_field_name('name')
-            yield Imported(
-                path=_text(path, source)[1:-1],
-                name=_text(name, source),
+            yield GoImport(
+                path=_read_text(path, source)[1:-1],
+                name=_read_text(name, source),
                 spec=(spec.start_byte, spec.end_byte),
                 declaration=(declaration.start_byte, declaration.end_byte),
             )
 
 
-def _specs(declaration: Node) -> Iterator[Node]:
+def _list_specs(declaration: Node) -> Iterator[Node]:
     for child in declaration.children:
         if child.type == 'import_spec':
             yield child
@@ -67,28 +67,30 @@ def _specs(declaration: Node) -> Iterator[Node]:
             yield from (each for each in child.children if each.type == 'import_spec')
 
 
-def bound_names(found: Sequence[Imported], qualifiers: AbstractSet[str]) -> Mapping[str, str]:
+def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mapping[str, str]:
     """By the path of each import that is used by name, that name.
 
     qualifiers  what stands before dots in the file and is no local name
     """
-    named = {one.path: one.name for one in found if one.name and one.is_used_by_name}
-    left = [one.path for one in found if not one.name and one.is_used_by_name]
+    named = {
+        import_.path: import_.name for import_ in found if import_.name and import_.is_used_by_name
+    }
+    left = [import_.path for import_ in found if not import_.name and import_.is_used_by_name]
     free = set(qualifiers) - set(named.values())
     for path in left:
-        likely = next((name for name in assumed_names(path) if name in free), None)
+        likely = next((name for name in guess_names(path) if name in free), None)
         if likely is not None:
             named[path] = likely
     free -= set(named.values())
     rest = [path for path in left if path not in named]
     for path in rest:
-        alike = [name for name in sorted(free) if _is_alike(name, path)]
+        alike = [name for name in sorted(free) if _resembles_path(name, path)]
         alike += sorted(free) if len(free) == len(rest) == 1 else ()
-        named[path] = alike[0] if alike else next(assumed_names(path))
+        named[path] = alike[0] if alike else next(guess_names(path))
     return named
 
 
-def assumed_names(path: str) -> Iterator[str]:
+def guess_names(path: str) -> Iterator[str]:
     """What a package may be called, the likeliest first; at least one."""
     parts = [part for part in path.split('/') if part] or ['_']
     last = parts[-1]
@@ -103,27 +105,27 @@ def assumed_names(path: str) -> Iterator[str]:
     yield _PARTS.sub('_', last)
 
 
-def _is_alike(name: str, path: str) -> bool:
+def _resembles_path(name: str, path: str) -> bool:
     text = path.lower()
     return name.lower() in text or any(
         part in name.lower() for part in _PARTS.split(text)[-2:] if len(part) > 2
     )
 
 
-def imports_of(found: Iterable[Imported], names: Mapping[str, str]) -> Iterator[Import]:
+def make_import_records(found: Iterable[GoImport], names: Mapping[str, str]) -> Iterator[Import]:
     """As records: the text is the path, the name what the file calls the package."""
-    for one in found:
-        name = one.name if one.name in ('.', '_') else names.get(one.path, one.name)
+    for import_ in found:
+        name = import_.name if import_.name in ('.', '_') else names.get(import_.path, import_.name)
         yield Import(
-            text=one.path,
+            text=import_.path,
             name='*' if name == '.' else name,
             static=False,
-            start_byte=one.spec[0],
-            end_byte=one.spec[1],
+            start_byte=import_.spec[0],
+            end_byte=import_.spec[1],
         )
 
 
-def _text(node: Node | None, source: bytes) -> str:
+def _read_text(node: Node | None, source: bytes) -> str:
     if node is None:
         return ''
     return source[node.start_byte : node.end_byte].decode(errors='replace')

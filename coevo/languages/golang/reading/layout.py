@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from coevo.languages.golang.reading.files import TEST_SUFFIX
-from coevo.languages.layout import Placed
+from coevo.languages.layout import PathClassification
 from coevo.languages.layout import Side
 
 SUFFIX = '.go'
@@ -16,13 +16,13 @@ _BUILD_FILES = frozenset({GO_MOD, 'go.sum', GO_WORK, 'go.work.sum'})
 _VENDORED = 'vendor/modules.txt'
 
 
-def placed(path: str) -> Placed | None:
+def classify_path(path: str) -> PathClassification | None:
     """None for what lies beside the packages of a project: its README, its licence."""
     side = Side.TEST if is_test_path(path) else Side.SOURCE
     is_resource = not is_compiled(path)
     if is_resource and side is Side.SOURCE and ('/' not in path or is_build_file(path)):
         return None
-    return Placed(side=side, is_resource=is_resource, relative=relative(path))
+    return PathClassification(side=side, is_resource=is_resource, relative=find_relative_name(path))
 
 
 def is_build_file(path: str) -> bool:
@@ -43,14 +43,14 @@ def is_compiled(path: str) -> bool:
     *folders, name = path.split('/')
     if not name.endswith(SUFFIX) or name.startswith(('_', '.')):
         return False
-    return not any(_is_passed_by(folder) for folder in folders)
+    return not any(_is_ignored_folder(folder) for folder in folders)
 
 
-def _is_passed_by(folder: str) -> bool:
+def _is_ignored_folder(folder: str) -> bool:
     return folder == TESTDATA or folder.startswith(('_', '.'))
 
 
-def relative(path: str) -> str:
+def find_relative_name(path: str) -> str:
     """How a test names a file: it runs in the folder of its package, above `testdata`."""
     parts = PurePosixPath(path).parts
     if TESTDATA in parts:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from coevo.languages.golang.reading.imports import assumed_names
+from coevo.languages.golang.reading.imports import guess_names
 from coevo.languages.golang.reading.layout import GO_MOD
-from coevo.storage.beneath import path_fault
+from coevo.storage.beneath import find_path_fault
 
 # https://go.dev/ref/mod#go-mod-file-grammar
 _MODULE = re.compile(rb'^[ \t]*module[ \t(]+["`]?([^\s"`()]+)["`]?', re.MULTILINE)
@@ -26,33 +26,33 @@ _HOST = re.compile(r'[^/]+\.[^/]+/[^/]+')
 
 
 @lru_cache(maxsize=256)
-def module_path(go_mod: bytes) -> str:
+def parse_module_path(go_mod: bytes) -> str:
     """What a go.mod calls its module; '' where it does not say."""
-    found = _MODULE.search(go_mod)
-    return found[1].decode(errors='replace') if found else ''
+    match = _MODULE.search(go_mod)
+    return match[1].decode(errors='replace') if match else ''
 
 
-def module_path_fault(path: str) -> str | None:
+def find_module_path_fault(path: str) -> str | None:
     """Return why a module's path cannot be that of a folder in the sandbox; None if it can.
 
     The go command itself takes letters, digits and `-._~+` in paths that are imported
     (golang.org/x/mod/module, CheckImportPath). '' is no fault: a nested module may not say its path.
     """
-    fault = path_fault(path) if path else None
+    fault = find_path_fault(path) if path else None
     if fault is not None:
         return fault.value
     return None if _CLEAN.fullmatch(path) else 'characters'
 
 
-def go_mod_of(folder: str) -> str:
+def locate_go_mod(folder: str) -> str:
     """The path of a module's go.mod; the folder '.' is the root."""
     return posixpath.normpath(posixpath.join(folder, GO_MOD))
 
 
-def owner_of(package: str, folders: Container[str]) -> str:
+def find_owning_module(package: str, folders: Container[str]) -> str:
     """The folder of the module that a package folder belongs to."""
-    above = (str(one) for one in PurePosixPath(package, '_').parents)
-    return next((one for one in above if one in folders), '.')
+    above = (str(folder) for folder in PurePosixPath(package, '_').parents)
+    return next((folder for folder in above if folder in folders), '.')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class ImportingFile:
     imports: tuple[str, ...]
 
 
-def own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
+def guess_own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
     """The path by which a tree without go.mod imports itself; '' where it does not.
 
     folders  with Go files, '.' is the root
@@ -73,16 +73,16 @@ def own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
     votes: Counter[str] = Counter()
     for file in files:
         for path in file.imports:
-            votes.update(_roots(path, file, folders))
+            votes.update(_list_possible_roots(path, file, folders))
     best = max(votes.values(), default=0)
     return min((root for root, count in votes.items() if count == best), default='')
 
 
-def _roots(path: str, file: ImportingFile, folders: frozenset[str]) -> Iterable[str]:
+def _list_possible_roots(path: str, file: ImportingFile, folders: frozenset[str]) -> Iterable[str]:
     """What may be the root's path if an import means a folder of the tree."""
     if not _HOST.match(path):
         return
-    if file.is_external and file.folder == '.' and file.package in assumed_names(path):
+    if file.is_external and file.folder == '.' and file.package in guess_names(path):
         yield path
     parts = path.split('/')
     for count in range(1, len(parts) - 1):
@@ -91,7 +91,7 @@ def _roots(path: str, file: ImportingFile, folders: frozenset[str]) -> Iterable[
             yield root
 
 
-class ModulePaths:
+class GoModulePaths:
     """roots: by the folder of a module its path."""
 
     def __init__(self, roots: Mapping[str, str], folders: frozenset[str]) -> None:
@@ -99,13 +99,13 @@ class ModulePaths:
         self._nested = frozenset(roots) - {'.'}
         self._folders = folders
 
-    def folder(self, path: str) -> str | None:
+    def find_folder(self, path: str) -> str | None:
         """The folder of a package that is imported; None if it is none of the revision's."""
         for root, module in self._roots:
             if not module or not f'{path}/'.startswith(f'{module}/'):
                 continue
             rest = path[len(module) + 1 :]
-            found = '/'.join(part for part in (root.strip('.'), rest) if part) or '.'
-            if found in self._folders:
-                return found
+            package_folder = '/'.join(part for part in (root.strip('.'), rest) if part) or '.'
+            if package_folder in self._folders:
+                return package_folder
         return None

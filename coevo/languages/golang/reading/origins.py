@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 
 _VENDORED = re.compile(
     r'_?vendor(s|ed)?|Godeps|_workspace|_?(third|3rd)[-_]?party|extern(al|als)?', re.IGNORECASE
@@ -26,15 +26,15 @@ _SAYS = re.compile(
 )
 
 
-def origin_of(path: str, source: bytes, first_byte: int) -> Origin:
+def find_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
     """Where a file comes from; first_byte is where its first declaration begins."""
     *folders, name = path.removesuffix('.go').split('/')
     if any(map(_VENDORED.fullmatch, folders)):
-        return Origin.VENDORED
+        return FileOrigin.VENDORED
     head = source[:first_byte]
     if _NAMES.fullmatch(name):
-        return Origin.GENERATED
-    said = b'\n'.join(_COMMENT.findall(head))
-    if _AGREED.search(head) or _SAYS.search(said):
-        return Origin.GENERATED
-    return Origin.WRITTEN
+        return FileOrigin.GENERATED
+    comments = b'\n'.join(_COMMENT.findall(head))
+    if _AGREED.search(head) or _SAYS.search(comments):
+        return FileOrigin.GENERATED
+    return FileOrigin.WRITTEN

@@ -12,7 +12,7 @@ from coevo.languages.golang.reading.syntax import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class GoFileContext:
     """What a revision says of a file, beside what the file itself says.
 
     imports     what they mean there
@@ -24,25 +24,25 @@ class Surroundings:
 
 
 @dataclass(slots=True)
-class _Kept:
-    file: tuple[Surroundings, GoFile] | None = None
+class _GoPlacedFileCache:
+    file: tuple[GoFileContext, GoFile] | None = None
 
 
 @lru_cache(maxsize=2048)
-def _kept(source: bytes, path: str) -> _Kept:
+def _get_file_cache(source: bytes, path: str) -> _GoPlacedFileCache:
     """Where to keep what a file was for another revision."""
-    return _Kept()
+    return _GoPlacedFileCache()
 
 
-def placed_file(source: bytes, path: str, around: Surroundings) -> GoFile:
-    kept = _kept(source, path)
-    known = kept.file
+def place_file(source: bytes, path: str, around: GoFileContext) -> GoFile:
+    file_cache = _get_file_cache(source, path)
+    known = file_cache.file
     if known is None or known[0] != around:
-        known = kept.file = (around, _place(parse(source, path), around))
+        known = file_cache.file = (around, _apply_context(parse(source, path), around))
     return known[1]
 
 
-def _place(parsed: GoFile, around: Surroundings) -> GoFile:
+def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
     first, others = parsed.types[:1], parsed.types[1:]
     placed = (replace(type_, interfaces=around.interfaces) for type_ in first)
     return replace(parsed, imports=around.imports, types=(*placed, *others))

@@ -25,14 +25,14 @@ _STATEMENTS = frozenset(
 _TYPES = frozenset({'function_type', 'method_elem'})
 
 
-class Scopes:
+class LocalScopes:
     """The local names of one file; all are taken in before anything is asked."""
 
     def __init__(self) -> None:
         self._spans: dict[str, list[Span]] = {}
         self._merged: dict[str, tuple[list[int], list[int]]] = {}
 
-    def bind(self, name: str, end: int, around: Sequence[tuple[str, int]]) -> None:
+    def bind_name(self, name: str, end: int, around: Sequence[tuple[str, int]]) -> None:
         """Take in a name that is declared up to a place.
 
         around  the kinds of the nodes that it stands in, outermost first, and where they end
@@ -48,18 +48,18 @@ class Scopes:
                 self._spans.setdefault(name, []).append((start, last))
                 return
 
-    def holds(self, name: str, at: int) -> bool:
+    def is_local(self, name: str, at: int) -> bool:
         """Whether a name that stands at a place is a local one."""
         if name not in self._spans:
             return False
         if name not in self._merged:
-            self._merged[name] = _union(self._spans[name])
+            self._merged[name] = _merge_spans(self._spans[name])
         starts, ends = self._merged[name]
-        place = bisect_right(starts, at) - 1
-        return place >= 0 and at < ends[place]
+        index = bisect_right(starts, at) - 1
+        return index >= 0 and at < ends[index]
 
 
-def _union(spans: list[Span]) -> tuple[list[int], list[int]]:
+def _merge_spans(spans: list[Span]) -> tuple[list[int], list[int]]:
     """Where stretches begin and end that cover the same, none of them touching another."""
     starts: list[int] = []
     ends: list[int] = []

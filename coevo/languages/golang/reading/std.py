@@ -48,5 +48,5 @@ _FIRST = frozenset(
 )
 
 
-def is_std(path: str) -> bool:
+def is_standard_package(path: str) -> bool:
     return path.partition('/')[0] in _FIRST

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from tree_sitter import Parser
 
-from coevo.languages.golang.reading.declared import declared
-from coevo.languages.golang.reading.imports import imported
+from coevo.languages.golang.reading.declared import list_declarations
+from coevo.languages.golang.reading.imports import list_imports
 from coevo.languages.golang.reading.token_walk import GO
 
 _BEFORE = ('TestMain', 'init')
@@ -28,16 +28,16 @@ _FUNCTION = re.compile(rb'\bfunc\s+(TestMain|init)\s*[(\[]')
 _PATH = re.compile(rb'["`](C|unsafe)["`]')
 
 
-def refused_in(source: bytes, own: Sequence[bytes]) -> str | None:
+def explain_refusal(source: bytes, own: Sequence[bytes]) -> str | None:
     """One sentence of the first that is more than in each of the project's own."""
     known: Counter[str] = Counter()
     for each in own:
-        known |= Counter(_met(each))
-    more = Counter(_met(source)) - known
+        known |= Counter(_list_forbidden(each))
+    more = Counter(_list_forbidden(source)) - known
     return next((f'a submitted file may not {what}' for what in sorted(more)), None)
 
 
-def _met(source: bytes) -> Iterator[str]:
+def _list_forbidden(source: bytes) -> Iterator[str]:
     root = Parser(GO).parse(source).root_node
     for directive in _DIRECTIVE.findall(source):
         yield f'have //go:{directive.decode()}'
@@ -45,10 +45,10 @@ def _met(source: bytes) -> Iterator[str]:
         yield from (f'declare {name.decode()}' for name in _FUNCTION.findall(source))
         yield from (f'import "{path.decode()}"' for path in _PATH.findall(source))
         return
-    for one in declared(root, source):
-        if one.kind == 'func' and one.receiver is None:
-            yield from (f'declare {name}' for name in one.names if name in _BEFORE)
-    for line in imported(root, source):
+    for declaration in list_declarations(root, source):
+        if declaration.kind == 'func' and declaration.receiver is None:
+            yield from (f'declare {name}' for name in declaration.names if name in _BEFORE)
+    for line in list_imports(root, source):
         if line.path in _IMPORTS:
             yield f'import "{line.path}"'
         elif '\\' in line.path:

@@ -31,19 +31,23 @@ def may_be_for_tests(folder: str) -> bool:
     return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
 
 
-def only_for_tests(candidates: frozenset[str], graph: Iterable[ImportEdge]) -> frozenset[str]:
+def find_packages_for_tests(
+    candidates: frozenset[str], graph: Iterable[ImportEdge]
+) -> frozenset[str]:
     """Those that test files of other packages import, and of the rest only such packages."""
     edges = list(graph)
-    found = candidates & {edge.imported for edge in edges}
+    packages = candidates & {edge.imported for edge in edges}
     while True:
-        used = {edge.imported for edge in edges if not edge.by_test and edge.importer not in found}
-        if found.isdisjoint(used):
+        used = {
+            edge.imported for edge in edges if not edge.by_test and edge.importer not in packages
+        }
+        if packages.isdisjoint(used):
             break
-        found -= used
-    return found & _reached_by_tests(found, edges)
+        packages -= used
+    return packages & _find_reached_by_tests(packages, edges)
 
 
-def _reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
+def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
     """Those that a test file imports, or a package that is reached so."""
     known = list(edges)
     reached: set[str] = set()

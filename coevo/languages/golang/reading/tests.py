@@ -23,7 +23,7 @@ _PARAMETERS = {'Test': 'T', 'Fuzz': 'F'}
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
     """The test functions that a file declares, in its order; skipped ones too."""
-    return tuple(_tests(file))
+    return tuple(_list_tests(file))
 
 
 def is_fixture(member: Member) -> bool:
@@ -40,17 +40,17 @@ def is_test(member: Member) -> bool:
     if member.kind != 'method' or '$' in member.owner:
         return False
     for prefix, type_ in _PARAMETERS.items():
-        if is_named(member.name, prefix):
-            return _takes(member.tokens, type_)
-    return is_named(member.name, 'Example') and _has_output(member.tokens)
+        if has_test_name(member.name, prefix):
+            return _takes_parameter(member.tokens, type_)
+    return has_test_name(member.name, 'Example') and _has_output(member.tokens)
 
 
-def is_named(name: str, prefix: str) -> bool:
+def has_test_name(name: str, prefix: str) -> bool:
     """Whether what follows a prefix does not begin with a lower-case letter."""
     return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].islower()
 
 
-def _tests(file: SourceFile) -> Iterator[tuple[DeclaredType, Member]]:
+def _list_tests(file: SourceFile) -> Iterator[tuple[DeclaredType, Member]]:
     if isinstance(file, GoFile) and not file.runs:
         return
     for type_ in file.types:
@@ -59,9 +59,9 @@ def _tests(file: SourceFile) -> Iterator[tuple[DeclaredType, Member]]:
                 yield type_, member
 
 
-def _takes(tokens: tuple[str, ...], type_: str) -> bool:
+def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
     """Whether the one parameter is a pointer to `T`, or to that of a package, and there is no result."""
-    head = _head(tokens)
+    head = _load_parameters(tokens)
     if '*' not in head[:2]:
         return False
     name = head[head.index('*') + 1 :]
@@ -70,12 +70,12 @@ def _takes(tokens: tuple[str, ...], type_: str) -> bool:
 
 def _has_output(tokens: tuple[str, ...]) -> bool:
     """Whether an example without parameters tells what it prints."""
-    return not _head(tokens) and any(
+    return not _load_parameters(tokens) and any(
         text.startswith('//') and OUTPUT.match(text[2:]) for text in tokens
     )
 
 
-def _head(tokens: tuple[str, ...]) -> tuple[str, ...]:
+def _load_parameters(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """What stands between the brackets of a function that has no type parameters and no result."""
     start = tokens.index('func') + 2
     if tokens[start : start + 1] != ('(',) or ')' not in tokens:

@@ -22,17 +22,17 @@ from tree_sitter import Language
 from tree_sitter import Node
 from tree_sitter import TreeCursor
 
-from coevo.languages.golang.reading.scopes import Scopes
+from coevo.languages.golang.reading.scopes import LocalScopes
 from coevo.languages.golang.reading.tokens import END
 from coevo.languages.golang.reading.tokens import MAY_BE_LOCAL
-from coevo.languages.golang.reading.tokens import GoSlice
 from coevo.languages.golang.reading.tokens import GoToken
-from coevo.languages.golang.reading.tokens import Role
-from coevo.languages.grammars import fixed_kinds
+from coevo.languages.golang.reading.tokens import GoTokenRole
+from coevo.languages.golang.reading.tokens import GoTokenSlice
+from coevo.languages.grammars import list_fixed_node_kinds
 from coevo.languages.spans import Span
 
 GO = Language(tree_sitter_go.language())
-_FIXED = fixed_kinds(GO)
+_FIXED = list_fixed_node_kinds(GO)
 # https://go.dev/src/go/doc/example.go, exampleOutput
 OUTPUT = re.compile(r'\s*(unordered )?output:', re.IGNORECASE)
 # https://pkg.go.dev/cmd/compile#hdr-Compiler_Directives, https://pkg.go.dev/cmd/go#hdr-Build_constraints
@@ -71,7 +71,7 @@ class _Frame:
 
 
 @dataclass(slots=True)
-class _Leaves:
+class _GoLeaves:
     """What a declaration has, by offsets in it: its tokens, where they begin, and comments."""
 
     tokens: list[GoToken] = field(default_factory=list)
@@ -79,15 +79,17 @@ class _Leaves:
     comments: list[Span] = field(default_factory=list)
 
 
-class GoTokens:
-    """All tokens of a file; `within` gives those that begin in some bytes.
+class GoTokenIndex:
+    """All tokens of a file; `slice_spans` gives those that begin in some bytes.
 
     `comments` are the spans of comments in their order. What stands at the top of the file is read by
     itself, and only where it was in no other file.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
-        self._parts = [(node.start_byte, _leaves(root, node, source)) for node in root.children]
+        self._parts = [
+            (node.start_byte, _parse_leaves(root, node, source)) for node in root.children
+        ]
         self._starts = [start for start, _ in self._parts]
         self.comments = [
             (at + start, at + end) for at, leaves in self._parts for start, end in leaves.comments
@@ -99,65 +101,65 @@ class GoTokens:
         for at, leaves in self._parts:
             yield from ((at + token.start, token) for token in leaves.tokens)
 
-    def within(self, spans: Iterable[Span]) -> GoSlice:
-        found: list[GoToken] = []
+    def slice_spans(self, spans: Iterable[Span]) -> GoTokenSlice:
+        tokens: list[GoToken] = []
         for start, end in spans:
             first = max(bisect_left(self._starts, start) - 1, 0)
             for at, leaves in self._parts[first : bisect_left(self._starts, end)]:
                 begin = bisect_left(leaves.starts, start - at)
-                found += leaves.tokens[begin : bisect_left(leaves.starts, end - at)]
-        return GoSlice(tuple(found))
+                tokens += leaves.tokens[begin : bisect_left(leaves.starts, end - at)]
+        return GoTokenSlice(tuple(tokens))
 
 
-def _leaves(root: Node, node: Node, source: bytes) -> _Leaves:
+def _parse_leaves(root: Node, node: Node, source: bytes) -> _GoLeaves:
     if root.has_error or node.end_byte - node.start_byte > _LONGEST:
-        return _Walk(root, node, source).leaves
-    known = _kept(source[node.start_byte : node.end_byte])
+        return _GoTokenWalk(root, node, source).leaves
+    known = _get_leaves_cache(source[node.start_byte : node.end_byte])
     if not known.leaves:
-        known.leaves.append(_Walk(root, node, source).leaves)
+        known.leaves.append(_GoTokenWalk(root, node, source).leaves)
     return known.leaves[0]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    leaves: list[_Leaves] = field(default_factory=list)
+class _LeavesCache:
+    leaves: list[_GoLeaves] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1 << 14)
-def _kept(text: bytes) -> _Kept:
+def _get_leaves_cache(text: bytes) -> _LeavesCache:
     """Where to keep the tokens of a declaration."""
-    return _Kept()
+    return _LeavesCache()
 
 
-class _Walk:
+class _GoTokenWalk:
     """One pass through a declaration, or a comment, at the top of a file."""
 
     def __init__(self, root: Node, node: Node, source: bytes) -> None:
         self._source = source
         self._base = node.start_byte
-        self.leaves = _Leaves()
+        self.leaves = _GoLeaves()
         self._stack = [_Frame(root, root.type, None)]
-        self._scopes = Scopes()
-        self._read(node.walk())
-        self.leaves.tokens = [self._as_local(token) for token in self.leaves.tokens]
+        self._scopes = LocalScopes()
+        self._walk_nodes(node.walk())
+        self.leaves.tokens = [self._mark_if_local(token) for token in self.leaves.tokens]
         self.leaves.starts = [token.start for token in self.leaves.tokens]
 
-    def _read(self, cursor: TreeCursor) -> None:
+    def _walk_nodes(self, cursor: TreeCursor) -> None:
         stack = self._stack
         while True:
             node = cursor.node
             assert node is not None
             frame = _Frame(node, node.type, cursor.field_name)
-            if not self._is_atom(frame) and cursor.goto_first_child():
+            if not self._load_if_atom(frame) and cursor.goto_first_child():
                 stack.append(frame)
                 continue
-            self._leave(frame)
+            self._end_node(frame)
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return
-                self._leave(stack.pop())
+                self._end_node(stack.pop())
 
-    def _is_atom(self, frame: _Frame) -> bool:
+    def _load_if_atom(self, frame: _Frame) -> bool:
         """Whether a node is read as a whole, which is then done."""
         node, kind = frame.node, frame.kind
         if kind == 'comment':
@@ -167,8 +169,8 @@ class _Walk:
         elif kind in _LITERALS:
             self._add_literal(node, kind)
         elif kind in _FIXED:
-            if kind.strip() and not self._says_nothing(frame):
-                self._append(node.start_byte, kind)
+            if kind.strip() and not self._is_redundant(frame):
+                self._append_token(node.start_byte, kind)
         elif node.child_count == 0:
             self._add_word(frame)
         else:
@@ -176,25 +178,25 @@ class _Walk:
         return True
 
     def _add_word(self, frame: _Frame) -> None:
-        text, node = self._text(frame.node), frame.node
-        role = self._role(frame) if text != '_' else None
-        self._append(node.start_byte, text, role)
-        if role is Role.BOUND:
-            ends = [(one.kind, one.node.end_byte - self._base) for one in self._stack]
-            self._scopes.bind(text, node.end_byte - self._base, ends)
+        text, node = self._read_text(frame.node), frame.node
+        role = self._find_role(frame) if text != '_' else None
+        self._append_token(node.start_byte, text, role)
+        if role is GoTokenRole.BOUND:
+            ends = [(outer.kind, outer.node.end_byte - self._base) for outer in self._stack]
+            self._scopes.bind_name(text, node.end_byte - self._base, ends)
 
-    def _as_local(self, token: GoToken) -> GoToken:
-        known = token.role in MAY_BE_LOCAL and self._scopes.holds(token.text, token.start)
-        return replace(token, role=Role.LOCAL) if known else token
+    def _mark_if_local(self, token: GoToken) -> GoToken:
+        known = token.role in MAY_BE_LOCAL and self._scopes.is_local(token.text, token.start)
+        return replace(token, role=GoTokenRole.LOCAL) if known else token
 
     def _add_comment(self, node: Node) -> None:
         span = (node.start_byte - self._base, node.end_byte - self._base)
         self.leaves.comments.append(span)
-        text = self._text(node)
+        text = self._read_text(node)
         if _DIRECTIVE.match(text.encode(errors='replace')):
-            self._append(node.start_byte, ' '.join(text.split()))
+            self._append_token(node.start_byte, ' '.join(text.split()))
         elif self._is_output(node):
-            self._append(node.start_byte, '// ' + _said(text))
+            self._append_token(node.start_byte, '// ' + _strip_comment(text))
 
     def _is_output(self, node: Node) -> bool:
         """Whether a comment is of the group that tells the output, the last of a function's body."""
@@ -206,23 +208,23 @@ class _Walk:
             if before.end_point.row + 1 < above.start_point.row:
                 break
             above = before
-        return OUTPUT.match(_said(self._text(above))) is not None
+        return OUTPUT.match(_strip_comment(self._read_text(above))) is not None
 
     def _add_literal(self, node: Node, kind: str) -> None:
-        text, string = self._text(node), None
+        text, string = self._read_text(node), None
         if kind.endswith('string_literal'):
             string = text[1:-1].replace('\r', '')
             text = text.replace('\r', '')
         elif kind != 'rune_literal':
             text = text.lower()
-        self._append(node.start_byte, text, None, string)
+        self._append_token(node.start_byte, text, None, string)
 
-    def _append(
-        self, start: int, text: str, role: Role | None = None, string: str | None = None
+    def _append_token(
+        self, start: int, text: str, role: GoTokenRole | None = None, string: str | None = None
     ) -> None:
         self.leaves.tokens.append(GoToken(start - self._base, sys.intern(text), role, string))
 
-    def _says_nothing(self, frame: _Frame) -> bool:
+    def _is_redundant(self, frame: _Frame) -> bool:
         parent = self._stack[-1] if self._stack else None
         if parent is None:
             return False
@@ -238,49 +240,49 @@ class _Walk:
             return (above, parent.field) in _CONDITIONS
         return False
 
-    def _leave(self, frame: _Frame) -> None:
+    def _end_node(self, frame: _Frame) -> None:
         parent = self._stack[-1].kind if self._stack else ''
         listed = parent in _LISTS and frame.node.is_named and frame.kind != 'comment'
         if listed and parent not in ('source_file', 'block') and frame.kind != 'empty_statement':
-            self._append(max(frame.node.end_byte - 1, frame.node.start_byte), END)
+            self._append_token(max(frame.node.end_byte - 1, frame.node.start_byte), END)
 
-    def _role(self, frame: _Frame) -> Role | None:
+    def _find_role(self, frame: _Frame) -> GoTokenRole | None:
         kind, field, parent = frame.kind, frame.field, self._stack[-1]
         if kind == 'package_identifier':
-            return Role.PACKAGE if parent.kind != 'package_clause' else None
+            return GoTokenRole.PACKAGE if parent.kind != 'package_clause' else None
         if kind == 'type_identifier':
             if field == 'name' and parent.kind in ('type_spec', 'type_alias'):
-                return self._declared()
-            return self._type_role()
+                return self._find_declared_role()
+            return self._find_type_role()
         if kind == 'field_identifier':
             if parent.kind != 'selector_expression':
-                return Role.DEFINED
-            return Role.CALLED if parent.field == 'function' else Role.ATTRIBUTE
+                return GoTokenRole.DEFINED
+            return GoTokenRole.CALLED if parent.field == 'function' else GoTokenRole.ATTRIBUTE
         if kind != 'identifier':
             return None
-        return self._identifier_role(field, parent)
+        return self._find_identifier_role(field, parent)
 
-    def _type_role(self) -> Role:
+    def _find_type_role(self) -> GoTokenRole:
         """Of a type's name: whether the whole type is that of a literal."""
         for frame in reversed(self._stack):
             if frame.kind not in ('generic_type', 'qualified_type'):
-                return Role.CREATED if frame.kind in _MAKING else Role.TYPE
-        return Role.TYPE
+                return GoTokenRole.CREATED if frame.kind in _MAKING else GoTokenRole.TYPE
+        return GoTokenRole.TYPE
 
-    def _identifier_role(self, field: str | None, parent: _Frame) -> Role:
+    def _find_identifier_role(self, field: str | None, parent: _Frame) -> GoTokenRole:
         if parent.kind == 'function_declaration':
-            return Role.DEFINED
+            return GoTokenRole.DEFINED
         if parent.kind in ('var_spec', 'const_spec') and field == 'name':
-            return self._declared()
+            return self._find_declared_role()
         if parent.kind.endswith('parameter_declaration') and field == 'name':
-            return Role.BOUND
+            return GoTokenRole.BOUND
         if parent.kind == 'call_expression' and field == 'function':
-            return Role.CALLED
+            return GoTokenRole.CALLED
         if parent.kind == 'selector_expression' and field == 'operand':
-            return Role.OPERAND
+            return GoTokenRole.OPERAND
         if parent.kind == 'literal_element' and parent.field == 'key':
-            return Role.KEY
-        return Role.BOUND if self._is_bound(parent) else Role.LOADED
+            return GoTokenRole.KEY
+        return GoTokenRole.BOUND if self._is_bound(parent) else GoTokenRole.LOADED
 
     def _is_bound(self, parent: _Frame) -> bool:
         """Whether a name stands left of `:=`."""
@@ -291,15 +293,15 @@ class _Walk:
             return True
         return parent.field == 'left' and any(c.type == ':=' for c in above.node.children)
 
-    def _declared(self) -> Role:
+    def _find_declared_role(self) -> GoTokenRole:
         local = any(frame.kind == 'block' for frame in self._stack)
-        return Role.BOUND if local else Role.DEFINED
+        return GoTokenRole.BOUND if local else GoTokenRole.DEFINED
 
-    def _text(self, node: Node) -> str:
+    def _read_text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
 
 
-def _said(comment: str) -> str:
+def _strip_comment(comment: str) -> str:
     """What a comment says, white space at the ends of its lines aside."""
     text = comment[2:].removesuffix('*/') if comment.startswith('/*') else comment[2:]
     return '\n'.join(line.strip() for line in text.strip().split('\n'))

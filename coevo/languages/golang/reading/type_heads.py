@@ -14,7 +14,7 @@ def is_interface(node: Node) -> bool:
     return type_ is not None and type_.type == 'interface_type'
 
 
-def kind_of(node: Node, source: bytes) -> str:
+def describe_type(node: Node, source: bytes) -> str:
     """`struct`, `interface`, or the type as it is written."""
     type_ = node.child_by_field_name('type')
     if type_ is None:
@@ -24,30 +24,30 @@ def kind_of(node: Node, source: bytes) -> str:
     return ' '.join(source[type_.start_byte : type_.end_byte].decode(errors='replace').split())
 
 
-def embedded(node: Node, source: bytes) -> Iterator[str]:
+def list_embedded_types(node: Node, source: bytes) -> Iterator[str]:
     """The simple names of the types whose methods a type has: those in it, and what it is an alias of."""
     type_ = node.child_by_field_name('type')
     if type_ is None:
         return
     if node.type == 'type_alias':
-        yield from _simple_name(type_, source)
+        yield from _find_simple_name(type_, source)
     for list_ in (type_, *type_.named_children):
         for field in list_.named_children if list_.type in _HOLDERS else ():
             unnamed = field.child_by_field_name('name') is None
             if field.type == 'field_declaration' and unnamed:
                 inner = field.child_by_field_name('type')
-                yield from _simple_name(inner, source) if inner is not None else ()
+                yield from _find_simple_name(inner, source) if inner is not None else ()
             elif field.type == 'type_elem' and field.named_child_count == 1:
-                yield from _simple_name(field.named_children[0], source)
+                yield from _find_simple_name(field.named_children[0], source)
 
 
-def _simple_name(type_: Node, source: bytes) -> Iterator[str]:
+def _find_simple_name(type_: Node, source: bytes) -> Iterator[str]:
     """`T` of `T`, `*T`, `p.T`, `T[K]`."""
-    found: Node | None = type_
-    while found is not None and found.type != 'type_identifier':
-        inner = found.child_by_field_name('name') or found.child_by_field_name('type')
-        if inner is None and found.type == 'pointer_type':
-            inner = next(iter(found.named_children), None)
-        found = inner
-    if found is not None:
-        yield source[found.start_byte : found.end_byte].decode(errors='replace')
+    current: Node | None = type_
+    while current is not None and current.type != 'type_identifier':
+        inner = current.child_by_field_name('name') or current.child_by_field_name('type')
+        if inner is None and current.type == 'pointer_type':
+            inner = next(iter(current.named_children), None)
+        current = inner
+    if current is not None:
+        yield source[current.start_byte : current.end_byte].decode(errors='replace')

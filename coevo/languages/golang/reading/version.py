@@ -12,7 +12,7 @@ from coevo.languages import spans
 
 
 @cache
-def version() -> str:
+def compute_version() -> str:
     """A digest of the code that turns a source into declarations and tests: all that stands here."""
     digest = hashlib.sha256()
     modules = (grammars.__file__, spans.__file__)

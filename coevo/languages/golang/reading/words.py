@@ -11,32 +11,32 @@ from functools import lru_cache
 from tree_sitter import Parser
 
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.reading.token_walk import GoTokens
+from coevo.languages.golang.reading.token_walk import GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoToken
-from coevo.languages.golang.reading.tokens import Role
+from coevo.languages.golang.reading.tokens import GoTokenRole
 from coevo.languages.words import DeclarationPart
 from coevo.languages.words import Word
 
-_PARTS: Mapping[Role | None, DeclarationPart] = {
+_PARTS: Mapping[GoTokenRole | None, DeclarationPart] = {
     None: DeclarationPart.REST,
-    Role.CALLED: DeclarationPart.CALL,
-    Role.DEFINED: DeclarationPart.CALL,
-    Role.TYPE: DeclarationPart.TYPE,
-    Role.CREATED: DeclarationPart.TYPE,
-    Role.ATTRIBUTE: DeclarationPart.MEMBER,
-    Role.KEY: DeclarationPart.MEMBER,
+    GoTokenRole.CALLED: DeclarationPart.CALL,
+    GoTokenRole.DEFINED: DeclarationPart.CALL,
+    GoTokenRole.TYPE: DeclarationPart.TYPE,
+    GoTokenRole.CREATED: DeclarationPart.TYPE,
+    GoTokenRole.ATTRIBUTE: DeclarationPart.MEMBER,
+    GoTokenRole.KEY: DeclarationPart.MEMBER,
 }
 
 
 @lru_cache(maxsize=1024)
-def words(source: str) -> tuple[Word, ...]:
+def list_words(source: str) -> tuple[Word, ...]:
     """The words of a declaration, in order; the end of a statement is one, too."""
     content = source.encode('utf-8', 'replace')
-    tokens = GoTokens(Parser(GO).parse(content).root_node, content)
-    return tuple(_words(tokens, content))
+    tokens = GoTokenIndex(Parser(GO).parse(content).root_node, content)
+    return tuple(_make_words(tokens, content))
 
 
-def _words(tokens: Iterable[tuple[int, GoToken]], content: bytes) -> Iterator[Word]:
+def _make_words(tokens: Iterable[tuple[int, GoToken]], content: bytes) -> Iterator[Word]:
     starts = [0] + [i + 1 for i, byte in enumerate(content) if byte == 0x0A]
     for at, token in tokens:
         line = bisect_right(starts, at) - 1

@@ -1,4 +1,4 @@
-"""Go files cut and put together again. Fulfils `coevo.languages.surgery.Surgery`."""
+"""Go files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery import start_state
-from coevo.languages.golang.surgery.extension import extended
-from coevo.languages.golang.surgery.namers import namers
-from coevo.languages.golang.surgery.reach import derived
-from coevo.languages.golang.surgery.reach import names_used_elsewhere
-from coevo.languages.golang.surgery.start_state import start_file
-from coevo.languages.golang.surgery.transplant import transplant
+from coevo.languages.golang.surgery.extension import add_helpers
+from coevo.languages.golang.surgery.namers import make_mention_finder
+from coevo.languages.golang.surgery.reach import find_derived_classes
+from coevo.languages.golang.surgery.reach import list_names_used_elsewhere
+from coevo.languages.golang.surgery.start_state import make_start_file
+from coevo.languages.golang.surgery.transplant import transplant_tests
 
 __all__ = [
-    'derived',
-    'extended',
-    'namers',
-    'names_used_elsewhere',
-    'other_tests',
-    'start_file',
-    'transplant',
+    'find_derived_classes',
+    'add_helpers',
+    'make_mention_finder',
+    'list_names_used_elsewhere',
+    'list_other_tests',
+    'make_start_file',
+    'transplant_tests',
 ]
 
 
-def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
+def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     """As the file in its place has them."""
     placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
-    return [placed[m.start_byte] for m in start_state.other_tests(source, targets)]
+    return [placed[m.start_byte] for m in start_state.list_other_tests(source, targets)]

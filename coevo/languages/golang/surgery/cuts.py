@@ -10,14 +10,14 @@ from coevo.languages.golang.surgery.pieces import GoPart
 from coevo.languages.golang.surgery.pieces import GoPiece
 from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import whole_lines
+from coevo.languages.text_edits import widen_to_whole_lines
 
 
-def cut(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:
-    cut_parts(edits, file, [part for piece in gone for part in piece.parts])
+def remove_pieces(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:
+    remove_parts(edits, file, [part for piece in gone for part in piece.parts])
 
 
-def cut_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -> None:
+def remove_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -> None:
     """Take stretches out, and the keyword of lines of which none is left."""
     left: dict[Span, int] = {}
     for piece in file.pieces:
@@ -25,12 +25,12 @@ def cut_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -> N
             left[part.whole] = left.get(part.whole, 0) + (part not in taken)
     for part in taken:
         if not part.is_line or not left[part.whole]:
-            edits.cut(*with_separator(file.source, part.whole))
+            edits.cut_span(*include_separator(file.source, part.whole))
         else:
-            edits.cut(*line_of_group(file.source, part.text))
+            edits.cut_span(*find_line_of_group(file.source, part.text))
 
 
-def with_separator(source: bytes, span: Span) -> Span:
+def include_separator(source: bytes, span: Span) -> Span:
     """With the semicolon behind what shares its line with more."""
     start, end = span
     rest = source[end:]
@@ -38,9 +38,9 @@ def with_separator(source: bytes, span: Span) -> Span:
     return (start, end + len(behind)) if b';' in behind else span
 
 
-def line_of_group(source: bytes, span: Span) -> Span:
+def find_line_of_group(source: bytes, span: Span) -> Span:
     """A line between brackets, with the empty lines that it parts from one of them."""
-    start, end = whole_lines(source, *with_separator(source, span))
+    start, end = widen_to_whole_lines(source, *include_separator(source, span))
     before, behind = source[:start].rstrip(), source[end:].lstrip()
     if behind.startswith(b')') and b'\n' in source[len(before) : start]:
         return source.find(b'\n', len(before)) + 1, end

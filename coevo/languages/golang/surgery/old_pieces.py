@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from coevo.languages.golang.surgery.pieces import GoOutline
 from coevo.languages.golang.surgery.pieces import GoPiece
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 
 
 class OldGoFile:
@@ -25,24 +25,26 @@ class OldGoFile:
         *,
         new: GoOutline,
         old: GoOutline,
-        reverted: Mapping[GoPiece, Original],
-        inserted: Sequence[Original],
+        reverted: Mapping[GoPiece, OriginalTest],
+        inserted: Sequence[OriginalTest],
         known: AbstractSet[str],
         replaceable: AbstractSet[GoPiece],
     ) -> None:
         self.new = new
         self.old = old
-        self.targets = {at: old.find(one.method, 'old') for at, one in reverted.items()}
-        self.inserted = [old.find(one.method, 'old') for one in inserted]
+        self.targets = {
+            at: old.find_piece(original.method, 'old') for at, original in reverted.items()
+        }
+        self.inserted = [old.find_piece(original.method, 'old') for original in inserted]
         self._known = known
         self._replaced = {name for piece in replaceable for name in piece.names}
         self.uses = frozenset[str]()
 
-    def needed(self) -> list[GoPiece]:
+    def list_needed_pieces(self) -> list[GoPiece]:
         """The pieces that the targets need and the new file lacks, in their order."""
         brought = {*self.targets.values(), *self.inserted}
         free = [
-            piece for piece in self.old.pieces if piece not in brought and self._may_come(piece)
+            piece for piece in self.old.pieces if piece not in brought and self._may_be_added(piece)
         ]
         while True:
             self.uses = frozenset().union(*(piece.uses for piece in brought))
@@ -50,10 +52,10 @@ class OldGoFile:
             if not more:
                 break
             brought |= more
-        gone = set(self.targets.values())
-        return [piece for piece in self.old.pieces if piece in brought and piece not in gone]
+        excluded = set(self.targets.values())
+        return [piece for piece in self.old.pieces if piece in brought and piece not in excluded]
 
-    def _may_come(self, piece: GoPiece) -> bool:
+    def _may_be_added(self, piece: GoPiece) -> bool:
         return bool(piece.names) and not piece.stays and self._known.isdisjoint(piece.names)
 
     def _is_needed(self, piece: GoPiece) -> bool:

@@ -11,45 +11,47 @@ from coevo.languages.golang.surgery.pieces import GoPiece
 from coevo.languages.text_edits import TextEdits
 
 
-def add(edits: TextEdits, file: OldGoFile, piece: GoPiece, standing: Sequence[GoPiece]) -> None:
+def add_piece(
+    edits: TextEdits, file: OldGoFile, piece: GoPiece, standing: Sequence[GoPiece]
+) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
-    body = b'\n\n'.join(_texts(file, piece))
+    body = b'\n\n'.join(_list_part_texts(file, piece))
     anchors = {name: each for each in standing for name in each.names}
     anchors |= {was.names[0]: at for at, was in file.targets.items() if at in standing}
     all_ = file.old.pieces
     at = all_.index(piece)
     for other in reversed(all_[:at]):
-        if anchor := _anchor(other, anchors):
+        if anchor := _find_anchor(other, anchors):
             last = max(part.whole[1] for part in anchor.parts)
-            edits.insert(_line_end(file.new.source, last), b'\n\n' + body)
+            edits.insert(_find_line_end(file.new.source, last), b'\n\n' + body)
             return
     for other in all_[at + 1 :]:
-        if anchor := _anchor(other, anchors):
-            edits.insert(anchor.first.whole[0], body + b'\n\n')
+        if anchor := _find_anchor(other, anchors):
+            edits.insert(anchor.first_part.whole[0], body + b'\n\n')
             return
     gap = b'\n' if file.new.source.endswith(b'\n') else b'\n\n'
     edits.insert(len(file.new.source), gap + body + b'\n')
 
 
-def _anchor(other: GoPiece, anchors: dict[str, GoPiece]) -> GoPiece | None:
+def _find_anchor(other: GoPiece, anchors: dict[str, GoPiece]) -> GoPiece | None:
     return next((anchors[name] for name in other.names if name in anchors), None)
 
 
-def _texts(file: OldGoFile, piece: GoPiece) -> Iterator[bytes]:
+def _list_part_texts(file: OldGoFile, piece: GoPiece) -> Iterator[bytes]:
     """Its parts; a line from among others gets a keyword of its own."""
     for part in piece.parts:
-        text = file.old.text(part)
-        yield alone(piece.kind, part, text, file.old.source) if part.is_line else text
+        text = file.old.load_part(part)
+        yield wrap_in_keyword(piece.kind, part, text, file.old.source) if part.is_line else text
 
 
-def alone(kind: str, part: GoPart, text: bytes, source: bytes) -> bytes:
+def wrap_in_keyword(kind: str, part: GoPart, text: bytes, source: bytes) -> bytes:
     """A line under a keyword of its own."""
     margin = source[source.rfind(b'\n', 0, part.text[0]) + 1 : part.text[0]]
     before = margin if not margin.strip() else b'\t'
     return kind.encode() + b' (\n' + before + text + b'\n)'
 
 
-def _line_end(source: bytes, at: int) -> int:
+def _find_line_end(source: bytes, at: int) -> int:
     """Where the line ends in which a place is."""
     stop = source.find(b'\n', at)
     return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')

@@ -17,24 +17,27 @@ from functools import lru_cache
 from tree_sitter import Parser
 
 from coevo.languages.declarations import Member
-from coevo.languages.golang.reading.comments import Comments
-from coevo.languages.golang.reading.declared import Declared
-from coevo.languages.golang.reading.declared import declared
-from coevo.languages.golang.reading.imports import bound_names
-from coevo.languages.golang.reading.imports import imported
+from coevo.languages.golang.reading.comments import GoComments
+from coevo.languages.golang.reading.declared import GoDeclaration
+from coevo.languages.golang.reading.declared import list_declarations
+from coevo.languages.golang.reading.imports import bind_names
+from coevo.languages.golang.reading.imports import list_imports
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_fixture
 from coevo.languages.golang.reading.tests import is_test
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.reading.token_walk import GoTokens
-from coevo.languages.golang.reading.tokens import GoSlice
-from coevo.languages.golang.reading.tokens import Role
+from coevo.languages.golang.reading.token_walk import GoTokenIndex
+from coevo.languages.golang.reading.tokens import GoTokenRole
+from coevo.languages.golang.reading.tokens import GoTokenSlice
 from coevo.languages.spans import Span
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod
 
-_TYPES = frozenset({Role.TYPE, Role.CREATED})
-_FREE = frozenset({Role.LOADED, Role.CALLED, Role.OPERAND, Role.KEY}) | _TYPES
+_TYPES = frozenset({GoTokenRole.TYPE, GoTokenRole.CREATED})
+_FREE = (
+    frozenset({GoTokenRole.LOADED, GoTokenRole.CALLED, GoTokenRole.OPERAND, GoTokenRole.KEY})
+    | _TYPES
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,12 +76,12 @@ class GoPiece:
     qualifiers: frozenset[str]
     stays: bool
 
-    def is_meant(self, names: AbstractSet[str]) -> bool:
+    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
         """Whether some names may mean it."""
         return not names.isdisjoint(self.names)
 
     @property
-    def first(self) -> GoPart:
+    def first_part(self) -> GoPart:
         return self.parts[0]
 
 
@@ -91,32 +94,42 @@ class GoOutline:
         if self.file.unreadable:
             raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
         self.root = Parser(GO).parse(source).root_node
-        self._tokens = GoTokens(self.root, source)
-        self._comments = Comments(source, self._tokens.comments)
+        self._tokens = GoTokenIndex(self.root, source)
+        self._comments = GoComments(source, self._tokens.comments)
         self._top = next((c.start_byte for c in self.root.children if c.type != 'comment'), 0)
-        self.imports = tuple(imported(self.root, source))
-        self.bound: Mapping[str, str] = bound_names(
-            self.imports, self._tokens.within([(0, len(source))]).qualifiers
+        self.imports = tuple(list_imports(self.root, source))
+        self.bound: Mapping[str, str] = bind_names(
+            self.imports, self._tokens.slice_spans([(0, len(source))]).qualifiers
         )
 
     @cached_property
     def pieces(self) -> tuple[GoPiece, ...]:
         """All of them in order."""
-        found = list(declared(self.root, self.source))
-        own = {one.names[0] for one in found if one.kind == 'type'}
-        methods: dict[str, list[Declared]] = {}
-        for one in found:
-            if one.receiver in own:
-                methods.setdefault(one.receiver or '', []).append(one)
+        declarations = list(list_declarations(self.root, self.source))
+        own = {declaration.names[0] for declaration in declarations if declaration.kind == 'type'}
+        methods: dict[str, list[GoDeclaration]] = {}
+        for declaration in declarations:
+            if declaration.receiver in own:
+                methods.setdefault(declaration.receiver or '', []).append(declaration)
         pieces = []
-        for one in found:
-            if one.kind == 'type':
-                pieces.append(self._piece('type', one.names, [one, *methods.pop(one.names[0], [])]))
-            elif one.receiver is None:
-                names = tuple(name for name in one.names if name != '_')
-                pieces.append(self._piece(one.kind, names, [one]))
-            elif one.receiver not in own:
-                pieces.append(self._piece('method', (f'{one.receiver}.{one.names[0]}',), [one]))
+        for declaration in declarations:
+            if declaration.kind == 'type':
+                pieces.append(
+                    self._make_piece(
+                        'type',
+                        declaration.names,
+                        [declaration, *methods.pop(declaration.names[0], [])],
+                    )
+                )
+            elif declaration.receiver is None:
+                names = tuple(name for name in declaration.names if name != '_')
+                pieces.append(self._make_piece(declaration.kind, names, [declaration]))
+            elif declaration.receiver not in own:
+                pieces.append(
+                    self._make_piece(
+                        'method', (f'{declaration.receiver}.{declaration.names[0]}',), [declaration]
+                    )
+                )
         return tuple(pieces)
 
     @cached_property
@@ -142,10 +155,10 @@ class GoOutline:
     def declared_names(self) -> frozenset[str]:
         return frozenset(name for piece in self.pieces for name in piece.names)
 
-    def text(self, part: GoPart) -> bytes:
+    def load_part(self, part: GoPart) -> bytes:
         return self.source[part.text[0] : part.text[1]]
 
-    def find(self, method: TestMethod, when: str) -> GoPiece:
+    def find_piece(self, method: TestMethod, when: str) -> GoPiece:
         """The declaration of a test, or of a helper of whatever kind; StartStateInvalid."""
         wanted = method.test_method or method.test_class.rpartition('$')[2]
         for piece in self.pieces:
@@ -155,45 +168,47 @@ class GoOutline:
             f'{method.test_class}#{method.test_method} is not in the file at {when}'
         )
 
-    def with_comments(self, span: Span) -> Span:
-        start = self._comments.above(span[0])
+    def widen_to_comments(self, span: Span) -> Span:
+        start = self._comments.find_start_above(span[0])
         # what stands at the top is about the file
         first = start if start > self._top else span[0]
-        return first, self._comments.behind(span[1])
+        return first, self._comments.find_end_behind(span[1])
 
-    def _piece(self, kind: str, names: tuple[str, ...], parts: list[Declared]) -> GoPiece:
-        slice_ = self._tokens.within([span for one in parts for span in self._spans(one)])
+    def _make_piece(self, kind: str, names: tuple[str, ...], parts: list[GoDeclaration]) -> GoPiece:
+        slice_ = self._tokens.slice_spans(
+            [span for part in parts for span in self._list_read_spans(part)]
+        )
         first = self.members.get(parts[0].node.start_byte)
         return GoPiece(
             kind=kind,
             names=names,
-            parts=tuple(map(self._part, parts)),
-            uses=frozenset(_uses(slice_)) - set(names),
+            parts=tuple(map(self._make_part, parts)),
+            uses=frozenset(_list_uses(slice_)) - set(names),
             qualifiers=slice_.qualifiers,
             stays=first is not None and (is_fixture(first) or is_test(first)),
         )
 
-    def _spans(self, one: Declared) -> Iterator[Span]:
+    def _list_read_spans(self, one: GoDeclaration) -> Iterator[Span]:
         """What is read of a declaration, directives above it included."""
-        yield self._comments.above(one.node.start_byte), one.node.start_byte
+        yield self._comments.find_start_above(one.node.start_byte), one.node.start_byte
         yield from ((node.start_byte, node.end_byte) for node in one.inner)
 
-    def _part(self, one: Declared) -> GoPart:
+    def _make_part(self, one: GoDeclaration) -> GoPart:
         node, parent = one.node, one.node
         while parent.parent is not None and parent.parent.type != 'source_file':
             parent = parent.parent
         return GoPart(
-            text=self.with_comments((node.start_byte, node.end_byte)),
-            whole=self.with_comments((parent.start_byte, parent.end_byte)),
+            text=self.widen_to_comments((node.start_byte, node.end_byte)),
+            whole=self.widen_to_comments((parent.start_byte, parent.end_byte)),
         )
 
 
 @lru_cache(maxsize=32)
-def outline(source: bytes) -> GoOutline:
+def make_outline(source: bytes) -> GoOutline:
     return GoOutline(source)
 
 
-def _uses(found: GoSlice) -> Iterator[str]:
+def _list_uses(found: GoTokenSlice) -> Iterator[str]:
     before = ''
     for token in found.tokens:
         if before == '.' and token.role is not None:

@@ -14,8 +14,8 @@ from tree_sitter import Parser
 
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.placebos import line_breaks
-from coevo.languages.placebos import word
+from coevo.languages.placebos import choose_line_breaks
+from coevo.languages.placebos import invent_word
 from coevo.languages.undoing import LocatedDeclaration
 
 # What statements stand in: a block or a case.
@@ -24,38 +24,45 @@ _OTHER = ('statement_list', 'comment', 'empty_statement')
 _MOST_NUMBER = 1_000_000_000
 
 
-def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
+def choose_insertion(
+    declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
+) -> tuple[int, bytes]:
     root = Parser(GO).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
     assert node is not None, 'a declaration of this very source'
-    moved = line_breaks(kind, draw)
+    moved = choose_line_breaks(kind, draw)
     is_function = declared.member is not None and declared.member.kind == 'method'
-    if is_function and (places := list(_places(node))):
-        return draw.choice(places), _statement(draw) + (moved or b'; ')
-    return _outside(node).start_byte, b'/* %b */%b' % (word(draw), moved or b' ')
+    if is_function and (places := list(_list_statement_offsets(node))):
+        return draw.choice(places), _invent_statement(draw) + (moved or b'; ')
+    return _find_top_declaration(node).start_byte, b'/* %b */%b' % (
+        invent_word(draw),
+        moved or b' ',
+    )
 
 
-def _places(declaration: Node) -> Iterator[int]:
+def _list_statement_offsets(declaration: Node) -> Iterator[int]:
     """Before a statement, or in a body that has none."""
     waiting = [declaration]
     while waiting:
         node = waiting.pop()
         waiting += reversed(node.named_children)
         if node.type in _LISTS:
-            statements = [one for one in node.named_children if one.type not in _OTHER]
-            yield from (one.start_byte for one in statements)
+            statements = [
+                statement for statement in node.named_children if statement.type not in _OTHER
+            ]
+            yield from (statement.start_byte for statement in statements)
             if node.type == 'block' and not node.named_children:
                 yield node.end_byte - 1
 
 
-def _outside(node: Node) -> Node:
+def _find_top_declaration(node: Node) -> Node:
     """The declaration at the top of the file: what stands before it belongs to nothing."""
     while node.parent is not None and node.parent.parent is not None:
         node = node.parent
     return node
 
 
-def _statement(draw: Random) -> bytes:
-    words = (word(draw), draw.randint(100_000, _MOST_NUMBER), word(draw))
+def _invent_statement(draw: Random) -> bytes:
+    words = (invent_word(draw), draw.randint(100_000, _MOST_NUMBER), invent_word(draw))
     return b'_ = map[string]int{"%b": %d}["%b"]' % words

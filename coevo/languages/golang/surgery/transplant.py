@@ -10,16 +10,16 @@ from collections.abc import Set as AbstractSet
 
 from coevo.languages.golang.surgery.pieces import GoOutline
 from coevo.languages.golang.surgery.pieces import GoPiece
-from coevo.languages.golang.surgery.pieces import outline
+from coevo.languages.golang.surgery.pieces import make_outline
 from coevo.languages.golang.surgery.start_state import GoCutPlan
-from coevo.languages.golang.surgery.start_state import check
+from coevo.languages.golang.surgery.start_state import check_start_file
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
 
 
-def transplant(
+def transplant_tests(
     old: bytes,
     new: bytes,
     grafts: Sequence[Graft],
@@ -30,22 +30,24 @@ def transplant(
 
     used_elsewhere  names by which other files may use what the old file declares
     """
-    file = outline(old)
+    file = make_outline(old)
     targets: dict[GoPiece, StartTarget] = {}
     inserted = []
     for graft in grafts:
-        original = Original(method=graft.new, source=new)
-        place = graft.old or _alike(file, graft.new)
-        if place is None:
+        original = OriginalTest(method=graft.new, source=new)
+        replaced = graft.old or _find_function_alike(file, graft.new)
+        if replaced is None:
             inserted.append(original)
         else:
-            targets[file.find(place, 'old')] = StartTarget(method=place, original=original)
-    made = GoCutPlan(file, targets, used_elsewhere, inserted).carry_out()
-    check(file, made, [Original(method=graft.new, source=new) for graft in grafts])
-    return made
+            targets[file.find_piece(replaced, 'old')] = StartTarget(
+                method=replaced, original=original
+            )
+    text = GoCutPlan(file, targets, used_elsewhere, inserted).carry_out()
+    check_start_file(file, text, [OriginalTest(method=graft.new, source=new) for graft in grafts])
+    return text
 
 
-def _alike(file: GoOutline, method: TestMethod) -> TestMethod | None:
+def _find_function_alike(file: GoOutline, method: TestMethod) -> TestMethod | None:
     """A function of the same name that was no test, or was not seen to be one."""
     named = any(
         piece.kind == 'func' and piece.names == (method.test_method,) for piece in file.pieces

@@ -3,9 +3,9 @@
 Fulfils `coevo.languages.assertions.Assertions`.
 """
 
-from coevo.languages.java.assertions.oracles import expects_its_end
-from coevo.languages.java.assertions.oracles import oracle_lines
-from coevo.languages.java.assertions.texts import assertions_of
-from coevo.languages.java.assertions.texts import kind_of
+from coevo.languages.java.assertions.oracles import expects_exception
+from coevo.languages.java.assertions.oracles import find_oracle_lines
+from coevo.languages.java.assertions.texts import classify_assertion
+from coevo.languages.java.assertions.texts import list_assertions
 
-__all__ = ['assertions_of', 'expects_its_end', 'kind_of', 'oracle_lines']
+__all__ = ['list_assertions', 'expects_exception', 'classify_assertion', 'find_oracle_lines']

@@ -9,29 +9,29 @@ from tree_sitter import Parser
 
 from coevo.languages.java.assertions.found import is_oracle
 from coevo.languages.java.assertions.found import is_oracle_reference
-from coevo.languages.java.reading.calls import call_of
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.source import annotation_values
-from coevo.languages.java.reading.source import read_source
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import parse_call
+from coevo.languages.java.reading.source import get_annotation_values
+from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.model.records import TestMethod
 
 
-def oracle_lines(source: bytes) -> frozenset[int]:
-    return frozenset(_lines(Parser(JAVA).parse(source).root_node))
+def find_oracle_lines(source: bytes) -> frozenset[int]:
+    return frozenset(_iterate_oracle_lines(Parser(JAVA).parse(source).root_node))
 
 
-def _lines(root: Node) -> Iterator[int]:
-    for node in inside(root, classes=True):
+def _iterate_oracle_lines(root: Node) -> Iterator[int]:
+    for node in iterate_nodes(root, classes=True):
         if (
             node.type == 'assert_statement'
             or is_oracle_reference(node)
-            or (node.type == 'method_invocation' and is_oracle(call_of(node)))
+            or (node.type == 'method_invocation' and is_oracle(parse_call(node)))
         ):
             yield from range(node.start_point[0] + 1, node.end_point[0] + 2)
 
 
-def expects_its_end(source: bytes, method: TestMethod) -> bool:
+def expects_exception(source: bytes, method: TestMethod) -> bool:
     """Whether a test says by its annotation what it has to throw."""
-    values = annotation_values(read_source(source).test(method).node, 'Test')
+    values = get_annotation_values(parse_java_source(source).find_test(method).node, 'Test')
     return not {'expected', 'expectedExceptions'}.isdisjoint(values)

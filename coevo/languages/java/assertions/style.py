@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.calls import Call
-from coevo.languages.java.reading.calls import Variable
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import named
-from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.calls import JavaCall
+from coevo.languages.java.reading.calls import JavaVariable
+from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import list_named_children
 
 # How many arguments an assertion has without a message and without a delta.
 ARITY: Mapping[str, int] = {
@@ -70,7 +70,9 @@ _FLOATS = frozenset({'double', 'float', 'Double', 'Float'})
 _DELTA = re.compile(r'delta|eps|toleran|precision|\bulp\b', re.IGNORECASE)
 
 
-def message_of(call: Call, *, last: bool, variables: Mapping[str, Variable]) -> Node | None:
+def find_message_argument(
+    call: JavaCall, *, last: bool, variables: Mapping[str, JavaVariable]
+) -> Node | None:
     """The message of an assertion of JUnit, TestNG or Hamcrest, None where it has none.
 
     With one argument too many it is the message unless it is a delta; what is neither written nor
@@ -86,9 +88,9 @@ def message_of(call: Call, *, last: bool, variables: Mapping[str, Variable]) -> 
     return message
 
 
-def has_message_last(call: Call, file: SourceFile) -> bool:
+def has_message_last(call: JavaCall, file: SourceFile) -> bool:
     """By the class that declares the assertion; where no import tells it, by the file's imports."""
-    holders = _holders(call, file)
+    holders = _list_declaring_classes(call, file)
     if any(holder in _FIRST for holder in holders):
         return False
     if any(holder in _LAST for holder in holders):
@@ -96,43 +98,43 @@ def has_message_last(call: Call, file: SourceFile) -> bool:
     return any(item.text.startswith(('org.junit.jupiter', 'org.testng')) for item in file.imports)
 
 
-def _holders(call: Call, file: SourceFile) -> list[str]:
+def _list_declaring_classes(call: JavaCall, file: SourceFile) -> list[str]:
     """The qualified classes that a call may be declared in, as far as imports tell."""
     if call.receiver is None:
         statics = [item for item in file.imports if item.static]
         exact = [i.text.rpartition('.')[0] for i in statics if i.name == call.name]
         return exact or [item.text for item in statics if item.name == '*']
-    written = text(call.receiver)
+    written = get_text(call.receiver)
     if '.' in written:
         return [written]
     exact = [i.text for i in file.imports if not i.static and i.name == written]
     return exact or [f'{item.text}.{written}' for item in file.imports if item.name == '*']
 
 
-def is_text(node: Node, variables: Mapping[str, Variable]) -> bool:
+def is_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
     """Whether an expression is a text or, as JUnit 5 takes them, a supplier of one."""
     parts = [node]
     while parts:
         part = parts.pop()
-        if _is_composed(part):
-            parts += named(part)[-2:]  # a text may be added up of hundreds of lines
-        elif part.type in _STRINGS or _makes_text(part, variables):
+        if _is_composed_text(part):
+            parts += list_named_children(part)[-2:]  # a text may be added up of hundreds of lines
+        elif part.type in _STRINGS or _produces_text(part, variables):
             return True
     return False
 
 
-def _is_composed(node: Node) -> bool:
+def _is_composed_text(node: Node) -> bool:
     if node.type == 'binary_expression':
         operator = node.child_by_field_name('operator')
         return operator is not None and operator.type == '+'
     return node.type in ('parenthesized_expression', 'ternary_expression')
 
 
-def _makes_text(node: Node, variables: Mapping[str, Variable]) -> bool:
-    if node.type == 'identifier' and text(node) in variables:
-        return variables[text(node)].type in ('String', 'Supplier')
+def _produces_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
+    if node.type == 'identifier' and get_text(node) in variables:
+        return variables[get_text(node)].type in ('String', 'Supplier')
     name = node.child_by_field_name('name') if node.type == 'method_invocation' else None
-    return name is not None and text(name) in _TEXT_MAKERS
+    return name is not None and get_text(name) in _TEXT_MAKERS
 
 
 def is_number(node: Node) -> bool:
@@ -143,15 +145,17 @@ def is_number(node: Node) -> bool:
     return node.type in _NUMBERS
 
 
-def _is_delta(node: Node, variables: Mapping[str, Variable]) -> bool:
-    if is_number(node) or _DELTA.search(text(node)):
+def _is_delta(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
+    if is_number(node) or _DELTA.search(get_text(node)):
         return True
-    parts = (found for found in inside(node, classes=False) if not found.children)
+    parts = (
+        descendant for descendant in iterate_nodes(node, classes=False) if not descendant.children
+    )
     return any(_is_float(part, variables) for part in parts)
 
 
-def _is_float(part: Node, variables: Mapping[str, Variable]) -> bool:
-    written = text(part)
+def _is_float(part: Node, variables: Mapping[str, JavaVariable]) -> bool:
+    written = get_text(part)
     if part.type == 'identifier' and written in variables:
         return variables[written].type in _FLOATS
     return part.type == 'decimal_floating_point_literal' or written in _FLOATS

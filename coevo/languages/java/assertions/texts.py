@@ -12,18 +12,18 @@ from tree_sitter import Parser
 from coevo.languages.java.assertions.found import DESCRIBING
 from coevo.languages.java.assertions.found import GROUP
 from coevo.languages.java.assertions.found import Assertion
-from coevo.languages.java.assertions.found import assertions_in
+from coevo.languages.java.assertions.found import find_assertions
 from coevo.languages.java.assertions.found import is_oracle
 from coevo.languages.java.assertions.found import is_oracle_reference
+from coevo.languages.java.assertions.style import find_message_argument
 from coevo.languages.java.assertions.style import is_text
-from coevo.languages.java.assertions.style import message_of
-from coevo.languages.java.reading.calls import Call
-from coevo.languages.java.reading.calls import Variable
-from coevo.languages.java.reading.calls import call_of
-from coevo.languages.java.reading.calls import chained
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import normalised
-from coevo.languages.java.reading.calls import variables_in
+from coevo.languages.java.reading.calls import JavaCall
+from coevo.languages.java.reading.calls import JavaVariable
+from coevo.languages.java.reading.calls import find_chained_calls
+from coevo.languages.java.reading.calls import find_variables
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import normalise_node
+from coevo.languages.java.reading.calls import parse_call
 from coevo.languages.java.reading.tokens import JAVA
 
 _EXPECTED = ('expected', 'expectedExceptions')
@@ -56,7 +56,7 @@ _NAVIGATING = frozenset(
 )
 
 
-def assertions_of(source: str) -> tuple[str, ...]:
+def list_assertions(source: str) -> tuple[str, ...]:
     """The assertions of a test method in order, as texts; source is the method alone.
 
     Comments, white space, messages and the class that an assertion is taken from are left out. A chain
@@ -65,44 +65,46 @@ def assertions_of(source: str) -> tuple[str, ...]:
     """
     root = Parser(JAVA).parse(f'class _ {{ {source}\n}}'.encode()).root_node
     bodies = (child.child_by_field_name('body') for child in root.children)
-    return tuple(text_ for body in bodies if body is not None for text_ in texts_in(body))
+    return tuple(
+        text_ for body in bodies if body is not None for text_ in find_assertion_texts(body)
+    )
 
 
-def kind_of(text: str) -> str:
+def classify_assertion(text: str) -> str:
     return text.partition('(')[0]
 
 
-def texts_in(root: Node) -> Iterator[str]:
+def find_assertion_texts(root: Node) -> Iterator[str]:
     """One text for each assertion and each check of a chain, in the order of the source."""
-    variables = {variable.name: variable for variable in variables_in(root)}
-    known = {found.call.node.id: found for found in assertions_in(root, classes=True)}
-    for node in inside(root, classes=True):
-        if node.type == 'element_value_pair' and normalised(node).startswith(_EXPECTED):
-            yield f'@Test({normalised(node)})'
+    variables = {variable.name: variable for variable in find_variables(root)}
+    known = {assertion.call.node.id: assertion for assertion in find_assertions(root, classes=True)}
+    for node in iterate_nodes(root, classes=True):
+        if node.type == 'element_value_pair' and normalise_node(node).startswith(_EXPECTED):
+            yield f'@Test({normalise_node(node)})'
         elif node.type == 'assert_statement':
-            yield f'assert {"".join(map(normalised, node.named_children[:1]))}'
+            yield f'assert {"".join(map(normalise_node, node.named_children[:1]))}'
         elif is_oracle_reference(node):
-            yield normalised(node)
+            yield normalise_node(node)
         elif node.id in known:
-            yield from _library_texts(known[node.id], variables)
+            yield from _render_checks(known[node.id], variables)
         elif node.type == 'method_invocation':
-            yield from _other_text(call_of(node))
+            yield from _render_oracle_call(parse_call(node))
 
 
-def _other_text(call: Call) -> Iterator[str]:
+def _render_oracle_call(call: JavaCall) -> Iterator[str]:
     """Verified mocks with what is verified, and helpers that assert."""
     if is_oracle(call) and call.name != GROUP:
-        whole = chained(call)[-1:] if call.name == 'verify' else ()
-        yield normalised(whole[0].node if whole else call.node)
+        whole = find_chained_calls(call)[-1:] if call.name == 'verify' else ()
+        yield normalise_node(whole[0].node if whole else call.node)
 
 
-def _library_texts(assertion: Assertion, variables: Mapping[str, Variable]) -> Iterator[str]:
-    prefix, links = _start(assertion, variables), list(assertion.links)
+def _render_checks(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> Iterator[str]:
+    prefix, links = _render_start(assertion, variables), list(assertion.links)
     if prefix is None:
-        prefix, links = f'assertThat({_joined(links[0].arguments)})', links[1:]
+        prefix, links = f'assertThat({_render_arguments(links[0].arguments)})', links[1:]
     checked = False
     for link in links:
-        step = f'{prefix}.{link.name}({_joined(link.arguments)})'
+        step = f'{prefix}.{link.name}({_render_arguments(link.arguments)})'
         if link.name in _NAVIGATING:
             prefix = step
         elif link.name not in DESCRIBING:
@@ -112,20 +114,20 @@ def _library_texts(assertion: Assertion, variables: Mapping[str, Variable]) -> I
         yield prefix
 
 
-def _start(assertion: Assertion, variables: Mapping[str, Variable]) -> str | None:
+def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> str | None:
     """An assertion without its chain and its message; None for Truth's, whose chain has the subject."""
     call = assertion.call
-    if assertion.is_truth and assertion.links:
+    if assertion.is_in_truth_style and assertion.links:
         return None
-    message = _message(call, variables)
+    message = _guess_message(call, variables)
     arguments = [node for node in call.arguments if node != message]
-    receiver = normalised(call.receiver) + '.' if call.receiver is not None else ''
+    receiver = normalise_node(call.receiver) + '.' if call.receiver is not None else ''
     if receiver.rpartition('.')[0].rpartition('.')[2][:1].isupper():
         receiver = ''  # the class that declares it
-    return f'{receiver}{call.name}({_joined(arguments)})'
+    return f'{receiver}{call.name}({_render_arguments(arguments)})'
 
 
-def _message(call: Call, variables: Mapping[str, Variable]) -> Node | None:
+def _guess_message(call: JavaCall, variables: Mapping[str, JavaVariable]) -> Node | None:
     """The message where its place can be told without imports: one end alone is a text."""
     if not call.arguments:
         return None
@@ -135,8 +137,8 @@ def _message(call: Call, variables: Mapping[str, Variable]) -> Node | None:
         ends = [node for node in ends if node.type != 'lambda_expression']
     if len(ends) != 1 and first != last:
         return None
-    return message_of(call, last=last in ends, variables=variables)
+    return find_message_argument(call, last=last in ends, variables=variables)
 
 
-def _joined(arguments: Iterable[Node]) -> str:
-    return ','.join(map(normalised, arguments))
+def _render_arguments(arguments: Iterable[Node]) -> str:
+    return ','.join(map(normalise_node, arguments))

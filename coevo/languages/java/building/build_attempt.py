@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.languages.java.building.session import Answer
-from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.building.session import JvmDeath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildAttempt:
     """The answer that counts, who gave it, and the CPU seconds of all tries."""
 
-    answer: Answer | Died
+    answer: JvmAnswer | JvmDeath
     builder: str
     cpu_seconds: float
 
 
-def cpu_seconds(answer: Answer | Died) -> float:
-    return 0.0 if isinstance(answer, Died) else answer.cpu_seconds
+def get_cpu_seconds(answer: JvmAnswer | JvmDeath) -> float:
+    return 0.0 if isinstance(answer, JvmDeath) else answer.cpu_seconds

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.building.report import JavaModule
-from coevo.storage.beneath import Beneath
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import SafePath
+from coevo.storage.beneath import join_beneath
 
 # What a program is written in; wherever it lies but in test folders and among resources (templates of
 # generators), it is a main source.
@@ -57,21 +57,21 @@ class BuildOutput:
     def built(self) -> Path:
         return self.root / 'built' / self.rev  # own name: a commit id
 
-    def class_folders(self, module: JavaModule) -> Iterator[Path]:
+    def list_class_folders(self, module: JavaModule) -> Iterator[Path]:
         """Of a module's main classes, and of those modules that stand on its class path."""
         yield self.code / module.path / module.classes
         for entry in module.class_path:
             if entry.sibling is not None and not entry.tests:
                 yield self.code / entry.sibling / str(entry.folder)
 
-    def test_resources(self, module: str) -> Path | None:
+    def find_test_resources(self, module: str) -> Path | None:
         """A module's test resources: processed where it was built, else as they lie in the tree."""
         known = self.modules.get(module)
         processed = self.built / str(known.index) / 'test-classes' if known else None
         raw = self.tests / module / 'src/test/resources'
         return next((folder for folder in (processed, raw) if folder and folder.is_dir()), None)
 
-    def source_roots(self, module: str) -> tuple[Path, ...]:
+    def list_source_roots(self, module: str) -> tuple[Path, ...]:
         """Folders of a module's test sources, generated ones last; those that exist."""
         known = self.modules.get(module)
         roots = known.test_source_roots if known else ('src/test/java',)
@@ -90,7 +90,7 @@ def is_source(path: str) -> bool:
     return path.lower().endswith(_SOURCES) and f'/{RESOURCES}/' not in f'/{path}'
 
 
-def separate(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
+def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
     """Move test folders out of the code tree, main classes into it, and main sources apart.
 
     Copies of sources among the classes, which plugins put there, go with them.
@@ -99,17 +99,17 @@ def separate(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
         module = output.modules.get(name)
         for folder in (*DEFAULT_TEST_FOLDERS, *(module.test_folders if module else ())):
             _move(
-                output.code / name / folder, beneath(output.tests, name, folder)
+                output.code / name / folder, join_beneath(output.tests, name, folder)
             )  # own name: where it is read from, inside of a tree that was laid out
         if module is not None:
-            classes = beneath(output.code, name, module.classes)
+            classes = join_beneath(output.code, name, module.classes)
             classes.remove()
             _move(output.built / str(module.index) / 'classes', classes)  # own name: a number
     output.tests.mkdir(parents=True, exist_ok=True)
-    _move_sources(output.code, output.sources, set(_processed(output)))
+    _move_sources(output.code, output.sources, set(_find_processed_resources(output)))
 
 
-def _processed(output: BuildOutput) -> Iterator[Path]:
+def _find_processed_resources(output: BuildOutput) -> Iterator[Path]:
     """Where a resource that is named like a source stands among the classes."""
     for name, module in output.modules.items():
         raw = output.code / name / RESOURCES
@@ -123,20 +123,20 @@ def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
     sources.mkdir(parents=True, exist_ok=True)
     for name, folders, files in os.walk(code, topdown=False):
         here = Path(name)  # own name: os.walk's
-        found = [
+        source_names = [
             file
             for file in files
             if is_source((here / file).relative_to(code).as_posix()) and here / file not in kept
         ]
-        for file in found:
-            beneath(sources, str(here.relative_to(code)), file).take(here / file)
-        if (found or folders) and here != code and not any(here.iterdir()):
+        for file in source_names:
+            join_beneath(sources, str(here.relative_to(code)), file).move_here(here / file)
+        if (source_names or folders) and here != code and not any(here.iterdir()):
             here.rmdir()
 
 
-def _move(source: Path, target: Beneath) -> None:
+def _move(source: Path, target: SafePath) -> None:
     if source.is_dir() and not source.is_symlink() and not target.is_there():
-        target.take(source)
+        target.move_here(source)
 
 
 def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> None:
@@ -147,14 +147,14 @@ def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> N
         chosen = [name for name in chosen if wanted((here / name).relative_to(source).as_posix())]
         for name in chosen:
             if not (here / name).is_symlink():
-                beneath(target, str(here.relative_to(source)), name).link_to(here / name)
+                join_beneath(target, str(here.relative_to(source)), name).add_hard_link(here / name)
 
 
 def link_resources(source: Path, target: Path, *, classes: bool) -> None:
     """Hard links of a folder's regular files; what is there already stays, so do class files
     that Maven compiled from another pairing of tests and code."""
     for path in sorted(source.rglob('*')):
-        place = beneath(target, str(path.relative_to(source)))
+        destination = join_beneath(target, str(path.relative_to(source)))
         wanted = classes or path.suffix != '.class'
-        if wanted and path.is_file() and not path.is_symlink() and not place.is_there():
-            place.link_to(path)
+        if wanted and path.is_file() and not path.is_symlink() and not destination.is_there():
+            destination.add_hard_link(path)

@@ -12,8 +12,8 @@ from dataclasses import field
 from dataclasses import replace
 from typing import Any
 
-from coevo.languages.java.building.session import Answer
-from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.building.session import JvmDeath
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 
@@ -28,7 +28,7 @@ _PARSER = re.compile(
 )
 
 
-def is_of_the_parser(signature: str) -> bool:
+def is_syntax_error(signature: str) -> bool:
     """Whether an error's signature (its code, then a symbol) says that the file does not parse."""
     return _PARSER.fullmatch(signature) is not None
 
@@ -60,7 +60,7 @@ class CompileReport:
         methods = (f'{c}#{m}({",".join(p)})' for c, m, p in self.broken_methods)
         return tuple(sorted((*self.broken_classes, *methods)))
 
-    def why_broken(self, method: TestMethod) -> str | None:
+    def find_first_error(self, method: TestMethod) -> str | None:
         """The signature of the first error that takes a test method along; None if none does.
 
         A method falls with its own body, with its class, and with what any class that runs it is
@@ -71,34 +71,36 @@ class CompileReport:
         own = (method.test_class, method.test_method, method.parameters)
         if own in self.broken_methods:
             return self.broken_methods[own]
-        runners = (method.test_class, *self.concrete_classes(method.test_class))
-        for name in (above for runner in runners for above in self._above(runner)):
+        runners = (method.test_class, *self.find_concrete_classes(method.test_class))
+        for name in (
+            above for runner in runners for above in self._find_inherited_and_enclosing(runner)
+        ):
             if name in self.broken_classes:
                 return self.broken_classes[name]
         return None
 
-    def concrete_classes(self, name: str) -> tuple[str, ...]:
+    def find_concrete_classes(self, name: str) -> tuple[str, ...]:
         """The classes on which a class's test methods run: itself and all below, if concrete."""
         return tuple(
             other
             for other in sorted(self.classes)
-            if not self.classes[other].abstract and name in self._ancestors(other)
+            if not self.classes[other].abstract and name in self._find_ancestors(other)
         )
 
-    def _ancestors(self, name: str) -> dict[str, None]:
-        found: dict[str, None] = {}
+    def _find_ancestors(self, name: str) -> dict[str, None]:
+        ancestors: dict[str, None] = {}
         todo = [name]
         while todo:
             current = todo.pop()
-            if current not in found:
-                found[current] = None
+            if current not in ancestors:
+                ancestors[current] = None
                 known = self.classes.get(current)
                 todo += known.parents if known else ()
-        return found
+        return ancestors
 
-    def _above(self, name: str) -> Iterator[str]:
+    def _find_inherited_and_enclosing(self, name: str) -> Iterator[str]:
         """A class, its ancestors, and all that encloses one of them."""
-        for ancestor in self._ancestors(name):
+        for ancestor in self._find_ancestors(name):
             around: str | None = ancestor
             while around:
                 yield around
@@ -107,21 +109,24 @@ class CompileReport:
                 around = known.outer if known else around.rpartition('$')[0]
 
 
-def has_no_room(answer: Answer) -> bool:
+def is_out_of_space(answer: JvmAnswer) -> bool:
     """Whether a class file could not be written, which says nothing about the code."""
-    return lacks_room(one['signature'] for one in answer.report['broken'])
+    return has_out_of_space_error(error['signature'] for error in answer.report['broken'])
 
 
-def lacks_room(signatures: Iterable[str | None]) -> bool:
-    return any(one is not None and one.startswith('class.cant.write') for one in signatures)
+def has_out_of_space_error(signatures: Iterable[str | None]) -> bool:
+    return any(
+        signature is not None and signature.startswith('class.cant.write')
+        for signature in signatures
+    )
 
 
-def compiler_died(died: Died) -> str:
+def name_compiler_death(died: JvmDeath) -> str:
     """The signature of sources that the compiler did not survive."""
     return f'compiler_{died.reason}'
 
 
-def without(report: CompileReport, classes: Collection[str]) -> CompileReport:
+def add_unread_classes(report: CompileReport, classes: Collection[str]) -> CompileReport:
     """The report of a tree that holds more classes, in files that are not read and were not there."""
     if not classes or report.everything is not None:
         return report
@@ -129,21 +134,21 @@ def without(report: CompileReport, classes: Collection[str]) -> CompileReport:
     return replace(report, unit_ok=False, broken_classes=broken)
 
 
-def compile_report(answer: Answer | Died) -> CompileReport:
+def parse_compile_report(answer: JvmAnswer | JvmDeath) -> CompileReport:
     """The typed report; a compiler that died twice on a tree compiles nothing of it."""
-    if isinstance(answer, Died):
-        return CompileReport(unit_ok=False, everything=compiler_died(answer))
+    if isinstance(answer, JvmDeath):
+        return CompileReport(unit_ok=False, everything=name_compiler_death(answer))
     report: Mapping[str, Any] = answer.report
     broken = report['broken']
     return CompileReport(
         unit_ok=bool(report['unit_ok']),
         classes={
-            one['name']: JavaClass(
-                parents=tuple(filter(None, (one['super'], *one['interfaces']))),
-                abstract=bool(one['abstract']),
-                outer=one['outer'],
+            row['name']: JavaClass(
+                parents=tuple(filter(None, (row['super'], *row['interfaces']))),
+                abstract=bool(row['abstract']),
+                outer=row['outer'],
             )
-            for one in report['classes']
+            for row in report['classes']
         },
         broken_classes={b['class']: b['signature'] for b in broken if b['method'] is None},
         broken_methods={

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from coevo.languages.java.building.report import library_path
+from coevo.languages.java.building.report import locate_library
 from coevo.languages.java.places import REPOSITORY
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES
 from coevo.languages.java.tools.toolchain import Toolchain
 
 
-def javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
     """Language level and platform, then the rest of what the compiler plugin would pass."""
-    yield from _level(compiler, tools)
+    yield from _list_level_options(compiler, tools)
     yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
     if compiler.get('parameters'):
         yield '-parameters'
@@ -22,8 +22,8 @@ def javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[
         yield f'-proc:{compiler["proc"]}'
     processor_path = compiler.get('processor_path')
     if isinstance(processor_path, list) and processor_path:
-        found = (library_path(str(path)) for path in processor_path)
-        places = [f'{REPOSITORY}/{path}' for path in found if path]
+        library_paths = (locate_library(str(path)) for path in processor_path)
+        places = [f'{REPOSITORY}/{path}' for path in library_paths if path]
         yield from ('-processorpath', os.pathsep.join(places))
     processors = compiler.get('processors')
     if isinstance(processors, list) and processors:
@@ -33,7 +33,7 @@ def javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[
         yield from map(str, arguments)
 
 
-def _level(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
+def _list_level_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
     """As the compiler plugin does it (3.13), which leaves `--release` out where javac has none."""
     if compiler.get('release') and tools.feature >= FIRST_WITH_MODULES:
         yield from ('--release', str(compiler['release']))

@@ -15,8 +15,8 @@ from typing import Any
 from typing import cast
 
 from coevo.languages.java.tools.wire import WireError
-from coevo.languages.java.tools.wire import receive
-from coevo.languages.java.tools.wire import send
+from coevo.languages.java.tools.wire import receive_response
+from coevo.languages.java.tools.wire import send_request
 from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
@@ -48,7 +48,7 @@ _STEPS, _MOST_STEP_SECONDS = 100, 2.0  # in which the time of a request is count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Died:
+class JvmDeath:
     """The JVM ended, or was ended, before it answered."""
 
     reason: str  # time, cpu, exit:N, or one of `FATAL_STATUS`
@@ -57,13 +57,13 @@ class Died:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class JvmAnswer:
     report: dict[str, Any]
     files: tuple[str, ...]
     cpu_seconds: float
 
 
-class Session:
+class JvmSession:
     """Starts its JVM on the first request, and anew after `REQUESTS_PER_JVM` or a death.
 
     job  asked for when a JVM is started
@@ -75,52 +75,52 @@ class Session:
         self._served = 0
 
     @property
-    def fresh(self) -> bool:
+    def is_fresh(self) -> bool:
         """Whether the next request is the first one of its JVM."""
         return self._process is None or self._served in (0, REQUESTS_PER_JVM)
 
-    def ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
+    def ask(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
         """One request; its files are written below `folder`, which is made anew.
 
         A JVM that was killed is asked again: who did it is not to be told from here.
         """
         for _ in range(MOST_KILLS):
-            answer = self._ask(request, folder)
-            if not (isinstance(answer, Died) and answer.killed):
+            answer = self._ask_once(request, folder)
+            if not (isinstance(answer, JvmDeath) and answer.killed):
                 break
         return answer
 
-    def _ask(self, request: Sequence[str], folder: Path) -> Answer | Died:
-        process = self._running()
-        process.go_on()
-        before = process.cpu_seconds()
+    def _ask_once(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
+        process = self._ensure_running()
+        process.resume_watch()
+        before = process.get_cpu_seconds()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         most = before + CPU_SECONDS.get(request[0], _OTHER_CPU_SECONDS)
-        with _deadline(process, self._seconds, most) as expired:
+        with _enforce_deadline(process, self._seconds, most) as expired:
             try:
-                send(process.stdin, [process.inside(text) for text in request])
-                value, files = receive(process.stdout, folder, limit=RESPONSE_BYTES)
+                send_request(process.stdin, [process.translate_for_job(text) for text in request])
+                value, files = receive_response(process.stdout, folder, limit=RESPONSE_BYTES)
             except (WireError, OSError):
-                return self._died(process, expired[0] if expired else None)
+                return self._collect_death(process, expired[0] if expired else None)
             except BaseException:
                 self.close()  # half of an answer may be left, which is not the next one's
                 raise
         self._served += 1
-        used = process.cpu_seconds() - before
-        process.doze()
-        report = cast('dict[str, Any]', _restored(value, process))
+        used = process.get_cpu_seconds() - before
+        process.slow_watch()
+        report = cast('dict[str, Any]', _restore_paths(value, process))
         if report.get('status') in FATAL_STATUS:
             self.close()
-            return Died(reason=report['status'], noise=str(report.get('log', '')))
-        return Answer(report=report, files=files, cpu_seconds=used)
+            return JvmDeath(reason=report['status'], noise=str(report.get('log', '')))
+        return JvmAnswer(report=report, files=files, cpu_seconds=used)
 
     def close(self) -> None:
         if self._process is not None:
             self._process.close()
             self._process = None
 
-    def _running(self) -> Process:
+    def _ensure_running(self) -> Process:
         if self._process is not None and self._served >= REQUESTS_PER_JVM:
             self.close()
         if self._process is None or self._process.poll() is not None:
@@ -128,30 +128,30 @@ class Session:
             self._served = 0
         return self._process
 
-    def _died(self, process: Process, late: str | None) -> Died:
-        lingered = not process.ended_within(_LAST_WORDS_SECONDS)
+    def _collect_death(self, process: Process, late: str | None) -> JvmDeath:
+        lingered = not process.ends_within(_LAST_WORDS_SECONDS)
         process.kill()
         status = process.wait(timeout=10)
         self._process = None
         reason = late or ('time' if process.exceeded else f'exit:{status}')
-        noise = process.noise()
+        noise = process.get_noise()
         process.close()
-        return Died(reason=reason, noise=noise, killed=not lingered and reason in KILLED)
+        return JvmDeath(reason=reason, noise=noise, killed=not lingered and reason in KILLED)
 
 
-def _restored(value: object, process: Process) -> object:
+def _restore_paths(value: object, process: Process) -> object:
     """A report in the sandbox's own paths."""
     if isinstance(value, str):
-        return process.outside(value)
+        return process.translate_from_job(value)
     if isinstance(value, list):
-        return [_restored(one, process) for one in value]
+        return [_restore_paths(item, process) for item in value]
     if isinstance(value, dict):
-        return {name: _restored(one, process) for name, one in value.items()}
+        return {name: _restore_paths(item, process) for name, item in value.items()}
     return value
 
 
 @contextmanager
-def _deadline(process: Process, seconds: float, cpu_seconds: float) -> Iterator[list[str]]:
+def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> Iterator[list[str]]:
     """Kill the process after so many wall seconds, or CPU seconds since it began; the list then holds one of `TOO_LONG`.
 
     They pass more slowly where more is at work than there are processors: a build that is given a
@@ -160,23 +160,23 @@ def _deadline(process: Process, seconds: float, cpu_seconds: float) -> Iterator[
     expired: list[str] = []
     over = threading.Event()
 
-    def watch() -> None:
+    def kill_when_expired() -> None:
         step, left = min(_MOST_STEP_SECONDS, seconds / _STEPS), seconds
         while not over.wait(step):
-            left -= step / crowding(os.getloadavg()[0], len(os.sched_getaffinity(0)))
-            used_up = process.cpu_seconds() > cpu_seconds
+            left -= step / compute_crowding(os.getloadavg()[0], len(os.sched_getaffinity(0)))
+            used_up = process.get_cpu_seconds() > cpu_seconds
             if left <= 0 or used_up:
                 expired.append('cpu' if used_up else 'time')
                 process.kill()
                 return
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=kill_when_expired, daemon=True).start()
     try:
         yield expired
     finally:
         over.set()
 
 
-def crowding(load: float, processors: int) -> float:
+def compute_crowding(load: float, processors: int) -> float:
     """How many share a processor; bounded, since what hangs has to end some day."""
     return min(_MOST_CROWDED, max(1.0, load / processors))

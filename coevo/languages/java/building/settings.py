@@ -61,11 +61,11 @@ LIMITS = Limits(
 )
 
 
-def write(root: Path) -> None:
+def write_settings(root: Path) -> None:
     (root / SETTINGS).write_text(_SETTINGS_XML)
 
 
-def builder_job(
+def make_builder_job(
     toolchain: Toolchain, mounts: Sequence[Mount], socket: Path, archive: str | None
 ) -> Job:
     """The builder, its requests on standard input.
@@ -74,7 +74,7 @@ def builder_job(
     """
     relay = (
         str(toolchain.tools_home / 'bin' / 'java'),
-        tool_place(toolchain, toolchain.tools / 'relay.jar'),
+        locate_tool(toolchain, toolchain.tools / 'relay.jar'),
         SOCKET,
     )
     # What the JVM might say of an archive would be said in the midst of the builder's answers.
@@ -82,7 +82,14 @@ def builder_job(
         ('-Xlog:disable', '-Xshare:auto', f'-XX:SharedArchiveFile={archive}') if archive else ()
     )
     return Job(
-        argv=('/bin/sh', '-c', _WITH_RELAY, 'sh', *relay, *builder_command(toolchain, *shared)),
+        argv=(
+            '/bin/sh',
+            '-c',
+            _WITH_RELAY,
+            'sh',
+            *relay,
+            *make_builder_command(toolchain, *shared),
+        ),
         mounts=tuple(mounts),
         sockets=(Mount(source=socket, target=SOCKET),),
         limits=LIMITS,
@@ -93,26 +100,26 @@ def builder_job(
     )
 
 
-def builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
+def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
     """The builder's JVM; `options` come before ours."""
     return (
         str(toolchain.java),
         *options,
         *_BUILDER_OPTIONS,
-        *('-cp', ':'.join(builder_places(toolchain)), 'coevo.builder.Builder'),
-        tool_place(toolchain, toolchain.maven_home),
-        tool_place(toolchain, toolchain.tools / 'extension.jar'),
+        *('-cp', ':'.join(list_builder_class_path(toolchain)), 'coevo.builder.Builder'),
+        locate_tool(toolchain, toolchain.maven_home),
+        locate_tool(toolchain, toolchain.tools / 'extension.jar'),
     )
 
 
-def builder_places(toolchain: Toolchain) -> tuple[str, ...]:
+def list_builder_class_path(toolchain: Toolchain) -> tuple[str, ...]:
     """The class path of the builder."""
-    return tuple(tool_place(toolchain, path) for path in toolchain.builder_class_path)
+    return tuple(locate_tool(toolchain, path) for path in toolchain.builder_class_path)
 
 
-def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
+def make_tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
     """The reader of execution data: it sees class files, runs none of them, reaches nothing."""
-    class_path = ':'.join(tool_place(toolchain, path) for path in toolchain.tracer_class_path)
+    class_path = ':'.join(locate_tool(toolchain, path) for path in toolchain.tracer_class_path)
     java = str(toolchain.tools_home / 'bin' / 'java')
     return Job(
         argv=(java, *_BUILDER_OPTIONS, '-cp', class_path, 'coevo.builder.Tracer'),
@@ -121,7 +128,7 @@ def tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
     )
 
 
-def tool_place(toolchain: Toolchain, path: Path) -> str:
+def locate_tool(toolchain: Toolchain, path: Path) -> str:
     """Where the sandbox sees one of our tools or libraries, or a file of the JDK's."""
     for base, name in ((toolchain.tools, 'programs'), (toolchain.libraries, 'libraries')):
         if path.is_relative_to(base):
@@ -131,7 +138,7 @@ def tool_place(toolchain: Toolchain, path: Path) -> str:
     raise ValueError(f'{path} is no tool of ours')
 
 
-def build_request(
+def make_build_request(
     output: BuildOutput, java_home: Path | None = None, without: Sequence[str] = ()
 ) -> list[str]:
     """By Maven in the builder's own JVM, or by its own command on a JDK; without some plugins."""
@@ -141,22 +148,26 @@ def build_request(
         *([f'java_home={java_home}'] if java_home else []),
         f'source={WORKSPACE}/code/{output.rev}',
         f'work={BUILD_TREE}',
-        *_repositories(),
+        *_list_repository_arguments(),
     ]
 
 
-def resolve_request(coordinates: Sequence[str]) -> list[str]:
-    return ['resolve', *(f'coordinates={one}' for one in coordinates), *_repositories()]
+def make_resolve_request(coordinates: Sequence[str]) -> list[str]:
+    return [
+        'resolve',
+        *(f'coordinates={coordinate}' for coordinate in coordinates),
+        *_list_repository_arguments(),
+    ]
 
 
-def _repositories() -> Iterator[str]:
+def _list_repository_arguments() -> Iterator[str]:
     yield f'settings={WORKSPACE}/{SETTINGS}'
     yield f'head={HEAD}'
     yield f'tail={REPOSITORY}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Javac:
+class JavacSettings:
     """How sources are compiled: places in the sandbox, options of javac.
 
     without  files that are not there, though they lie below a root
@@ -166,22 +177,24 @@ class Javac:
     options: tuple[str, ...]
     without: tuple[str, ...] = ()
 
-    def words(self) -> Iterator[str]:
+    def list_arguments(self) -> Iterator[str]:
         yield from (f'class_path={entry}' for entry in self.class_path)
         yield from (f'option={option}' for option in self.options)
         yield from (f'without={file}' for file in self.without)
 
 
-def compile_request(roots: Sequence[str], javac: Javac) -> list[str]:
+def make_compile_request(roots: Sequence[str], javac: JavacSettings) -> list[str]:
     """A test tree to compile."""
-    return ['compile', *(f'root={root}' for root in roots), *javac.words()]
+    return ['compile', *(f'root={root}' for root in roots), *javac.list_arguments()]
 
 
-def check_request(sets: Sequence[Sequence[str]], javac: Javac, *, keep: bool) -> list[str]:
+def make_check_request(
+    sets: Sequence[Sequence[str]], javac: JavacSettings, *, keep: bool
+) -> list[str]:
     """Sets of roots to compile each for itself; `keep` wants their class files."""
     return [
         'check',
         *(f'set={":".join(roots)}' for roots in sets),
         f'keep={str(keep).lower()}',
-        *javac.words(),
+        *javac.list_arguments(),
     ]

@@ -9,41 +9,41 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Checked
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CheckedSource
+from coevo.languages.cells import CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.build_outputs import link_resources
-from coevo.languages.java.building.compilation import compile_report
-from coevo.languages.java.building.compilation import has_no_room
-from coevo.languages.java.building.compilation import without
-from coevo.languages.java.building.javac_options import javac_options
+from coevo.languages.java.building.compilation import add_unread_classes
+from coevo.languages.java.building.compilation import is_out_of_space
+from coevo.languages.java.building.compilation import parse_compile_report
+from coevo.languages.java.building.javac_options import list_javac_options
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.building.session import TOO_LONG
-from coevo.languages.java.building.session import Answer
-from coevo.languages.java.building.session import Died
-from coevo.languages.java.building.session import Session
-from coevo.languages.java.building.settings import Javac
-from coevo.languages.java.building.settings import compile_request
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.settings import JavacSettings
+from coevo.languages.java.building.settings import make_compile_request
 from coevo.languages.java.cells.compiled_cells import CompiledCell
 from coevo.languages.java.cells.compiled_cells import JavaCellKey
-from coevo.languages.java.cells.compiled_cells import absent
-from coevo.languages.java.cells.compiled_cells import beside
-from coevo.languages.java.cells.compiled_cells import edited_resources
-from coevo.languages.java.cells.compiled_cells import edited_roots
-from coevo.languages.java.cells.compiled_cells import test_jars
-from coevo.languages.java.cells.compiled_cells import uncompilable
-from coevo.languages.java.cells.compiled_cells import with_below
+from coevo.languages.java.cells.compiled_cells import find_edited_resources
+from coevo.languages.java.cells.compiled_cells import find_edited_source_roots
+from coevo.languages.java.cells.compiled_cells import iterate_with_dependencies
+from coevo.languages.java.cells.compiled_cells import list_test_class_siblings
+from coevo.languages.java.cells.compiled_cells import make_absent_cell
+from coevo.languages.java.cells.compiled_cells import make_sibling_key
+from coevo.languages.java.cells.compiled_cells import make_uncompilable_cell
 from coevo.languages.java.cells.edited_code import CodeEditor
 from coevo.languages.java.cells.edited_code import EditedCode
 from coevo.languages.java.cells.edited_files import Files
 from coevo.languages.java.cells.edited_files import is_below
-from coevo.languages.java.cells.edited_files import lay
-from coevo.languages.java.revisions.borrowed_settings import with_borrowed
+from coevo.languages.java.cells.edited_files import write_files
+from coevo.languages.java.revisions.borrowed_settings import apply_borrowed_settings
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from coevo.languages.java.revisions.unread_files import class_named
-from coevo.model.records import short_hash
-from coevo.storage.beneath import beneath
+from coevo.languages.java.revisions.unread_files import name_test_class
+from coevo.model.records import compute_short_hash
+from coevo.storage.beneath import join_beneath
 
 # Each has the class files of a whole test tree. What was removed is compiled again when asked for.
 MOST_EDITED_CELLS = 6
@@ -54,27 +54,27 @@ NO_EDITS = EditedCode()
 class JavaCells:
     """The cells of one thread, compiled in its session."""
 
-    def __init__(self, builds: SharedBuilds, session: Session) -> None:
+    def __init__(self, builds: SharedBuilds, session: JvmSession) -> None:
         self._builds, self._session = builds, session
         self._cells: dict[JavaCellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # of the pair in hand
 
-    def get(self, key: JavaCellKey) -> CompiledCell:
-        cell = self._get(key)
-        self._sweep()
+    def get_cell(self, key: JavaCellKey) -> CompiledCell:
+        cell = self._get_or_compile(key)
+        self._remove_oldest_cells()
         return cell
 
-    def _get(self, key: JavaCellKey) -> CompiledCell:
+    def _get_or_compile(self, key: JavaCellKey) -> CompiledCell:
         if key not in self._cells:
-            cell = self._compile(key) if key.edits is None else self._compile_edited(key)
+            cell = self._compile_cell(key) if key.edits is None else self._compile_edited_cell(key)
             self._cells[key] = cell
         else:
             self._cells[key] = self._cells.pop(key)  # used last
         return self._cells[key]
 
-    def of(self, compiled: Compiled) -> CompiledCell:
-        return self.get(
+    def get_cell_for(self, compiled: CompiledTests) -> CompiledCell:
+        return self.get_cell(
             JavaCellKey(
                 tests_rev=compiled.tests_rev,
                 code_rev=compiled.code_rev,
@@ -84,133 +84,146 @@ class JavaCells:
             )
         )
 
-    def module(
+    def find_module(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
     ) -> JavaModule | None:
         """A module as its cells see it; None where the code has none."""
-        known = self._builds.output(code_rev).modules.get(module)
-        donor = self._builds.output(borrowed.rev).modules.get(module) if borrowed else None
+        known = self._builds.get_output(code_rev).modules.get(module)
+        donor = self._builds.get_output(borrowed.rev).modules.get(module) if borrowed else None
         return (
-            with_borrowed(known, donor, borrowed.scope) if known and donor and borrowed else known
+            apply_borrowed_settings(known, donor, borrowed.scope)
+            if known and donor and borrowed
+            else known
         )
 
-    def keep_only(self, revs: Collection[str]) -> None:
+    def remove_other_revisions(self, revs: Collection[str]) -> None:
         """Remove compiled cells of any other revision than those of the pair in hand."""
         if self._ends == frozenset(revs):
             return
         self._ends = frozenset(revs)
         for key in tuple(self._cells):
             if key.edits is not None or not {key.tests_rev, key.code_rev} <= self._ends:
-                self._remove(key)
-        self._remove_codes(set(self._codes))
+                self._remove_cell(key)
+        self._remove_edited_codes(set(self._codes))
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[Checked, ...]:
-        folder = self._builds.folder('checks', short_hash(str(id(self)), code_rev, path))
+    ) -> tuple[CheckedSource, ...]:
+        folder = self._builds.make_folder(
+            'checks', compute_short_hash(str(id(self)), code_rev, path)
+        )
         try:
-            return self._editor(code_rev, folder).check(module, path, variants)
+            return self._make_editor(code_rev, folder).check_variants(module, path, variants)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     # -- compiling ---------------------------------------------------------------------------------
 
-    def _compile(self, key: JavaCellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
-        code, tests = self._builds.output(key.code_rev), self._builds.output(key.tests_rev)
-        folder = self._folder(key)
-        known = self.module(key.code_rev, key.module, key.borrowed)
+    def _compile_cell(self, key: JavaCellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
+        code, tests = self._builds.get_output(key.code_rev), self._builds.get_output(key.tests_rev)
+        folder = self._get_folder(key)
+        known = self.find_module(key.code_rev, key.module, key.borrowed)
         if known is None:
-            return absent(key, folder)
-        below = tuple(self._get(beside(key, name)) for name in test_jars(known, code))
+            return make_absent_cell(key, folder)
+        below = tuple(
+            self._get_or_compile(make_sibling_key(key, name))
+            for name in list_test_class_siblings(known, code)
+        )
         changed = key.edits.tests if key.edits else ()
         output = folder / key.module / known.test_classes
         launcher = self._builds.launcher
-        siblings = [one for cell in below for one in cell.folders]
-        places = launcher.compile_places(known, code, siblings, code_edits.classes)
-        javac = Javac(
+        siblings = [dependency for cell in below for dependency in cell.folders]
+        places = launcher.list_compile_class_path(known, code, siblings, code_edits.classes)
+        javac = JavacSettings(
             class_path=tuple(places),
-            options=tuple(javac_options(known.compiler, launcher.toolchain)),
-            without=tuple(launcher.inside(tests.tests / path) for path, _ in changed),
+            options=tuple(list_javac_options(known.compiler, launcher.toolchain)),
+            without=tuple(launcher.locate_in_sandbox(tests.tests / path) for path, _ in changed),
         )
         roots = [
-            *tests.source_roots(key.module),
-            *edited_roots(self._layer(key), tests, code, key.module),
+            *tests.list_source_roots(key.module),
+            *find_edited_source_roots(self._get_layer_folder(key), tests, code, key.module),
         ]
-        answer = self._ask(
-            compile_request([launcher.inside(root) for root in roots], javac), output
+        answer = self._ask_with_retry(
+            make_compile_request([launcher.locate_in_sandbox(root) for root in roots], javac),
+            output,
         )
-        self._lay_resources(key, tests, output)
-        report = without(compile_report(answer), self._unread(key))
-        compiled = Compiled(
+        self._lay_out_resources(key, tests, output)
+        report = add_unread_classes(parse_compile_report(answer), self._list_unread_classes(key))
+        compiled = CompiledTests(
             tests_rev=key.tests_rev,
             code_rev=key.code_rev,
             module=key.module,
             unit_ok=report.unit_ok and all(cell.compiled.unit_ok for cell in below),
-            cpu_seconds=0.0 if isinstance(answer, Died) else answer.cpu_seconds,
+            cpu_seconds=0.0 if isinstance(answer, JvmDeath) else answer.cpu_seconds,
             borrowed=key.borrowed,
             edits=key.edits,
             broken=tuple(
-                sorted({*report.broken, *(name for one in below for name in one.compiled.broken)})
+                sorted(
+                    {
+                        *report.broken,
+                        *(name for dependency in below for name in dependency.compiled.broken),
+                    }
+                )
             ),
         )
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
-    def _unread(self, key: JavaCellKey) -> list[str]:
+    def _list_unread_classes(self, key: JavaCellKey) -> list[str]:
         """Classes of the test files that were left out of the tree, but for those that are edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
-        paths = self._builds.unread(key.tests_rev) - edited
-        return [class_named(path) for path in sorted(paths) if is_below(path, key.module)]
+        paths = self._builds.list_unread_files(key.tests_rev) - edited
+        return [name_test_class(path) for path in sorted(paths) if is_below(path, key.module)]
 
-    def _ask(self, request: Sequence[str], output: Path) -> Answer | Died:
+    def _ask_with_retry(self, request: Sequence[str], output: Path) -> JvmAnswer | JvmDeath:
         answer = self._session.ask(request, output)
-        if isinstance(answer, Died) and answer.reason in TOO_LONG:
+        if isinstance(answer, JvmDeath) and answer.reason in TOO_LONG:
             return answer
-        if isinstance(answer, Died) or has_no_room(answer):
+        if isinstance(answer, JvmDeath) or is_out_of_space(answer):
             self._session.close()  # earlier builds may have filled its disk
             answer = self._session.ask(request, output)
         return answer
 
-    def _lay_resources(self, key: JavaCellKey, tests: BuildOutput, output: Path) -> None:
+    def _lay_out_resources(self, key: JavaCellKey, tests: BuildOutput, output: Path) -> None:
         """A module's test resources, the edited ones as they are instead of what Maven made."""
         donor = tests.modules.get(key.module)
-        edited = dict(edited_resources(key, donor))
-        lay(output, edited.items())
-        resources = tests.test_resources(key.module)
+        edited = dict(find_edited_resources(key, donor))
+        write_files(output, edited.items())
+        resources = tests.find_test_resources(key.module)
         if resources is not None:
             compiled_by_maven = donor is not None and donor.tests_compiled
             link_resources(resources, output, classes=not compiled_by_maven)
         for name, content in edited.items():
             if content is None:
-                beneath(output, name).remove()
+                join_beneath(output, name).remove()
 
     # -- edits -------------------------------------------------------------------------------------
 
-    def _compile_edited(self, key: JavaCellKey) -> CompiledCell:
+    def _compile_edited_cell(self, key: JavaCellKey) -> CompiledCell:
         """A cell of edits; where they change nothing for its compiler, the classes without them."""
         assert key.edits is not None, 'the cell has edits'
-        code = self._edited_code(key.code_rev, key.edits.code)
+        code = self._get_edited_code(key.code_rev, key.edits.code)
         if code.failure is not None:
-            return uncompilable(key, self._folder(key), code)
-        layer = self._layer(key)
-        lay(layer, key.edits.tests)
-        bare = self._compile_key(key, code)
-        cell = self._compile(key, code) if bare is None else self._get(bare)
+            return make_uncompilable_cell(key, self._get_folder(key), code)
+        layer = self._get_layer_folder(key)
+        write_files(layer, key.edits.tests)
+        bare = self._find_equivalent_key(key, code)
+        cell = self._compile_cell(key, code) if bare is None else self._get_or_compile(bare)
         compiled = replace(
             cell.compiled,
             edits=key.edits,
             cpu_seconds=code.cpu_seconds + (cell.compiled.cpu_seconds if bare is None else 0.0),
         )
-        gone = tuple(path for path, content in key.edits.tests if content is None)
+        removed_paths = tuple(path for path, content in key.edits.tests if content is None)
         return replace(
             cell,
             compiled=compiled,
             edited=(*code.layers, layer),
             sources=code.sources,
-            removed=(*code.removed, *gone),
+            removed=(*code.removed, *removed_paths),
             removed_sources=code.removed_sources,
         )
 
-    def _compile_key(self, key: JavaCellKey, code: EditedCode) -> JavaCellKey | None:
+    def _find_equivalent_key(self, key: JavaCellKey, code: EditedCode) -> JavaCellKey | None:
         """The key of a cell that has the same classes; None where it has to be compiled.
 
         Edited tests are compiled once for all edits of the code that show them the same.
@@ -218,66 +231,74 @@ class JavaCells:
         assert key.edits is not None, 'the cell has edits'
         if not code.outside_same:
             return None
-        known = self.module(key.code_rev, key.module, key.borrowed)
+        known = self.find_module(key.code_rev, key.module, key.borrowed)
         names = [key.module]
         if known is not None:
-            names += test_jars(known, self._builds.output(key.code_rev))
+            names += list_test_class_siblings(known, self._builds.get_output(key.code_rev))
         if not any(is_below(path, name) for path, _ in key.edits.tests for name in names):
             return replace(key, edits=None)
-        return replace(key, edits=Edits(tests=key.edits.tests)) if key.edits.code else None
+        return replace(key, edits=CellEdits(tests=key.edits.tests)) if key.edits.code else None
 
-    def _edited_code(self, code_rev: str, files: Files) -> EditedCode:
+    def _get_edited_code(self, code_rev: str, files: Files) -> EditedCode:
         if not files:
             return NO_EDITS
         key = (code_rev, files)
         if key not in self._codes:
-            self._codes[key] = self._editor(code_rev, self._code_folder(key)).edit(files)
+            self._codes[key] = self._make_editor(
+                code_rev, self._get_code_folder(key)
+            ).compile_edits(files)
             return self._codes[key]
         return replace(self._codes[key], cpu_seconds=0.0)
 
-    def _editor(self, code_rev: str, folder: Path) -> CodeEditor:
+    def _make_editor(self, code_rev: str, folder: Path) -> CodeEditor:
         shutil.rmtree(folder, ignore_errors=True)
-        output = self._builds.output(code_rev)
+        output = self._builds.get_output(code_rev)
         others = [
-            self._builds.output(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})
+            self._builds.get_output(rev) for rev in sorted((self._ends or frozenset()) - {code_rev})
         ]
         return CodeEditor(self._builds.launcher, self._session, output, folder, others)
 
     # -- folders -----------------------------------------------------------------------------------
 
-    def _sweep(self) -> None:
+    def _remove_oldest_cells(self) -> None:
         """Remove the edited cells that were used longest ago, but for what others are built on."""
         edited = [key for key in self._cells if key.edits is not None]
         if len(edited) <= MOST_EDITED_CELLS:
             return
-        kept = edited[-MOST_EDITED_CELLS:]
-        used = {cell.folder for key in kept for cell in with_below(self._cells[key])}
+        recent_keys = edited[-MOST_EDITED_CELLS:]
+        used = {
+            cell.folder
+            for key in recent_keys
+            for cell in iterate_with_dependencies(self._cells[key])
+        }
         for key in edited[:-MOST_EDITED_CELLS]:
-            if self._cells[key].folder not in used or self._cells[key].folder != self._folder(key):
-                self._remove(key)
+            if self._cells[key].folder not in used or self._cells[key].folder != self._get_folder(
+                key
+            ):
+                self._remove_cell(key)
         layers = {layer for cell in self._cells.values() for layer in cell.edited}
-        self._remove_codes(
+        self._remove_edited_codes(
             {key for key, code in self._codes.items() if not layers.intersection(code.layers)}
         )
 
-    def _remove(self, key: JavaCellKey) -> None:
+    def _remove_cell(self, key: JavaCellKey) -> None:
         del self._cells[key]
-        for folder in (self._folder(key), self._layer(key)):
+        for folder in (self._get_folder(key), self._get_layer_folder(key)):
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _remove_codes(self, keys: Collection[tuple[str, Files]]) -> None:
+    def _remove_edited_codes(self, keys: Collection[tuple[str, Files]]) -> None:
         for key in keys:
             del self._codes[key]
-            shutil.rmtree(self._code_folder(key), ignore_errors=True)
+            shutil.rmtree(self._get_code_folder(key), ignore_errors=True)
 
-    def _folder(self, key: JavaCellKey) -> Path:
-        return self._builds.folder('cells', self._name(key))
+    def _get_folder(self, key: JavaCellKey) -> Path:
+        return self._builds.make_folder('cells', self._make_name(key))
 
-    def _layer(self, key: JavaCellKey) -> Path:
-        return self._builds.folder('edits', self._name(key))
+    def _get_layer_folder(self, key: JavaCellKey) -> Path:
+        return self._builds.make_folder('edits', self._make_name(key))
 
-    def _code_folder(self, key: tuple[str, Files]) -> Path:
-        return self._builds.folder('code-edits', short_hash(str(id(self)), repr(key)))
+    def _get_code_folder(self, key: tuple[str, Files]) -> Path:
+        return self._builds.make_folder('code-edits', compute_short_hash(str(id(self)), repr(key)))
 
-    def _name(self, key: JavaCellKey) -> str:
-        return short_hash(str(id(self)), repr(key))
+    def _make_name(self, key: JavaCellKey) -> str:
+        return compute_short_hash(str(id(self)), repr(key))

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 from coevo.languages.java.cells.constant_pool import CLASS
 from coevo.languages.java.cells.constant_pool import TEXT
-from coevo.languages.java.cells.constant_pool import constant_pool
+from coevo.languages.java.cells.constant_pool import parse_constant_pool
 
 
-def outermost(content: bytes) -> str:
+def find_outermost_class(content: bytes) -> str:
     """The top-level class that holds a class, or that it is, as `pkg/Outer`.
 
     ValueError for what is no class file.
     """
     try:
-        own, around = _ClassFile(content).nesting()
+        own, around = _ClassFile(content).parse_nesting()
     except (struct.error, IndexError, KeyError, UnicodeDecodeError) as error:
         raise ValueError('it is no class file') from error
     seen = set[str]()
@@ -32,52 +32,60 @@ def outermost(content: bytes) -> str:
 
 class _ClassFile:
     def __init__(self, content: bytes) -> None:
-        pool = constant_pool(content)
+        pool = parse_constant_pool(content)
         self._content = content
         self._at = pool.end
-        self._texts = {one.place: one.content[2:] for one in pool.constants if one.tag == TEXT}
+        self._texts = {
+            constant.index: constant.content[2:]
+            for constant in pool.constants
+            if constant.tag == TEXT
+        }
         self._classes = {
-            one.place: int.from_bytes(one.content) for one in pool.constants if one.tag == CLASS
+            constant.index: int.from_bytes(constant.content)
+            for constant in pool.constants
+            if constant.tag == CLASS
         }
 
-    def nesting(self) -> tuple[str, dict[str, str]]:
+    def parse_nesting(self) -> tuple[str, dict[str, str]]:
         """Its own name, and of each class that it names the one around, if there is one."""
-        _, own, _, interfaces = self._take('>4H')
+        _, own, _, interfaces = self._unpack_next('>4H')
         self._at += 2 * interfaces
         for _ in range(2):  # fields, then methods
-            for _ in range(self._take('>H')[0]):
+            for _ in range(self._unpack_next('>H')[0]):
                 self._at += 6
-                for _ in self._attributes():
+                for _ in self._iterate_attributes():
                     pass
         around: dict[str, str] = {}
-        for name, start in self._attributes():
+        for name, start in self._iterate_attributes():
             if name == b'InnerClasses':
-                around |= self._inner_classes(start)
-        return self._name(own), around
+                around |= self._parse_inner_classes(start)
+        return self._look_up_class_name(own), around
 
-    def _attributes(self) -> Iterator[tuple[bytes, int]]:
+    def _iterate_attributes(self) -> Iterator[tuple[bytes, int]]:
         """The name of each, and where its content begins."""
-        for _ in range(self._take('>H')[0]):
-            name, length = self._take('>HI')
+        for _ in range(self._unpack_next('>H')[0]):
+            name, length = self._unpack_next('>HI')
             yield self._texts[name], self._at
             self._at += length
 
-    def _inner_classes(self, start: int) -> Iterator[tuple[str, str]]:
+    def _parse_inner_classes(self, start: int) -> Iterator[tuple[str, str]]:
         """A local class, which has no outer one, is called after the one that it stands in."""
         (count,) = struct.unpack_from('>H', self._content, start)
         for at in range(start + 2, start + 2 + 8 * count, 8):
             inner, outer, simple, _ = struct.unpack_from('>4H', self._content, at)
-            name = self._name(inner)
-            local = name.removesuffix(self._text(simple) if simple else '').rstrip('0123456789')
-            yield name, self._name(outer) if outer else local.removesuffix('$')
+            name = self._look_up_class_name(inner)
+            local = name.removesuffix(self._look_up_text(simple) if simple else '').rstrip(
+                '0123456789'
+            )
+            yield name, self._look_up_class_name(outer) if outer else local.removesuffix('$')
 
-    def _take(self, form: str) -> tuple[int, ...]:
-        found = struct.unpack_from(form, self._content, self._at)
+    def _unpack_next(self, form: str) -> tuple[int, ...]:
+        values = struct.unpack_from(form, self._content, self._at)
         self._at += struct.calcsize(form)
-        return found
+        return values
 
-    def _name(self, index: int) -> str:
-        return self._text(self._classes[index])
+    def _look_up_class_name(self, index: int) -> str:
+        return self._look_up_text(self._classes[index])
 
-    def _text(self, index: int) -> str:
+    def _look_up_text(self, index: int) -> str:
         return self._texts[index].decode('utf-8', 'surrogateescape')

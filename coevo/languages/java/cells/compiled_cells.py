@@ -9,8 +9,8 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.compilation import CompileReport
 from coevo.languages.java.building.report import JavaModule
@@ -28,7 +28,7 @@ class JavaCellKey:
     code_rev: str
     module: str
     borrowed: BorrowedSettings | None = None
-    edits: Edits | None = None
+    edits: CellEdits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class CompiledCell:
     removed_sources  main sources that are gone
     """
 
-    compiled: Compiled
+    compiled: CompiledTests
     report: CompileReport
     folder: Path
     below: tuple[CompiledCell, ...] = ()
@@ -56,29 +56,31 @@ class CompiledCell:
         return (*(folder for cell in self.below for folder in cell.folders), self.folder)
 
 
-def with_below(cell: CompiledCell) -> Iterator[CompiledCell]:
+def iterate_with_dependencies(cell: CompiledCell) -> Iterator[CompiledCell]:
     yield cell
-    for one in cell.below:
-        yield from with_below(one)
+    for dependency in cell.below:
+        yield from iterate_with_dependencies(dependency)
 
 
-def test_jars(module: JavaModule, code: BuildOutput) -> Iterator[str]:
+def list_test_class_siblings(module: JavaModule, code: BuildOutput) -> Iterator[str]:
     """Sibling modules whose test classes stand on a module's class path."""
     for entry in module.class_path:
         if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
             yield entry.sibling
 
 
-def beside(key: JavaCellKey, module: str) -> JavaCellKey:
+def make_sibling_key(key: JavaCellKey, module: str) -> JavaCellKey:
     """The cell of a sibling, with the edits that matter to it."""
     edits = key.edits
     if edits is not None:
-        tests = tuple(one for one in edits.tests if is_below(one[0], module))
-        edits = Edits(tests=tests, code=edits.code) if tests or edits.code else None
+        tests = tuple(file_edit for file_edit in edits.tests if is_below(file_edit[0], module))
+        edits = CellEdits(tests=tests, code=edits.code) if tests or edits.code else None
     return JavaCellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
 
 
-def edited_roots(layer: Path, tests: BuildOutput, code: BuildOutput, module: str) -> Iterator[Path]:
+def find_edited_source_roots(
+    layer: Path, tests: BuildOutput, code: BuildOutput, module: str
+) -> Iterator[Path]:
     """The folders of edited test sources; the code's where the tests have no such module."""
     known = tests.modules.get(module) or code.modules.get(module)
     for root in known.test_source_roots if known else ():
@@ -87,7 +89,7 @@ def edited_roots(layer: Path, tests: BuildOutput, code: BuildOutput, module: str
             yield folder
 
 
-def edited_resources(
+def find_edited_resources(
     key: JavaCellKey, module: JavaModule | None
 ) -> Iterator[tuple[str, bytes | None]]:
     """Edited test resources by their place among the test classes."""
@@ -100,9 +102,9 @@ def edited_resources(
                 yield str(PurePosixPath(path).relative_to(root)), content
 
 
-def absent(key: JavaCellKey, folder: Path) -> CompiledCell:
+def make_absent_cell(key: JavaCellKey, folder: Path) -> CompiledCell:
     """The code has no such module: nothing of its tests compiles, by either verdict."""
-    compiled = Compiled(
+    compiled = CompiledTests(
         tests_rev=key.tests_rev,
         code_rev=key.code_rev,
         module=key.module,
@@ -115,9 +117,9 @@ def absent(key: JavaCellKey, folder: Path) -> CompiledCell:
     return CompiledCell(compiled=compiled, report=report, folder=folder)
 
 
-def uncompilable(key: JavaCellKey, folder: Path, code: EditedCode) -> CompiledCell:
+def make_uncompilable_cell(key: JavaCellKey, folder: Path, code: EditedCode) -> CompiledCell:
     """The edited code does not compile: nothing of its tests can be told."""
-    bare = absent(key, folder)
+    bare = make_absent_cell(key, folder)
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
     report = replace(bare.report, everything=code.failure)
     return replace(bare, compiled=compiled, report=report)

@@ -27,7 +27,7 @@ _LENGTHS |= {15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
 class Constant:
     """An entry of the pool: its place, its tag, and what is behind that."""
 
-    place: int
+    index: int
     tag: int
     content: bytes
 
@@ -42,26 +42,26 @@ class ConstantPool:
     end: int
 
 
-def constant_pool(content: bytes) -> ConstantPool:
+def parse_constant_pool(content: bytes) -> ConstantPool:
     """The pool of a class file; ValueError for what is none."""
     try:
-        return _read(content)
+        return _parse_pool(content)
     except (struct.error, IndexError, KeyError) as error:
         raise ValueError('it is no class file') from error
 
 
-def _read(content: bytes) -> ConstantPool:
+def _parse_pool(content: bytes) -> ConstantPool:
     (count,) = struct.unpack_from('>H', content, _START)
-    at, place, found = _START + 2, 1, []
-    while place < count:
+    at, index, constants = _START + 2, 1, []
+    while index < count:
         tag = content[at]
         if tag == TEXT:
             length = 2 + struct.unpack_from('>H', content, at + 1)[0]
         else:
             length = _LENGTHS[tag]
-        found.append(Constant(place=place, tag=tag, content=content[at + 1 : at + 1 + length]))
+        constants.append(Constant(index=index, tag=tag, content=content[at + 1 : at + 1 + length]))
         at += 1 + length
-        place += 2 if tag in WIDE else 1
+        index += 2 if tag in WIDE else 1
     if count == 0 or at > len(content):
         raise ValueError('it is no class file')
-    return ConstantPool(places=count - 1, constants=tuple(found), start=_START, end=at)
+    return ConstantPool(places=count - 1, constants=tuple(constants), start=_START, end=at)

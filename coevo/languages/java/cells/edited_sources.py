@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from coevo.languages.java.building.build_outputs import RESOURCES
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.cells.edited_files import Files
-from coevo.languages.java.cells.edited_files import families
-from coevo.languages.java.cells.edited_files import type_names
+from coevo.languages.java.cells.edited_files import find_top_level_types
+from coevo.languages.java.cells.edited_files import list_type_names
 
 Texts = tuple[tuple[str, bytes], ...]
 
@@ -41,14 +41,14 @@ class EditedSources:
 
     @property
     def family(self) -> frozenset[str]:
-        return families([text for _, text in self.before])
+        return find_top_level_types([text for _, text in self.before])
 
     @property
     def loses_types(self) -> bool:
-        after = type_names(text for _, text in self.after if text)
-        return bool(type_names(text for _, text in self.before) - after)
+        after = list_type_names(text for _, text in self.after if text)
+        return bool(list_type_names(text for _, text in self.before) - after)
 
-    def failure(self, result: CheckedSets) -> str | None:
+    def find_failure(self, result: CheckedSets) -> str | None:
         return result.checked[-1]['signature'] if self.after else None
 
     def is_same_outside(self, result: CheckedSets) -> bool:
@@ -58,15 +58,16 @@ class EditedSources:
         was, now = result.checked[0]['outside'], result.checked[-1]['outside']
         return bool(was) and was == now
 
-    def made(self, result: CheckedSets) -> Path | None:
+    def locate_class_files(self, result: CheckedSets) -> Path | None:
         return result.folder / str(len(self.sets) - 1) if self.after else None
 
 
-def java_sources(module: JavaModule, files: Files) -> Files:
+def select_java_sources(module: JavaModule, files: Files) -> Files:
     """Those of edited files that are compiled."""
     root = PurePosixPath(module.path, RESOURCES)
     return tuple(
-        one
-        for one in files
-        if one[0].endswith('.java') and not PurePosixPath(one[0]).is_relative_to(root)
+        edited_file
+        for edited_file in files
+        if edited_file[0].endswith('.java')
+        and not PurePosixPath(edited_file[0]).is_relative_to(root)
     )

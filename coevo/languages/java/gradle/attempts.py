@@ -6,10 +6,10 @@ What it keeps is in the sandbox and of one build: scripts of another revision ma
 from __future__ import annotations
 
 from coevo.languages.java.building.build_attempt import BuildAttempt
-from coevo.languages.java.building.build_attempt import cpu_seconds
+from coevo.languages.java.building.build_attempt import get_cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.session import Died
-from coevo.languages.java.building.session import Session
+from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmSession
 from coevo.languages.java.places import BUILD_TREE
 from coevo.languages.java.places import GRADLE_FOLDER
 from coevo.languages.java.places import GRADLES
@@ -22,20 +22,22 @@ from coevo.sandboxes.sandbox import Mount
 NAME = 'gradle'
 
 
-def name_of(gradle: Gradle) -> str:
+def format_gradle_name(gradle: Gradle) -> str:
     """As environments and builds tell it."""
     return f'{NAME} {gradle.version}'
 
 
-def mount_of(gradle: Gradle) -> Mount:
-    return Mount(source=gradle.home, target=_place(gradle))
+def make_gradle_mount(gradle: Gradle) -> Mount:
+    return Mount(source=gradle.home, target=_locate_in_sandbox(gradle))
 
 
-def build(output: BuildOutput, session: Session, gradle: Gradle, java_home: str) -> BuildAttempt:
+def build_by_gradle(
+    output: BuildOutput, session: JvmSession, gradle: Gradle, java_home: str
+) -> BuildAttempt:
     """One that died is asked once more, as with Maven, unless it took too long."""
     request = [
         'build',
-        f'gradle={_place(gradle)}',
+        f'gradle={_locate_in_sandbox(gradle)}',
         f'java_home={java_home}',
         f'home={GRADLE_FOLDER}',
         f'repository={REPOSITORY}',
@@ -43,10 +45,12 @@ def build(output: BuildOutput, session: Session, gradle: Gradle, java_home: str)
         f'work={BUILD_TREE}',
     ]
     answer = session.ask(request, output.built)
-    if isinstance(answer, Died) and answer.reason != 'time':
+    if isinstance(answer, JvmDeath) and answer.reason != 'time':
         answer = session.ask(request, output.built)
-    return BuildAttempt(answer=answer, builder=name_of(gradle), cpu_seconds=cpu_seconds(answer))
+    return BuildAttempt(
+        answer=answer, builder=format_gradle_name(gradle), cpu_seconds=get_cpu_seconds(answer)
+    )
 
 
-def _place(gradle: Gradle) -> str:
+def _locate_in_sandbox(gradle: Gradle) -> str:
     return f'{GRADLES}/{gradle.version}'

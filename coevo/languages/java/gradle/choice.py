@@ -8,10 +8,10 @@ from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.gradle import scripts
 from coevo.languages.java.tools.gradles import Gradle
-from coevo.languages.java.tools.gradles import numbers
+from coevo.languages.java.tools.gradles import parse_version_numbers
 
 
-def choose(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:
+def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:
     """The version that is wanted, else the nearest newer one with the same first number, else the nearest
     older one of these; the newest of all where none is wanted.
 
@@ -19,26 +19,33 @@ def choose(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:
     """
     if wanted is None:
         return gradles[-1] if gradles else None
-    asked = numbers(wanted)
-    alike = [one for one in gradles if one.numbers[:1] == asked[:1]]
-    newer = [one for one in alike if one.numbers >= asked]
-    return min(newer, key=_age, default=max(alike, key=_age, default=None))
-
-
-def gradle_of(repository: Repository, rev: str, gradles: Sequence[Gradle]) -> Gradle | None:
-    return choose(gradles, scripts.wrapper_version(repository, rev))
-
-
-def demand_of(repository: Repository, rev: str, gradles: Sequence[Gradle]) -> JdkDemand:
-    """What the scripts ask for, within what the chosen Gradle runs on."""
-    said, gradle = scripts.demand_of(repository, rev), gradle_of(repository, rev, gradles)
-    if gradle is None:
-        return said
-    return JdkDemand(
-        lowest=max(said.lowest or 0, gradle.oldest_jdk),
-        highest=min(said.highest or gradle.newest_jdk, gradle.newest_jdk),
+    wanted_numbers = parse_version_numbers(wanted)
+    alike = [gradle for gradle in gradles if gradle.numbers[:1] == wanted_numbers[:1]]
+    newer = [gradle for gradle in alike if gradle.numbers >= wanted_numbers]
+    return min(
+        newer, key=_get_version_numbers, default=max(alike, key=_get_version_numbers, default=None)
     )
 
 
-def _age(gradle: Gradle) -> tuple[int, ...]:
+def choose_gradle_for_revision(
+    repository: Repository, rev: str, gradles: Sequence[Gradle]
+) -> Gradle | None:
+    return choose_gradle(gradles, scripts.find_wrapper_version(repository, rev))
+
+
+def find_gradle_demand(repository: Repository, rev: str, gradles: Sequence[Gradle]) -> JdkDemand:
+    """What the scripts ask for, within what the chosen Gradle runs on."""
+    demand, gradle = (
+        scripts.find_script_demand(repository, rev),
+        choose_gradle_for_revision(repository, rev, gradles),
+    )
+    if gradle is None:
+        return demand
+    return JdkDemand(
+        lowest=max(demand.lowest or 0, gradle.oldest_jdk),
+        highest=min(demand.highest or gradle.newest_jdk, gradle.newest_jdk),
+    )
+
+
+def _get_version_numbers(gradle: Gradle) -> tuple[int, ...]:
     return gradle.numbers

@@ -22,21 +22,21 @@ _LEVEL = re.compile(
 _TOOLCHAIN = re.compile(r'JavaLanguageVersion\.of\(\s*[\'"]?(\d{1,2})\b')
 
 
-def is_gradle(repository: Repository, rev: str) -> bool:
+def has_gradle_script(repository: Repository, rev: str) -> bool:
     """Whether there is a script of Gradle at the root."""
     there = repository.tree(rev)
     return any(name in there for name in BUILD_FILES)
 
 
-def wrapper_version(repository: Repository, rev: str) -> str | None:
+def find_wrapper_version(repository: Repository, rev: str) -> str | None:
     """The version that the project's wrapper would bring, such as 8.5."""
-    found = _DISTRIBUTION.search(repository.text(rev, _WRAPPER) or '')
-    return found[1] if found else None
+    match = _DISTRIBUTION.search(repository.load_text(rev, _WRAPPER) or '')
+    return match[1] if match else None
 
 
-def demand_of(repository: Repository, rev: str) -> JdkDemand:
+def find_script_demand(repository: Repository, rev: str) -> JdkDemand:
     """A toolchain has to be the JDK that all is built with, for none is brought; levels are a lower bound."""
-    texts = list(_texts(repository, rev))
+    texts = list(_load_scripts(repository, rev))
     levels = [int(level) for text in texts for level in _LEVEL.findall(text)]
     toolchains = [int(version) for text in texts for version in _TOOLCHAIN.findall(text)]
     return JdkDemand(
@@ -44,7 +44,7 @@ def demand_of(repository: Repository, rev: str) -> JdkDemand:
     )
 
 
-def _texts(repository: Repository, rev: str) -> Iterator[str]:
+def _load_scripts(repository: Repository, rev: str) -> Iterator[str]:
     for path in repository.tree(rev):
         if path.endswith(_SCRIPTS):
-            yield repository.text(rev, path) or ''
+            yield repository.load_text(rev, path) or ''

@@ -10,15 +10,15 @@ import hashlib
 import tarfile
 from pathlib import Path
 
-from coevo.languages.java.kits.kit_tools import tool_environment
-from coevo.languages.java.kits.kit_tools import tool_mounts
+from coevo.languages.java.kits.kit_tools import list_tool_mounts
+from coevo.languages.java.kits.kit_tools import make_tool_environment
 from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.artifacts import list_upstreams
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
-from coevo.sandboxes.pump import pumping
+from coevo.sandboxes.pump import pump_connections
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
@@ -26,8 +26,8 @@ from coevo.sandboxes.sandbox import Process
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.tar_stream import END
 from coevo.sandboxes.unpacking import unpack
-from coevo.storage.building import building
-from coevo.storage.folders import cache_folder
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
 
 # The same mirror when libraries are fetched and when they are used, for what a repository listed then
 # (the versions of a range) is kept by its name.
@@ -70,48 +70,52 @@ exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \
 """
 
 
-def kit_libraries(sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say) -> Path:
+def fetch_kit_libraries(
+    sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say
+) -> Path:
     """In Maven's layout, made once for a revision; Transient."""
     parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
     key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
-    target = cache_folder() / 'agents' / f'libraries-{key}'
+    target = find_cache_folder() / 'agents' / f'libraries-{key}'
     if not target.is_dir():
-        with building(target) as new:
+        with build_folder_once(target) as new:
             if new is not None:
                 say(f'fetching the libraries of {task.repo} at {task.new_rev[:12]}')
-                _fetch(sandbox, task, place, tools, new)
+                _fetch_with_maven(sandbox, task, place, tools, new)
     return target
 
 
-def _fetch(sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, folder: Path) -> None:
+def _fetch_with_maven(
+    sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, folder: Path
+) -> None:
     (place / 'online.xml').write_text(_ONLINE)
-    shared = cache_folder() / 'maven'
+    shared = find_cache_folder() / 'maven'
     job = Job(
         argv=('/bin/sh', '-c', _FETCH),
-        mounts=(Mount(source=place, target='/in'), *tool_mounts(tools)),
-        environment=tool_environment(tools),
+        mounts=(Mount(source=place, target='/in'), *list_tool_mounts(tools)),
+        environment=make_tool_environment(tools),
         limits=_LIMITS,
     )
     with (
-        ArtifactProxy(upstreams(), shared, place / 'artifacts') as proxy,
+        ArtifactProxy(list_upstreams(), shared, place / 'artifacts') as proxy,
         sandbox.start(job) as process,
     ):
         try:
-            _receive(process, proxy, folder, shared)
+            _receive_archive(process, proxy, folder, shared)
         except tarfile.TarError:
             raise Transient(
                 f'the libraries of {task.repo} could not be fetched (go without by '
-                f'--no-kit): {process.noise().strip()[-500:]}'
+                f'--no-kit): {process.get_noise().strip()[-500:]}'
             ) from None
         if proxy.trouble:
             raise Transient('libraries could not be fetched; check the network')
     (place / 'online.xml').unlink()
 
 
-def _receive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:
+def _receive_archive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:
     """What the process sends in the end, led to the proxy until then; TarError, Transient."""
     listening = process.listen()
-    with pumping(listening, proxy.socket):
+    with pump_connections(listening, proxy.socket):
         process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
         process.stdin.flush()
         unpack(process.stdout, folder, shared)

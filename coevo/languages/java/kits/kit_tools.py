@@ -9,7 +9,7 @@ KIT = '/kit'
 _MAVEN = f'{KIT}/maven'
 
 
-def tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
+def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
     """Those that lie outside of what every sandbox sees of the machine."""
     maven = Mount(source=tools.maven_home, target=_MAVEN)
     home = tools.java_home
@@ -18,7 +18,7 @@ def tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
     return (maven, Mount(source=home.resolve(), target=str(home)))
 
 
-def tool_environment(tools: Toolchain) -> dict[str, str]:
+def make_tool_environment(tools: Toolchain) -> dict[str, str]:
     return {
         'JAVA_HOME': str(tools.java_home),
         'PATH': f'{_MAVEN}/bin:{tools.java_home}/bin:/usr/bin:/bin',

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.languages.java.kits.kit_libraries import MIRROR
-from coevo.languages.java.kits.kit_libraries import kit_libraries
+from coevo.languages.java.kits.kit_libraries import fetch_kit_libraries
 from coevo.languages.java.kits.kit_tools import KIT
-from coevo.languages.java.kits.kit_tools import tool_environment
-from coevo.languages.java.kits.kit_tools import tool_mounts
+from coevo.languages.java.kits.kit_tools import list_tool_mounts
+from coevo.languages.java.kits.kit_tools import make_tool_environment
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_alike_jdks
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import read_pins
-from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.tools.libraries import load_pins
+from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.languages.kits import Kit
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
@@ -47,19 +47,19 @@ class MavenKits:
         jdk = choose_jdk(find_jdks())
         self._console = fetch_libraries(_CONSOLE, jdk, say, "JUnit's console")
 
-    def kit(self, task: TaskRow, place: Path) -> Kit:
-        tools = toolchain(self._say, _jdk(task, self._say))
-        libraries = kit_libraries(self._sandbox, task, place, tools, self._say)
-        (console,) = (pin.file for pin in read_pins(_CONSOLE))
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        tools = prepare_toolchain(self._say, _find_jdk(task, self._say))
+        libraries = fetch_kit_libraries(self._sandbox, task, place, tools, self._say)
+        (console,) = (pin.file for pin in load_pins(_CONSOLE))
         return Kit(
             mounts=(
-                *tool_mounts(tools),
+                *list_tool_mounts(tools),
                 Mount(source=self._console, target=_LIBRARIES),
                 Mount(source=libraries, target=_REPOSITORY),
                 Mount(source=self._folder, target=f'{KIT}/settings'),
             ),
             environment={
-                **tool_environment(tools),
+                **make_tool_environment(tools),
                 'JUNIT_CONSOLE_JAR': f'{_LIBRARIES}/{console}',
                 'MAVEN_SETTINGS_PATH': _SETTINGS,
                 'MAVEN_ARGS': f'--offline --settings {_SETTINGS} -Dmaven.repo.local={_HEAD}'
@@ -68,9 +68,9 @@ class MavenKits:
         )
 
 
-def _jdk(task: TaskRow, say: Say) -> Jdk | None:
+def _find_jdk(task: TaskRow, say: Say) -> Jdk | None:
     """The JDK that the task was made with, or one of the same release, brought; else any."""
     if task.environment is None:
         return None
-    JdkSupply(brings=True, say=say).has(task.environment.runtime)
-    return next(iter(alike(task.environment.runtime, find_jdks())), None)
+    JdkSupply(brings=True, say=say).can_provide(task.environment.runtime)
+    return next(iter(find_alike_jdks(task.environment.runtime, find_jdks())), None)

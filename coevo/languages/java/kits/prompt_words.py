@@ -8,9 +8,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from coevo.languages.java.gradle.commands import gradle_selection
-from coevo.languages.java.gradle.commands import gradle_words
-from coevo.languages.java.gradle.commands import is_of_gradle
+from coevo.languages.java.gradle.commands import is_built_by_gradle
+from coevo.languages.java.gradle.commands import make_gradle_command
+from coevo.languages.java.gradle.commands import make_test_selection
 from coevo.languages.prompt_words import PromptWords
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
@@ -18,16 +18,20 @@ from coevo.model.records import TestMethod
 _JAR = '$JUNIT_CONSOLE_JAR'
 
 
-def prompt_words(
+def make_prompt_words(
     module: str,
     test_file: str,
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
     """`methods` by the names under which they are to be run."""
-    by_gradle = is_of_gradle(environment)
+    by_gradle = is_built_by_gradle(environment)
     where = '' if module == '.' else f'cd {module} && '
-    running = (_by_gradle(module, methods),) if by_gradle else (_running(where, methods), _SETTINGS)
+    running = (
+        (_describe_gradle_run(module, methods),)
+        if by_gradle
+        else (_describe_console_run(where, methods), _SETTINGS)
+    )
     return PromptWords(
         framework='JUnit',
         new_test='Annotate with @Test and return void.',
@@ -43,8 +47,8 @@ _SETTINGS = (
 )
 
 
-def _running(cd: str, methods: Sequence[TestMethod]) -> str:
-    names = dict.fromkeys(map(_name, methods))
+def _describe_console_run(cd: str, methods: Sequence[TestMethod]) -> str:
+    names = dict.fromkeys(map(_format_method, methods))
     selected = ' '.join(f"--select-method '{name}'" for name in names)
     selected = selected or "--select-class '<test class>'"
     return f"""\
@@ -55,17 +59,17 @@ compiled classes and dependencies, then invoke:
 `{cd}java -jar {_JAR} --class-path "<classpath>" --reports-dir ./test-reports {selected}`"""
 
 
-def _by_gradle(module: str, methods: Sequence[TestMethod]) -> str:
-    selected = gradle_selection(methods) or ('--tests', '<test class>')
-    compiling = shlex.join(gradle_words(module, 'testClasses'))
-    running = shlex.join((*gradle_words(module, 'test'), *selected))
+def _describe_gradle_run(module: str, methods: Sequence[TestMethod]) -> str:
+    selected = make_test_selection(methods) or ('--tests', '<test class>')
+    compiling = shlex.join(make_gradle_command(module, 'testClasses'))
+    running = shlex.join((*make_gradle_command(module, 'test'), *selected))
     return f"""\
 When done, ensure the tests compile and pass:
 - Compile: `{compiling}`
 - Run: `{running}`"""
 
 
-def _name(method: TestMethod) -> str:
+def _format_method(method: TestMethod) -> str:
     """PACKAGE.CLASS#METHOD, a binary name; parameters tell overloads apart."""
     parameters = f'({", ".join(method.parameters)})' if method.parameters else ''
     return f'{method.test_class}#{method.test_method}{parameters}'

@@ -16,10 +16,10 @@ from coevo.languages.java.places import WORKSPACE
 from coevo.languages.java.processes.archives import LIMITS
 from coevo.languages.java.processes.archives import LIST
 from coevo.languages.java.processes.archives import LISTING
-from coevo.languages.java.processes.archives import Rehearsal
-from coevo.languages.java.processes.archives import dumping
+from coevo.languages.java.processes.archives import ArchiveRehearsal
+from coevo.languages.java.processes.archives import make_dump_job
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.languages.java.tools.wire import encode
+from coevo.languages.java.tools.wire import encode_strings
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Mount
 
@@ -36,30 +36,34 @@ _FILES = {
 }
 
 
-def rehearsal(
+def prepare_rehearsal(
     toolchain: Toolchain, mounts: Sequence[Mount], root: Path, list_file: Path
-) -> Rehearsal:
+) -> ArchiveRehearsal:
     """How the builder's archive is made; writes the project below `root`, the workspace."""
     for name, text in _FILES.items():
         file = root / _FOLDER / name  # own name: a file of coevo's own
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     job = Job(
-        argv=('/bin/sh', '-c', LIST, 'sh', *settings.builder_command(toolchain, LISTING)),
+        argv=('/bin/sh', '-c', LIST, 'sh', *settings.make_builder_command(toolchain, LISTING)),
         mounts=tuple(mounts),
         limits=LIMITS,
         environment={'JAVA_HOME': str(toolchain.java_home)},
     )
     listed = f'{WORKSPACE}/{list_file.relative_to(root)}'
-    return Rehearsal(
-        request=_requests(),
+    return ArchiveRehearsal(
+        request=_encode_requests(),
         listing=job,
-        dumping=dumping(job, toolchain.java, listed, settings.builder_places(toolchain)),
+        dumping=make_dump_job(
+            job, toolchain.java, listed, settings.list_builder_class_path(toolchain)
+        ),
     )
 
 
-def _requests() -> bytes:
-    place = f'{WORKSPACE}/{_FOLDER}'
-    build = ['build', f'source={place}', f'work={BUILD_TREE}']
+def _encode_requests() -> bytes:
+    project_folder = f'{WORKSPACE}/{_FOLDER}'
+    build = ['build', f'source={project_folder}', f'work={BUILD_TREE}']
     alone = [f'settings={WORKSPACE}/{settings.SETTINGS}', f'head={HEAD}', 'offline=true']
-    return encode([*build, *alone]) + encode(['compile', f'root={place}/src'])
+    return encode_strings([*build, *alone]) + encode_strings(
+        ['compile', f'root={project_folder}/src']
+    )

@@ -23,53 +23,59 @@ _HERE = re.compile(r'(\$\{(project\.)?basedir\}/|\./)*')
 _NAMES = frozenset({'artifactId', 'groupId', 'finalName', 'id', 'name', 'version', 'url'})
 
 
-def need_of(repository: Repository, rev: str, module: str | None = None) -> str | None:
+def find_absent_need(repository: Repository, rev: str, module: str | None = None) -> str | None:
     """Which kind of absent content a module that failed to build asks for; of all if None is named."""
-    submodules = repository.submodules(rev)
-    lfs_files = tuple(_lfs_files(repository, rev))
+    submodules = repository.list_submodules(rev)
+    lfs_files = tuple(_find_lfs_files(repository, rev))
     if not submodules and not lfs_files:
         return None
-    modules = _modules(repository, rev) if module is None else {'' if module == '.' else module}
-    if any(_module_of_main(path) in modules for path in submodules):
+    modules = (
+        _find_modules(repository, rev) if module is None else {'' if module == '.' else module}
+    )
+    if any(_find_module_of_main(path) in modules for path in submodules):
         return NEEDS_SUBMODULE
-    places = {place for folder in modules for place in _places(repository, rev, folder)}
+    places = {
+        named_path
+        for folder in modules
+        for named_path in _find_named_paths(repository, rev, folder)
+    }
     for need, absent in ((NEEDS_SUBMODULE, submodules), (NEEDS_LFS_FILE, lfs_files)):
-        if any(f'{place}/'.startswith(f'{path}/') for place in places for path in absent):
+        if any(f'{named_path}/'.startswith(f'{path}/') for named_path in places for path in absent):
             return need
     return None
 
 
-def _modules(repository: Repository, rev: str) -> set[str]:
+def _find_modules(repository: Repository, rev: str) -> set[str]:
     """Folders with a POM; empty for the root."""
     parts = (path.rpartition('/') for path in repository.tree(rev))
     return {folder for folder, _, name in parts if name == 'pom.xml'}
 
 
-def _module_of_main(path: str) -> str | None:
+def _find_module_of_main(path: str) -> str | None:
     """The module in whose `src/main` a path lies, which Maven reads without being told."""
     module, main, _ = f'/{path}'.rpartition('/src/main/')
     return module.removeprefix('/') if main else None
 
 
-def _places(repository: Repository, rev: str, folder: str) -> Iterator[str]:
+def _find_named_paths(repository: Repository, rev: str, folder: str) -> Iterator[str]:
     """All that a POM may mean as a place in the tree."""
     try:
-        text = repository.text(rev, posixpath.join(folder, 'pom.xml')) or ''
+        text = repository.load_text(rev, posixpath.join(folder, 'pom.xml')) or ''
         pom = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError):
         return
     for element in pom.iter():
         if element.tag.rpartition('}')[2] not in _NAMES and element.text:
-            place = _HERE.sub('', element.text.strip(), count=1)
-            yield posixpath.normpath(posixpath.join(folder, place))
+            named_path = _HERE.sub('', element.text.strip(), count=1)
+            yield posixpath.normpath(posixpath.join(folder, named_path))
 
 
-def _lfs_files(repository: Repository, rev: str) -> Iterator[str]:
+def _find_lfs_files(repository: Repository, rev: str) -> Iterator[str]:
     """Files that Git LFS keeps elsewhere; nothing is read where no attributes speak of it."""
     tree = repository.tree(rev)
     attributes = [path for path in tree if posixpath.basename(path) == '.gitattributes']
-    if not any('filter=lfs' in (repository.text(rev, path) or '') for path in attributes):
+    if not any('filter=lfs' in (repository.load_text(rev, path) or '') for path in attributes):
         return
-    for path, size in repository.sizes(rev).items():
+    for path, size in repository.measure_sizes(rev).items():
         if size <= _POINTER_BYTES and repository.blob(tree[path].oid).startswith(_POINTER):
             yield path

@@ -16,21 +16,21 @@ _PROPERTIES = re.compile(
 _COMPILER = 'maven-compiler-plugin'
 
 
-def demand_of(repository: Repository, rev: str) -> JdkDemand:
+def find_pom_demand(repository: Repository, rev: str) -> JdkDemand:
     """What the POMs of a revision say, properties filled in as far as the same file has them."""
     lowest: list[int] = []
     highest: list[int] = []
     for path, entry in repository.tree(rev).items():
         if path.rpartition('/')[2] == 'pom.xml':
-            found = read_demand(repository.blob(entry.oid))
-            lowest += [found.lowest] if found.lowest else []
-            highest += [found.highest] if found.highest else []
+            demand = parse_pom_demand(repository.blob(entry.oid))
+            lowest += [demand.lowest] if demand.lowest else []
+            highest += [demand.highest] if demand.highest else []
     return JdkDemand(lowest=max(lowest, default=None), highest=min(highest, default=None))
 
 
 # Neighbouring revisions share most of their POMs.
 @lru_cache(maxsize=1024)
-def read_demand(pom: bytes) -> JdkDemand:
+def parse_pom_demand(pom: bytes) -> JdkDemand:
     """What one POM says; nothing where it cannot be parsed."""
     try:
         root = ElementTree.fromstring(pom)
@@ -40,14 +40,18 @@ def read_demand(pom: bytes) -> JdkDemand:
         child.tag.rpartition('}')[2]: (child.text or '').strip()
         for child in root.iterfind('{*}properties/*')
     }
-    levels = [level for text in _levels(root, properties) if (level := _feature(text, properties))]
-    required = [_range(text, properties) for text in _required(root)]
+    levels = [
+        level
+        for text in _find_levels(root, properties)
+        if (level := _parse_feature(text, properties))
+    ]
+    required = [_parse_range(text, properties) for text in _find_required_versions(root)]
     lows = [*levels, *(low for low, _ in required if low)]
     highs = [high for _, high in required if high]
     return JdkDemand(lowest=max(lows, default=None), highest=min(highs, default=None))
 
 
-def _levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[str]:
+def _find_levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[str]:
     yield from (value for name, value in properties.items() if _PROPERTIES.match(name))
     for plugin in root.iterfind('.//{*}plugin'):
         if plugin.findtext('{*}artifactId') == _COMPILER:
@@ -55,24 +59,24 @@ def _levels(root: ElementTree.Element, properties: dict[str, str]) -> Iterator[s
                 yield from (level.text or '' for level in plugin.iterfind(f'.//{{*}}{name}'))
 
 
-def _required(root: ElementTree.Element) -> Iterator[str]:
+def _find_required_versions(root: ElementTree.Element) -> Iterator[str]:
     """Versions that the enforcer plugin or a toolchain asks for."""
     for path in ('.//{*}requireJavaVersion/{*}version', './/{*}toolchains/{*}jdk/{*}version'):
         yield from (element.text or '' for element in root.iterfind(path))
 
 
-def _range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
+def _parse_range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
     """The bounds of a version range of Maven; a bare version is a lower bound."""
     lower, comma, upper = text.strip().strip('[]()').partition(',')
-    high = _feature(upper, properties)
+    high = _parse_feature(upper, properties)
     if high is not None and text.strip().endswith(')'):
         high -= 1
     if not comma and text.strip().startswith('['):
-        high = _feature(lower, properties)
-    return _feature(lower, properties), high
+        high = _parse_feature(lower, properties)
+    return _parse_feature(lower, properties), high
 
 
-def _feature(text: str, properties: dict[str, str]) -> int | None:
+def _parse_feature(text: str, properties: dict[str, str]) -> int | None:
     """8 of `8`, `1.8`, `1.8.0-40` or `${java.version}`; None of what is no version of Java."""
     text = text.strip()
     reference = re.fullmatch(r'\$\{([^}]+)\}', text)

@@ -30,11 +30,11 @@ class JdwpError(Transient):
         self.code = code
 
 
-class Closed(JdwpError):
+class JdwpConnectionClosed(JdwpError):
     """The JVM has gone, as in the end it does."""
 
 
-class TypeKind(IntEnum):
+class JdwpEventKind(IntEnum):
     """Of events."""
 
     BREAKPOINT = 2
@@ -78,36 +78,38 @@ class JdwpMethod:
     modifiers: int
 
 
-class Reader:
+class JdwpPacketReader:
     """The fields of a packet in order."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
 
-    def take(self, size: int) -> bytes:
+    def take_bytes(self, size: int) -> bytes:
         part = self._data[self._at : self._at + size]
         if size < 0 or len(part) != size:
             raise JdwpError('the JVM sent a packet that is too short')
         self._at += size
         return part
 
-    def byte(self) -> int:
-        return self.take(1)[0]
+    def take_byte(self) -> int:
+        return self.take_bytes(1)[0]
 
-    def integer(self) -> int:
-        return int.from_bytes(self.take(4), 'big', signed=True)
+    def take_integer(self) -> int:
+        return int.from_bytes(self.take_bytes(4), 'big', signed=True)
 
-    def identifier(self) -> int:
-        return int.from_bytes(self.take(8), 'big')
+    def take_identifier(self) -> int:
+        return int.from_bytes(self.take_bytes(8), 'big')
 
-    def text(self) -> str:
-        return self.take(self.integer()).decode(errors='replace')
+    def take_text(self) -> str:
+        return self.take_bytes(self.take_integer()).decode(errors='replace')
 
-    def location(self) -> CodeLocation:
-        return CodeLocation(self.byte(), self.identifier(), self.identifier(), self.identifier())
+    def take_location(self) -> CodeLocation:
+        return CodeLocation(
+            self.take_byte(), self.take_identifier(), self.take_identifier(), self.take_identifier()
+        )
 
 
-class Debugger:
+class JdwpClient:
     """One connection; for one thread."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -115,168 +117,174 @@ class Debugger:
         self._socket = connection
         self._waiting: deque[bytes] = deque()
         connection.sendall(_HANDSHAKE)
-        if self._read(len(_HANDSHAKE)) != _HANDSHAKE:
+        if self._receive_exactly(len(_HANDSHAKE)) != _HANDSHAKE:
             raise JdwpError('what connected speaks no JDWP')
-        sizes = self._ask(1, 7)
-        if any(sizes.integer() != 8 for _ in range(5)):
+        sizes = self._send_command(1, 7)
+        if any(sizes.take_integer() != 8 for _ in range(5)):
             raise JdwpError('the JVM has identifiers of an unknown size')
 
-    def events(self) -> Iterator[list[JdwpEvent]]:
+    def receive_events(self) -> Iterator[list[JdwpEvent]]:
         """Groups of events, without end; each has suspended its thread."""
         while True:
             while not self._waiting:
-                self._receive()
-            yield list(_events(Reader(self._waiting.popleft())))
+                self._receive_packet()
+            yield list(_parse_events(JdwpPacketReader(self._waiting.popleft())))
 
     # -- what is asked ---------------------------------------------------------------------------
 
-    def resume(self, thread: int) -> None:
+    def resume_thread(self, thread: int) -> None:
         """Let a thread go on; 0 means all."""
         if thread:
-            self._ask(11, 3, struct.pack('>Q', thread))
+            self._send_command(11, 3, struct.pack('>Q', thread))
         else:
-            self._ask(1, 9)
+            self._send_command(1, 9)
 
-    def on_prepare(self, name: str) -> None:
+    def stop_on_class_load(self, name: str) -> None:
         """Stop whoever loads a class of this binary name, of which `*` may be the end."""
         text = name.encode()
-        self._request(TypeKind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
+        self._request_events(JdwpEventKind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
-    def on_reaching(self, location: CodeLocation, *, once: bool = False) -> None:
+    def stop_at_location(self, location: CodeLocation, *, once: bool = False) -> None:
         # In this order, since each modifier is asked only where those before it hold.
         count = (struct.pack('>Bi', 1, 1),) if once else ()
-        self._request(TypeKind.BREAKPOINT, b'\7' + location.encoded, *count)
+        self._request_events(JdwpEventKind.BREAKPOINT, b'\7' + location.encoded, *count)
 
-    def on_exceptions(self, thread: int) -> int:
+    def stop_on_exceptions(self, thread: int) -> int:
         """Stop a thread at every exception, caught or not; what to give `forget`."""
-        return self._request(
-            TypeKind.EXCEPTION, struct.pack('>BQBB', 8, 0, 1, 1), struct.pack('>BQ', 3, thread)
+        return self._request_events(
+            JdwpEventKind.EXCEPTION, struct.pack('>BQBB', 8, 0, 1, 1), struct.pack('>BQ', 3, thread)
         )
 
     def forget_exceptions(self, request: int) -> None:
-        self._ask(15, 2, struct.pack('>Bi', TypeKind.EXCEPTION, request))
+        self._send_command(15, 2, struct.pack('>Bi', JdwpEventKind.EXCEPTION, request))
 
-    def frames(self, thread: int) -> list[CodeLocation]:
+    def list_frames(self, thread: int) -> list[CodeLocation]:
         """A stopped thread's stack, innermost first."""
-        reply = self._ask(11, 6, struct.pack('>Qii', thread, 0, -1))
-        found = []
-        for _ in range(reply.integer()):
-            reply.identifier()
-            found.append(reply.location())
-        return found
+        reply = self._send_command(11, 6, struct.pack('>Qii', thread, 0, -1))
+        locations = []
+        for _ in range(reply.take_integer()):
+            reply.take_identifier()
+            locations.append(reply.take_location())
+        return locations
 
-    def methods(self, type_: int) -> list[JdwpMethod]:
-        reply = self._ask(2, 5, struct.pack('>Q', type_))
+    def list_methods(self, type_: int) -> list[JdwpMethod]:
+        reply = self._send_command(2, 5, struct.pack('>Q', type_))
         return [
-            JdwpMethod(reply.identifier(), reply.text(), reply.text(), reply.integer())
-            for _ in range(reply.integer())
+            JdwpMethod(
+                reply.take_identifier(), reply.take_text(), reply.take_text(), reply.take_integer()
+            )
+            for _ in range(reply.take_integer())
         ]
 
-    def byte_code(self, type_: int, method: int) -> bytes:
-        reply = self._ask(6, 3, struct.pack('>QQ', type_, method))
-        return reply.take(reply.integer())
+    def fetch_byte_code(self, type_: int, method: int) -> bytes:
+        reply = self._send_command(6, 3, struct.pack('>QQ', type_, method))
+        return reply.take_bytes(reply.take_integer())
 
-    def lines(self, type_: int, method: int) -> list[tuple[int, int]]:
+    def list_line_starts(self, type_: int, method: int) -> list[tuple[int, int]]:
         """Indexes of byte code and the lines that begin there; none where the class has no such."""
         try:
-            reply = self._ask(6, 1, struct.pack('>QQ', type_, method))
+            reply = self._send_command(6, 1, struct.pack('>QQ', type_, method))
         except JdwpError as error:
             if error.code not in (_ABSENT_INFORMATION, _NATIVE_METHOD):
                 raise
             return []
-        reply.take(16)
-        return [(reply.identifier(), reply.integer()) for _ in range(reply.integer())]
+        reply.take_bytes(16)
+        return [
+            (reply.take_identifier(), reply.take_integer()) for _ in range(reply.take_integer())
+        ]
 
-    def name(self, type_: int) -> str:
+    def fetch_class_name(self, type_: int) -> str:
         """Binary name of a class."""
-        return self._ask(2, 1, struct.pack('>Q', type_)).text()[1:-1].replace('/', '.')
+        return (
+            self._send_command(2, 1, struct.pack('>Q', type_)).take_text()[1:-1].replace('/', '.')
+        )
 
-    def superclass(self, type_: int) -> int:
-        return self._ask(3, 1, struct.pack('>Q', type_)).identifier()
+    def find_superclass(self, type_: int) -> int:
+        return self._send_command(3, 1, struct.pack('>Q', type_)).take_identifier()
 
-    def interfaces(self, type_: int) -> list[int]:
-        reply = self._ask(2, 10, struct.pack('>Q', type_))
-        return [reply.identifier() for _ in range(reply.integer())]
+    def list_interfaces(self, type_: int) -> list[int]:
+        reply = self._send_command(2, 10, struct.pack('>Q', type_))
+        return [reply.take_identifier() for _ in range(reply.take_integer())]
 
-    def class_of(self, instance: int) -> int:
-        reply = self._ask(9, 1, struct.pack('>Q', instance))
-        reply.byte()
-        return reply.identifier()
+    def find_class_of(self, instance: int) -> int:
+        reply = self._send_command(9, 1, struct.pack('>Q', instance))
+        reply.take_byte()
+        return reply.take_identifier()
 
     # -- packets ---------------------------------------------------------------------------------
 
-    def _request(self, kind: TypeKind, *modifiers: bytes) -> int:
+    def _request_events(self, kind: JdwpEventKind, *modifiers: bytes) -> int:
         head = struct.pack('>BBi', kind, 1, len(modifiers))
-        return self._ask(15, 1, head + b''.join(modifiers)).integer()
+        return self._send_command(15, 1, head + b''.join(modifiers)).take_integer()
 
-    def _ask(self, group: int, command: int, data: bytes = b'') -> Reader:
+    def _send_command(self, group: int, command: int, data: bytes = b'') -> JdwpPacketReader:
         """The reply; its number cannot be guessed, so that nobody else can write it for the JVM."""
         number = secrets.randbits(31)
         self._socket.sendall(
             struct.pack('>iiBBB', 11 + len(data), number, 0, group, command) + data
         )
         while True:
-            reply = self._receive()
+            reply = self._receive_packet()
             if reply is not None:
                 answered, code, body = reply
                 if answered != number:
                     raise JdwpError('the JVM answered what was not asked')
                 if code:
                     raise JdwpError(f'the JVM refused command {group}.{command}', code)
-                return Reader(body)
+                return JdwpPacketReader(body)
 
-    def _receive(self) -> tuple[int, int, bytes] | None:
+    def _receive_packet(self) -> tuple[int, int, bytes] | None:
         """A reply's number, error and data; None for events, which are kept."""
-        size, number, flags = struct.unpack('>iiB', self._read(9))
+        size, number, flags = struct.unpack('>iiB', self._receive_exactly(9))
         if not 11 <= size <= _LARGEST:
             raise JdwpError('the JVM sent a packet of an impossible size')
-        rest = self._read(size - 9)
+        rest = self._receive_exactly(size - 9)
         if flags & 0x80:
             return number, int.from_bytes(rest[:2], 'big'), rest[2:]
         if (rest[0], rest[1]) == _EVENTS:
             self._waiting.append(rest[2:])
         return None
 
-    def _read(self, size: int) -> bytes:
+    def _receive_exactly(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
             part = self._socket.recv(size - len(data))
             if not part:
-                raise Closed('the JVM has gone')
+                raise JdwpConnectionClosed('the JVM has gone')
             data += part
         return bytes(data)
 
 
-def _events(packet: Reader) -> Iterator[JdwpEvent]:
-    packet.byte()
-    for _ in range(packet.integer()):
-        kind = packet.byte()
-        packet.integer()
-        yield _event(kind, packet)
-        if kind == TypeKind.VM_DEATH:
+def _parse_events(packet: JdwpPacketReader) -> Iterator[JdwpEvent]:
+    packet.take_byte()
+    for _ in range(packet.take_integer()):
+        kind = packet.take_byte()
+        packet.take_integer()
+        yield _parse_event(kind, packet)
+        if kind == JdwpEventKind.VM_DEATH:
             return
 
 
-def _event(kind: int, packet: Reader) -> JdwpEvent:
-    if kind == TypeKind.VM_DEATH:
+def _parse_event(kind: int, packet: JdwpPacketReader) -> JdwpEvent:
+    if kind == JdwpEventKind.VM_DEATH:
         return JdwpEvent(kind=kind)
-    thread = packet.identifier()
-    if kind == TypeKind.BREAKPOINT:
-        return JdwpEvent(kind=kind, thread=thread, location=packet.location())
-    if kind == TypeKind.EXCEPTION:
-        location = packet.location()
-        packet.byte()
-        instance = packet.identifier()
-        catch = packet.location()
+    thread = packet.take_identifier()
+    if kind == JdwpEventKind.BREAKPOINT:
+        return JdwpEvent(kind=kind, thread=thread, location=packet.take_location())
+    if kind == JdwpEventKind.EXCEPTION:
+        location = packet.take_location()
+        packet.take_byte()
+        instance = packet.take_identifier()
+        catch = packet.take_location()
         return JdwpEvent(
             kind=kind, thread=thread, location=location, exception=instance, catch=catch
         )
-    if kind == TypeKind.CLASS_PREPARE:
-        packet.byte()
-        type_ = packet.identifier()
-        packet.text()
-        packet.integer()
+    if kind == JdwpEventKind.CLASS_PREPARE:
+        packet.take_byte()
+        type_ = packet.take_identifier()
+        packet.take_text()
+        packet.take_integer()
         return JdwpEvent(kind=kind, thread=thread, type=type_)
-    if kind == TypeKind.VM_START:
+    if kind == JdwpEventKind.VM_START:
         return JdwpEvent(kind=kind, thread=thread)
     raise JdwpError(f'the JVM sent an event of unknown kind {kind}')

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.languages.java.observation.observer import Observer
-from coevo.languages.java.observation.observer import Watched
-from coevo.languages.java.observation.observer import disagreement
+from coevo.languages.java.observation.observer import WatchedMethod
+from coevo.languages.java.observation.observer import find_disagreement
 from coevo.languages.verdicts import UNOBSERVED
 from coevo.sandboxes.sandbox import Process
 
@@ -23,7 +23,7 @@ class ObservedRun:
     def __init__(
         self,
         process: Process,
-        targets: Sequence[Watched],
+        targets: Sequence[WatchedMethod],
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> None:
         """Transient where the job's network cannot be entered; `lines` as `Observer` has them."""
@@ -31,7 +31,7 @@ class ObservedRun:
         self._observer = Observer(targets, lines)
         server = process.listen()
         port = server.getsockname()[1]
-        self._thread = threading.Thread(target=self._follow, args=(server,), daemon=True)
+        self._thread = threading.Thread(target=self._follow_connection, args=(server,), daemon=True)
         self._thread.start()
         try:
             process.stdin.write(f'{port}\n'.encode())
@@ -39,7 +39,7 @@ class ObservedRun:
         except BrokenPipeError:
             return  # it has ended, of which the observer will have seen nothing
 
-    def disagreements(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
+    def find_disagreements(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
         """For each target why a pass of it is not to be believed; the process has ended.
 
         expects  of each target, see `observer.disagreement`
@@ -49,13 +49,13 @@ class ObservedRun:
         if seen.trouble is not None:
             return [UNOBSERVED] * len(seen.invocations)
         return [
-            disagreement(invocations, names, ended=seen.ended > place)
-            for place, (invocations, names) in enumerate(
+            find_disagreement(invocations, names, ended=seen.ended > index)
+            for index, (invocations, names) in enumerate(
                 zip(seen.invocations, expects, strict=True)
             )
         ]
 
-    def reached(self) -> dict[str, frozenset[int]]:
+    def find_reached_lines(self) -> dict[str, frozenset[int]]:
         """The lines that were, by their top-level type; the process has ended.
 
         None of them where it could not be observed to its end.
@@ -66,7 +66,7 @@ class ObservedRun:
             return {}
         return {name: frozenset(lines) for name, lines in seen.reached.items()}
 
-    def _follow(self, server: socket.socket) -> None:
+    def _follow_connection(self, server: socket.socket) -> None:
         """The first to connect is the JVM's agent; nobody after it finds anyone listening."""
         with server:
             server.settimeout(_ACCEPT_SECONDS)
@@ -80,4 +80,4 @@ class ObservedRun:
                 return
         connection.settimeout(None)
         with connection:
-            self._observer.follow(connection)
+            self._observer.follow_connection(connection)

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from coevo.languages.java.observation.jdwp import Closed
 from coevo.languages.java.observation.jdwp import CodeLocation
-from coevo.languages.java.observation.jdwp import Debugger
+from coevo.languages.java.observation.jdwp import JdwpClient
+from coevo.languages.java.observation.jdwp import JdwpConnectionClosed
 from coevo.languages.java.observation.jdwp import JdwpError
 from coevo.languages.java.observation.jdwp import JdwpEvent
+from coevo.languages.java.observation.jdwp import JdwpEventKind
 from coevo.languages.java.observation.jdwp import JdwpMethod
-from coevo.languages.java.observation.jdwp import TypeKind
-from coevo.languages.java.observation.returns import returns
+from coevo.languages.java.observation.returns import find_return_indexes
 
 _NO_CODE = 0x400 | 0x100 | 0x1000 | 0x40  # abstract, native, synthetic, bridge
 _WITHOUT_LINES = 0x400 | 0x100  # what is synthetic has lines where it is a lambda
@@ -42,7 +42,7 @@ _Place = tuple[int, int, int]  # type, method, index of byte code
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedMethod:
     """A method as a target names it: binary class names, name, erased simple parameter types."""
 
     classes: tuple[str, ...]
@@ -59,7 +59,7 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
+class _OpenInvocation:
     invocation: Invocation
     depth: int
 
@@ -78,8 +78,8 @@ class Observation:
 
 
 @dataclass(slots=True)
-class _Thread:
-    open: list[_Open] = field(default_factory=list)
+class _ThreadState:
+    open: list[_OpenInvocation] = field(default_factory=list)
     request: int | None = None
     exceptions: int = 0
 
@@ -88,118 +88,127 @@ class Observer:
     """Follows one JVM to its end; for one thread."""
 
     def __init__(
-        self, targets: Sequence[Watched], lines: Mapping[str, Collection[int]] | None = None
+        self, targets: Sequence[WatchedMethod], lines: Mapping[str, Collection[int]] | None = None
     ) -> None:
         """lines  of sources, by the binary name of the top-level type in which they are"""
         self._targets = targets
         self._wanted_lines = lines or {}
         self._lines: dict[_Place, tuple[str, int]] = {}
         self._lined: set[int] = set()
-        self._threads: dict[int, _Thread] = defaultdict(_Thread)
+        self._threads: dict[int, _ThreadState] = defaultdict(_ThreadState)
         self._entries: dict[tuple[int, int], tuple[int, ...]] = {}
         self._exits: set[_Place] = set()
         self._worker: set[tuple[int, int]] = set()
         self._asked: set[str] = set()
         self.seen = Observation([[] for _ in targets])
 
-    def follow(self, connection: socket.socket) -> None:
+    def follow_connection(self, connection: socket.socket) -> None:
         """Until the JVM ends; what it was that could not be observed stands in `seen.trouble`."""
         try:
-            debugger = Debugger(connection)
+            debugger = JdwpClient(connection)
             self._debugger = debugger
-            for group in debugger.events():
+            for group in debugger.receive_events():
                 for event in group:
-                    self._handle(event)
-                if all(event.kind != TypeKind.VM_DEATH for event in group):
-                    starts = any(event.kind == TypeKind.VM_START for event in group)
-                    debugger.resume(0 if starts else group[0].thread)
-        except (Closed, ConnectionError):
+                    self._handle_event(event)
+                if all(event.kind != JdwpEventKind.VM_DEATH for event in group):
+                    starts = any(event.kind == JdwpEventKind.VM_START for event in group)
+                    debugger.resume_thread(0 if starts else group[0].thread)
+        except (JdwpConnectionClosed, ConnectionError):
             return  # what was not seen by now did not happen
         except JdwpError as error:
             self.seen.trouble = str(error)
 
-    def _handle(self, event: JdwpEvent) -> None:
+    def _handle_event(self, event: JdwpEvent) -> None:
         match event.kind:
-            case TypeKind.VM_START:
+            case JdwpEventKind.VM_START:
                 for name in (_WORKER[0], *(c for t in self._targets for c in t.classes)):
-                    self._await(name)
+                    self._await_class(name)
                 for name in self._wanted_lines:
-                    self._debugger.on_prepare(name)
-                    self._debugger.on_prepare(f'{name}$*')
-            case TypeKind.CLASS_PREPARE:
-                self._prepare(event.type)
-            case TypeKind.BREAKPOINT if event.location is not None:
-                self._reach(event.thread, event.location)
-            case TypeKind.EXCEPTION:
-                self._throw(event)
+                    self._debugger.stop_on_class_load(name)
+                    self._debugger.stop_on_class_load(f'{name}$*')
+            case JdwpEventKind.CLASS_PREPARE:
+                self._prepare_class(event.type)
+            case JdwpEventKind.BREAKPOINT if event.location is not None:
+                self._handle_breakpoint(event.thread, event.location)
+            case JdwpEventKind.EXCEPTION:
+                self._handle_exception(event)
 
-    def _await(self, name: str) -> None:
+    def _await_class(self, name: str) -> None:
         if name not in self._asked:
             self._asked.add(name)
-            self._debugger.on_prepare(name)
+            self._debugger.stop_on_class_load(name)
 
     # -- where to stop ---------------------------------------------------------------------------
 
-    def _prepare(self, type_: int) -> None:
-        name = self._debugger.name(type_)
+    def _prepare_class(self, type_: int) -> None:
+        name = self._debugger.fetch_class_name(type_)
         self._watch_lines(type_, name)
         if name not in self._asked:
             return  # loaded for its lines alone
         if name == _WORKER[0]:
-            for method in self._debugger.methods(type_):
+            for method in self._debugger.list_methods(type_):
                 if method.name == _WORKER[1] and method.signature == '()V':
                     self._worker.add((type_, method.id))
                     self._stop_at_returns(type_, method)
             return
-        for owner in self._owners(type_):
-            for method in self._own_methods(owner):
-                wanted = self._wanted(method)
+        for owner in self._iterate_type_hierarchy(type_):
+            for method in self._list_prepared_methods(owner):
+                wanted = self._find_target_indexes(method)
                 if wanted and (owner, method.id) not in self._entries:
                     self._entries[owner, method.id] = wanted
-                    self._debugger.on_reaching(CodeLocation(1, owner, method.id, 0))
+                    self._debugger.stop_at_location(CodeLocation(1, owner, method.id, 0))
                     self._stop_at_returns(owner, method)
 
     def _stop_at_returns(self, type_: int, method: JdwpMethod) -> None:
-        for index in returns(self._debugger.byte_code(type_, method.id)):
+        for index in find_return_indexes(self._debugger.fetch_byte_code(type_, method.id)):
             if index:
                 self._exits.add((type_, method.id, index))
-                self._debugger.on_reaching(CodeLocation(1, type_, method.id, index))
+                self._debugger.stop_at_location(CodeLocation(1, type_, method.id, index))
 
     def _watch_lines(self, type_: int, name: str) -> None:
         """Stop once at each place where a watched line of a class begins."""
-        top = next((one for one in self._wanted_lines if f'{name}$'.startswith(f'{one}$')), None)
+        top = next(
+            (
+                candidate
+                for candidate in self._wanted_lines
+                if f'{name}$'.startswith(f'{candidate}$')
+            ),
+            None,
+        )
         if top is None or type_ in self._lined:
             return
         self._lined.add(type_)
         wanted = self._wanted_lines[top]
-        for method in self._debugger.methods(type_):
+        for method in self._debugger.list_methods(type_):
             if method.modifiers & _WITHOUT_LINES:
                 continue
-            for index, line in self._debugger.lines(type_, method.id):
+            for index, line in self._debugger.list_line_starts(type_, method.id):
                 if line in wanted and (type_, method.id, index) not in self._lines:
                     self._lines[type_, method.id, index] = top, line
-                    self._debugger.on_reaching(CodeLocation(1, type_, method.id, index), once=True)
+                    self._debugger.stop_at_location(
+                        CodeLocation(1, type_, method.id, index), once=True
+                    )
 
-    def _wanted(self, method: JdwpMethod) -> tuple[int, ...]:
+    def _find_target_indexes(self, method: JdwpMethod) -> tuple[int, ...]:
         if method.modifiers & _NO_CODE:
             return ()
-        types = parameter_types(method.signature)
+        types = parse_parameter_types(method.signature)
         return tuple(
-            place
-            for place, target in enumerate(self._targets)
+            index
+            for index, target in enumerate(self._targets)
             if target.method == method.name and len(target.parameters) == len(types)
         )
 
-    def _own_methods(self, type_: int) -> list[JdwpMethod]:
+    def _list_prepared_methods(self, type_: int) -> list[JdwpMethod]:
         try:
-            return self._debugger.methods(type_)
+            return self._debugger.list_methods(type_)
         except JdwpError as error:
             if error.code != _NOT_PREPARED:
                 raise
-            self._await(self._debugger.name(type_))
+            self._await_class(self._debugger.fetch_class_name(type_))
             return []
 
-    def _owners(self, type_: int) -> Iterator[int]:
+    def _iterate_type_hierarchy(self, type_: int) -> Iterator[int]:
         """A class, its superclasses, and the interfaces of all of them."""
         todo, seen = [type_], set()
         while todo:
@@ -208,21 +217,21 @@ class Observer:
                 continue
             seen.add(at)
             yield at
-            todo += self._debugger.interfaces(at)
+            todo += self._debugger.list_interfaces(at)
             try:
-                todo.append(self._debugger.superclass(at))
+                todo.append(self._debugger.find_superclass(at))
             except JdwpError as error:  # an interface has none
                 if not error.code:
                     raise
 
     # -- what happens ----------------------------------------------------------------------------
 
-    def _reach(self, thread: int, location: CodeLocation) -> None:
-        frames = self._stack(thread, location)
+    def _handle_breakpoint(self, thread: int, location: CodeLocation) -> None:
+        frames = self._fetch_stack(thread, location)
         key = (location.type, location.method)
-        place = (*key, location.index)
-        if place in self._lines:
-            top, line = self._lines[place]
+        position = (*key, location.index)
+        if position in self._lines:
+            top, line = self._lines[position]
             self.seen.reached[top].add(line)
         if key in self._worker:
             self.seen.ended += 1
@@ -231,55 +240,59 @@ class Observer:
         inside = bool(state.open) and state.open[-1].depth == depth
         if location.index == 0 and key in self._entries:
             if not inside:  # else a loop leads back to the first instruction
-                self._enter(thread, depth, self._entries[key])
+                self._enter_method(thread, depth, self._entries[key])
             if self._returns_at_once(location):
-                self._leave(thread, depth)
-        elif place in self._exits:
-            self._leave(thread, depth)
+                self._leave_method(thread, depth)
+        elif position in self._exits:
+            self._leave_method(thread, depth)
 
     def _returns_at_once(self, location: CodeLocation) -> bool:
-        code = self._debugger.byte_code(location.type, location.method)
-        return next(returns(code[:1]), None) == 0
+        code = self._debugger.fetch_byte_code(location.type, location.method)
+        return next(find_return_indexes(code[:1]), None) == 0
 
-    def _enter(self, thread: int, depth: int, places: Sequence[int]) -> None:
+    def _enter_method(self, thread: int, depth: int, places: Sequence[int]) -> None:
         invocation = Invocation()
-        for place in places:
-            self.seen.invocations[place].append(invocation)
+        for target_index in places:
+            self.seen.invocations[target_index].append(invocation)
         state = self._threads[thread]
-        state.open.append(_Open(invocation, depth))
+        state.open.append(_OpenInvocation(invocation, depth))
         if state.request is None:
-            state.request, state.exceptions = self._debugger.on_exceptions(thread), 0
+            state.request, state.exceptions = self._debugger.stop_on_exceptions(thread), 0
 
-    def _leave(self, thread: int, depth: int, thrown: tuple[str, ...] = ()) -> None:
+    def _leave_method(self, thread: int, depth: int, thrown: tuple[str, ...] = ()) -> None:
         state = self._threads[thread]
         while state.open and state.open[-1].depth >= depth:
-            found = state.open.pop()
-            if found.depth == depth or thrown:
-                found.invocation.left, found.invocation.thrown = True, thrown
+            open_invocation = state.open.pop()
+            if open_invocation.depth == depth or thrown:
+                open_invocation.invocation.left, open_invocation.invocation.thrown = True, thrown
         if not state.open:
             self._stop_asking(state)
 
-    def _stop_asking(self, state: _Thread) -> None:
+    def _stop_asking(self, state: _ThreadState) -> None:
         if state.request is not None:
             self._debugger.forget_exceptions(state.request)
             state.request = None
 
-    def _throw(self, event: JdwpEvent) -> None:
+    def _handle_exception(self, event: JdwpEvent) -> None:
         state = self._threads[event.thread]
         state.exceptions += 1
         if state.exceptions > _EXCEPTIONS:
             self._stop_asking(state)
             return
-        frames = self._stack(event.thread, event.location)
-        caught_at = len(frames) - self._catching(frames, event.catch)
-        left = [one for one in state.open if one.depth > caught_at]
+        frames = self._fetch_stack(event.thread, event.location)
+        caught_at = len(frames) - self._count_unwound_frames(frames, event.catch)
+        left = [
+            open_invocation for open_invocation in state.open if open_invocation.depth > caught_at
+        ]
         if left:
-            thrown = tuple(self._lineage(self._debugger.class_of(event.exception)))
-            self._leave(event.thread, left[0].depth, thrown)
+            thrown = tuple(
+                self._list_superclass_names(self._debugger.find_class_of(event.exception))
+            )
+            self._leave_method(event.thread, left[0].depth, thrown)
 
-    def _stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
+    def _fetch_stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
         """A thread's frames; JdwpError if it is not where an event has it."""
-        frames = self._debugger.frames(thread)
+        frames = self._debugger.list_frames(thread)
         for top in frames[:1]:
             known = replace(top, index=0) if top.index == _NATIVE else top
             if location is not None and replace(location, tag=top.tag) == known:
@@ -287,34 +300,34 @@ class Observer:
         raise JdwpError('an event tells what its thread does not do')
 
     @staticmethod
-    def _catching(frames: Sequence[CodeLocation], catch: CodeLocation | None) -> int:
+    def _count_unwound_frames(frames: Sequence[CodeLocation], catch: CodeLocation | None) -> int:
         """How many frames an exception unwinds; all if nobody catches it."""
         if catch is None or not catch.type:
             return len(frames)
-        for place, frame in enumerate(frames):
+        for index, frame in enumerate(frames):
             if (frame.type, frame.method) == (catch.type, catch.method):
-                return place
+                return index
         return len(frames)
 
-    def _lineage(self, type_: int) -> Iterator[str]:
+    def _list_superclass_names(self, type_: int) -> Iterator[str]:
         while type_:
-            yield self._debugger.name(type_)
-            type_ = self._debugger.superclass(type_)
+            yield self._debugger.fetch_class_name(type_)
+            type_ = self._debugger.find_superclass(type_)
 
 
-def parameter_types(signature: str) -> list[str]:
+def parse_parameter_types(signature: str) -> list[str]:
     """The parameters of a method's descriptor, such as I, [J and Ljava/lang/String;."""
-    found, at = [], 1
+    types, at = [], 1
     while signature[at] != ')':
         start = at
         while signature[at] == '[':
             at += 1
         at = signature.index(';', at) + 1 if signature[at] == 'L' else at + 1
-        found.append(signature[start:at])
-    return found
+        types.append(signature[start:at])
+    return types
 
 
-def disagreement(
+def find_disagreement(
     invocations: Sequence[Invocation], expects: Sequence[str], *, ended: bool
 ) -> str | None:
     """Why a pass that a worker tells is not to be believed; None if it is.
@@ -324,9 +337,9 @@ def disagreement(
     """
     if not invocations:
         return 'not_entered'
-    if not all(one.left for one in invocations):
+    if not all(invocation.left for invocation in invocations):
         return 'not_left'
-    thrown = [one.thrown for one in invocations if one.thrown]
+    thrown = [invocation.thrown for invocation in invocations if invocation.thrown]
     names = [{*types, *(name.rpartition('.')[2] for name in types)} for types in thrown]
     if not all(known & set(expects) for known in names):
         return 'thrown'

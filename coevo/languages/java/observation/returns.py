@@ -17,16 +17,16 @@ _LENGTHS = {
 }
 
 
-def returns(code: bytes) -> Iterator[int]:
+def find_return_indexes(code: bytes) -> Iterator[int]:
     """Indexes of the return instructions."""
     at = 0
     while at < len(code):
         if code[at] in _RETURNS:
             yield at
-        at += _length(code, at)
+        at += _measure_instruction(code, at)
 
 
-def _length(code: bytes, at: int) -> int:
+def _measure_instruction(code: bytes, at: int) -> int:
     operation = code[at]
     if operation == _WIDE:
         return 6 if code[at + 1] == _IINC else 4
@@ -34,9 +34,13 @@ def _length(code: bytes, at: int) -> int:
         return _LENGTHS.get(operation, 1)
     operands = at + 4 - at % 4
 
-    def integer(place: int) -> int:
+    def get_operand(place: int) -> int:
         start = operands + 4 * place
         return int.from_bytes(code[start : start + 4], 'big', signed=True)
 
-    words = 3 + integer(2) - integer(1) + 1 if operation == _TABLE_SWITCH else 2 + 2 * integer(1)
+    words = (
+        3 + get_operand(2) - get_operand(1) + 1
+        if operation == _TABLE_SWITCH
+        else 2 + 2 * get_operand(1)
+    )
     return operands + 4 * words - at

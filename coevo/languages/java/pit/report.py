@@ -14,7 +14,7 @@ _KNOWN = ('KILLED', 'SURVIVED', 'TIMED_OUT', 'MEMORY_ERROR', 'NO_COVERAGE')
 _DETECTED = ('KILLED', 'TIMED_OUT', 'MEMORY_ERROR')
 
 
-def read_report(report: bytes) -> tuple[ByteCodeMutant, ...] | None:
+def parse_report(report: bytes) -> tuple[ByteCodeMutant, ...] | None:
     """The mutants of a report, in its order; None where it is none of PIT's.
 
     PIT declares no entities: whoever does is not read at all.
@@ -22,27 +22,27 @@ def read_report(report: bytes) -> tuple[ByteCodeMutant, ...] | None:
     if len(report) > MOST_BYTES or b'<!' in report:
         return None
     try:
-        return tuple(_mutants(ElementTree.fromstring(report)))
+        return tuple(_parse_mutants(ElementTree.fromstring(report)))
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
 
 
-def _mutants(root: ElementTree.Element) -> Iterator[ByteCodeMutant]:
-    for one in root.iterfind('mutation'):
-        status = one.attrib['status']
+def _parse_mutants(root: ElementTree.Element) -> Iterator[ByteCodeMutant]:
+    for mutation in root.iterfind('mutation'):
+        status = mutation.attrib['status']
         yield ByteCodeMutant(
-            type=_text(one, 'mutatedClass'),
-            method=_text(one, 'mutatedMethod'),
-            descriptor=_text(one, 'methodDescription'),
-            line=int(_text(one, 'lineNumber')),
-            mutator=_text(one, 'mutator'),
-            index=','.join(index.text or '' for index in one.iterfind('indexes/index')),
+            type=_get_text(mutation, 'mutatedClass'),
+            method=_get_text(mutation, 'mutatedMethod'),
+            descriptor=_get_text(mutation, 'methodDescription'),
+            line=int(_get_text(mutation, 'lineNumber')),
+            mutator=_get_text(mutation, 'mutator'),
+            index=','.join(index.text or '' for index in mutation.iterfind('indexes/index')),
             killed=status in _DETECTED if status in _KNOWN else None,
         )
 
 
-def _text(mutation: ElementTree.Element, name: str) -> str:
-    found = mutation.findtext(name)
-    if not found:
+def _get_text(mutation: ElementTree.Element, name: str) -> str:
+    text = mutation.findtext(name)
+    if not text:
         raise ValueError(f'a mutation without {name}')
-    return found
+    return text

@@ -16,13 +16,13 @@ from dataclasses import replace
 from itertools import groupby
 
 from coevo.languages.java.pit.report import MOST_BYTES
-from coevo.languages.java.pit.report import read_report
+from coevo.languages.java.pit.report import parse_report
 from coevo.languages.java.places import TOOLS
 from coevo.languages.java.processes.launch import JVM_OPTIONS
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import RunTarget
-from coevo.languages.java.tools.pit import Pit
+from coevo.languages.java.tools.pit import PitInstallation
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.sandboxes.sandbox import Job
@@ -47,28 +47,32 @@ _FIRST_WITH_FILES = 9
 _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 
 
-def pit_job(
-    launcher: Launcher, plan: LaunchPlan, pit: Pit, lines: Mapping[str, Collection[int]]
+def make_pit_job(
+    launcher: Launcher, plan: LaunchPlan, pit: PitInstallation, lines: Mapping[str, Collection[int]]
 ) -> Job:
     """PIT over a plan that is arranged, for its one target; its report on stdout.
 
     lines  what is mutated: lines of the code by the binary name of the top-level type they are in
     """
     (target,) = plan.targets
-    command = (str(launcher.toolchain.java), *_MAIN_OPTIONS, *_words(launcher, plan, pit, lines))
+    command = (
+        str(launcher.toolchain.java),
+        *_MAIN_OPTIONS,
+        *_list_arguments(launcher, plan, pit, lines),
+    )
     cpu_seconds = CPU_SECONDS if plan.cpu_limit is None else min(CPU_SECONDS, plan.cpu_limit)
     files = {
         **{f'{_LIBRARIES}/{name}': pit.libraries / name for name in pit.jars},
         f'{_PLUGIN}/pit.jar': pit.plugin / 'pit.jar',
     }
-    job = launcher.reporting(plan, command, f'{_FOLDER}/mutations.xml', files)
+    job = launcher.make_reporting_job(plan, command, f'{_FOLDER}/mutations.xml', files)
     return replace(
         job,
         limits=replace(job.limits, cpu_seconds=cpu_seconds, wall_seconds=WALL_SECONDS),
         environment={
             **job.environment,
-            'COEVO_PIT_TARGET': _request(target),
-            'COEVO_PIT_LINES': '\n'.join(_ranges(lines)),
+            'COEVO_PIT_TARGET': _format_target(target),
+            'COEVO_PIT_LINES': '\n'.join(_format_line_ranges(lines)),
         },
     )
 
@@ -77,22 +81,24 @@ def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
     """What PIT reports; the whole tree is gone when it returns."""
     with sandbox.start(job) as process:
         process.stdin.close()
-        report = _channel(process)
+        report = _drain_channel(process)
         if len(report) > MOST_BYTES:
             process.kill()
         status = process.wait()
-        used = process.cpu_seconds()
+        used = process.get_cpu_seconds()
     if process.exceeded is not None:
         late = process.exceeded in ('cpu', 'wall')
         trouble = PitTrouble.TIME if late else PitTrouble.MEMORY
         return ByteCodeMutants(trouble=trouble, cpu_seconds=used)
-    mutants = None if status else read_report(report)
+    mutants = None if status else parse_report(report)
     if mutants is None:
-        return ByteCodeMutants(trouble=PitTrouble.NO_REPORT, said=process.noise(), cpu_seconds=used)
+        return ByteCodeMutants(
+            trouble=PitTrouble.NO_REPORT, said=process.get_noise(), cpu_seconds=used
+        )
     return ByteCodeMutants(mutants=mutants, cpu_seconds=used)
 
 
-def _channel(process: Process) -> bytes:
+def _drain_channel(process: Process) -> bytes:
     """All that is written there, or somewhat more than is read of a report."""
     read = bytearray()
     while len(read) <= MOST_BYTES and (part := process.stdout.read(_BLOCK)):
@@ -100,12 +106,12 @@ def _channel(process: Process) -> bytes:
     return bytes(read)
 
 
-def _request(target: RunTarget) -> str:
+def _format_target(target: RunTarget) -> str:
     """As the worker reads it."""
     return '\n'.join(('0', ','.join(target.classes), target.method, ','.join(target.parameters)))
 
 
-def _ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
+def _format_line_ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
     """`TYPE FIRST LAST` for lines that follow each other."""
     for name in sorted(lines):
         for _, run in groupby(enumerate(sorted(lines[name])), key=lambda item: item[1] - item[0]):
@@ -113,10 +119,12 @@ def _ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
             yield f'{name} {own[0]} {own[-1]}'
 
 
-def _words(launcher: Launcher, plan: LaunchPlan, pit: Pit, types: Collection[str]) -> Iterator[str]:
+def _list_arguments(
+    launcher: Launcher, plan: LaunchPlan, pit: PitInstallation, types: Collection[str]
+) -> Iterator[str]:
     (target,) = plan.targets
     class_path = (*plan.class_path, f'{_LIBRARIES}/{pit.core}', f'{_PLUGIN}/pit.jar')
-    options = (*JVM_OPTIONS, *launcher.options(plan))
+    options = (*JVM_OPTIONS, *launcher.list_jvm_options(plan))
     own = (*(f'{_LIBRARIES}/{name}' for name in pit.jars), f'{_PLUGIN}/pit.jar')
     yield from ('-cp', ':'.join(own), _MAIN)
     yield from ('--reportDir', _FOLDER)
@@ -127,13 +135,13 @@ def _words(launcher: Launcher, plan: LaunchPlan, pit: Pit, types: Collection[str
     yield from ('--mutators', 'DEFAULTS')
     yield from ('--threads', '1')
     yield from ('--timeoutConst', str(_TIMEOUT))
-    quoted = shlex.quote if launcher.toolchain.feature < _FIRST_WITH_FILES else _quoted
+    quoted = shlex.quote if launcher.toolchain.feature < _FIRST_WITH_FILES else _quote_argument
     yield from ('--argLine', ' '.join(map(quoted, options)))
     yield from ('--outputFormats', 'XML')
     yield from ('--timestampedReports=false', '--failWhenNoMutations=false')
 
 
-def _quoted(word: str) -> str:
+def _quote_argument(word: str) -> str:
     """For PIT, which splits a line into words, and then for a JVM's file of arguments."""
     if _SAFE.fullmatch(word):
         return word

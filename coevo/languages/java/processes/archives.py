@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.java.places import ARCHIVES
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Sandbox
@@ -49,7 +49,7 @@ _NAME = re.compile(rb'(@lambda-(proxy|form-invoker) )?[\w$/;.<>()\[: -]+')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsal:
+class ArchiveRehearsal:
     """What makes an archive: a process that lists what it loads, then one that only reads jars.
 
     listing  answers the request, and writes names of classes to its standard output
@@ -61,7 +61,7 @@ class Rehearsal:
     dumping: Job
 
 
-class Archives:
+class ClassArchives:
     """The archives of a machine, in a folder that sandboxes see; safe from several threads."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, lists: Path) -> None:
@@ -70,12 +70,12 @@ class Archives:
         self._guard = threading.Lock()
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
-    def place(self, key: str) -> str | None:
+    def find_archive(self, key: str) -> str | None:
         """Where the sandbox finds an archive, if it is there."""
-        return f'{ARCHIVES}/{key}.jsa' if self._file(key).is_file() else None
+        return f'{ARCHIVES}/{key}.jsa' if self._locate_archive(key).is_file() else None
 
     @contextlib.contextmanager
-    def settling(self, key: str) -> Iterator[bool]:
+    def lock_for_making(self, key: str) -> Iterator[bool]:
         """Whether an archive is to be made now; who asks meanwhile waits until it is there, or never.
 
         A process can read with which archive it runs, so that all of a class path have the same. One
@@ -84,37 +84,37 @@ class Archives:
         with self._guard:
             lock = self._locks[key]
         with lock:
-            yield self.place(key) is None and key not in self._tried
+            yield self.find_archive(key) is None and key not in self._tried
             self._tried.add(key)
 
-    def list_file(self, key: str) -> Path:
+    def locate_list_file(self, key: str) -> Path:
         return self._lists / f'{key}.classes'  # own name: a digest
 
-    def make(self, key: str, rehearsal: Rehearsal) -> float:
+    def make_archive(self, key: str, rehearsal: ArchiveRehearsal) -> float:
         """CPU seconds that it took; it may fail, which costs no more than time."""
-        listed, used = self._output(rehearsal.listing, rehearsal.request, _LIST_BYTES)
+        listed, used = self._run_for_output(rehearsal.listing, rehearsal.request, _LIST_BYTES)
         names = [line for line in listed.splitlines() if _NAME.fullmatch(line)]
         if not names:
             return used
-        durable.write(self.list_file(key), [b'\n'.join(names) + b'\n'])
-        self.list_file(key).chmod(0o644)
-        archive, more = self._output(rehearsal.dumping, b'', _ARCHIVE_BYTES)
-        self.list_file(key).unlink()
+        durable.write_durably(self.locate_list_file(key), [b'\n'.join(names) + b'\n'])
+        self.locate_list_file(key).chmod(0o644)
+        archive, more = self._run_for_output(rehearsal.dumping, b'', _ARCHIVE_BYTES)
+        self.locate_list_file(key).unlink()
         if archive:
-            self._make_room()
-            durable.write(self._file(key), [archive])
-            self._file(key).chmod(0o644)
+            self._remove_oldest_archives()
+            durable.write_durably(self._locate_archive(key), [archive])
+            self._locate_archive(key).chmod(0o644)
         return used + more
 
-    def _file(self, key: str) -> Path:
+    def _locate_archive(self, key: str) -> Path:
         return self._folder / f'{key}.jsa'  # own name: a digest
 
-    def _make_room(self) -> None:
-        kept = sorted(self._folder.glob('*.jsa'), key=_last_use, reverse=True)
-        for old in kept[ARCHIVES_KEPT - 1 :]:
+    def _remove_oldest_archives(self) -> None:
+        archives = sorted(self._folder.glob('*.jsa'), key=_get_last_use, reverse=True)
+        for old in archives[ARCHIVES_KEPT - 1 :]:
             old.unlink(missing_ok=True)
 
-    def _output(self, job: Job, request: bytes, limit: int) -> tuple[bytes, float]:
+    def _run_for_output(self, job: Job, request: bytes, limit: int) -> tuple[bytes, float]:
         """What a job writes, nothing if it fails or writes more than `limit` bytes."""
         with self._sandbox.start(job) as process:
             with contextlib.suppress(BrokenPipeError):
@@ -127,11 +127,11 @@ class Archives:
             if left <= 0:
                 process.kill()
             status = process.wait()
-            used = process.cpu_seconds()
+            used = process.get_cpu_seconds()
         return b''.join(parts) if status == 0 and left > 0 else b'', used
 
 
-def dumping(job: Job, java: Path, class_list: str, class_path: Sequence[str]) -> Job:
+def make_dump_job(job: Job, java: Path, class_list: str, class_path: Sequence[str]) -> Job:
     """The same job, but that it reads a list of classes and jars alone, and writes an archive."""
     command = (
         *(str(java), '-Xshare:dump', '-XX:+UseG1GC', '-Xmx1g'),
@@ -146,14 +146,16 @@ def dumping(job: Job, java: Path, class_list: str, class_path: Sequence[str]) ->
     )
 
 
-def archive_key(java: str, jdk: str, sandbox: str, libraries: Sequence[tuple[str, Path]]) -> str:
+def make_archive_key(
+    java: str, jdk: str, sandbox: str, libraries: Sequence[tuple[str, Path]]
+) -> str:
     """By what the JVM checks: itself, and place, size and time of every jar, in order."""
-    states = ((place, file.stat()) for place, file in libraries)
-    jars = (f'{place} {state.st_size} {state.st_mtime_ns}' for place, state in states)
-    return short_hash(java, jdk, sandbox, *jars)
+    states = ((sandbox_path, file.stat()) for sandbox_path, file in libraries)
+    jars = (f'{sandbox_path} {state.st_size} {state.st_mtime_ns}' for sandbox_path, state in states)
+    return compute_short_hash(java, jdk, sandbox, *jars)
 
 
-def _last_use(file: Path) -> float:
+def _get_last_use(file: Path) -> float:
     try:
         state = file.stat()
     except FileNotFoundError:

@@ -17,15 +17,15 @@ from pathlib import Path
 from pathlib import PurePosixPath
 
 from coevo.languages.java.places import TREE
-from coevo.storage.bounded_reading import Unreadable
-from coevo.storage.bounded_reading import zip_names
+from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import list_zip_names
 
 # Folders that everyone has and nobody asks for, and a file that the class path gives no meaning.
 _COMMON = frozenset({'.', 'META-INF', 'META-INF/services', 'META-INF/maven'})
 _NO_RESOURCE = 'module-info.class'
 
 
-def libraries_first(
+def move_libraries_first(
     class_path: Sequence[str], layers: Sequence[Path], libraries: Mapping[str, Path]
 ) -> tuple[str, ...]:
     """A class path with all libraries ahead of all folders, or as it was.
@@ -34,40 +34,40 @@ def libraries_first(
     layers      folders of the host that make up the sandbox's tree
     libraries   the file of the host for each library of the class path that lies outside the tree
     """
-    ahead = [place for place in class_path if place in libraries]
-    behind = [place for place in class_path if place not in libraries]
-    first_folder = next((i for i, place in enumerate(class_path) if place not in libraries), 0)
-    passing = [place for place in class_path[first_folder:] if place in libraries]
-    if any(place.endswith('.jar') for place in behind):
+    ahead = [entry for entry in class_path if entry in libraries]
+    behind = [entry for entry in class_path if entry not in libraries]
+    first_folder = next((i for i, entry in enumerate(class_path) if entry not in libraries), 0)
+    passing = [entry for entry in class_path[first_folder:] if entry in libraries]
+    if any(entry.endswith('.jar') for entry in behind):
         return tuple(class_path)  # the tree's own, of which each revision has another
-    taken = frozenset(name for place in behind for name in _names_in_tree(place, tuple(layers)))
+    taken = frozenset(name for entry in behind for name in _list_tree_names(entry, tuple(layers)))
     try:
-        seen = any(not taken.isdisjoint(names_in_jar(libraries[place])) for place in passing)
-    except (OSError, Unreadable):
+        seen = any(not taken.isdisjoint(list_jar_names(libraries[entry])) for entry in passing)
+    except (OSError, UnreadableContent):
         return tuple(class_path)
     return tuple(class_path) if seen else (*ahead, *behind)
 
 
 @functools.lru_cache(maxsize=1024)
-def names_in_jar(jar: Path) -> frozenset[str]:
+def list_jar_names(jar: Path) -> frozenset[str]:
     """Its files, and the folders that hold them."""
-    return frozenset(_with_folders(n for n in zip_names(jar) if not n.endswith('/')))
+    return frozenset(_add_folders(n for n in list_zip_names(jar) if not n.endswith('/')))
 
 
-def _names_in_tree(place: str, layers: tuple[Path, ...]) -> Iterator[str]:
+def _list_tree_names(place: str, layers: tuple[Path, ...]) -> Iterator[str]:
     below = PurePosixPath(place).relative_to(TREE)
     for layer in layers:
-        yield from _with_folders(_files(layer / below))
+        yield from _add_folders(_list_files(layer / below))
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _list_files(folder: Path) -> Iterator[str]:
     for parent, _, names in os.walk(folder):
         here = os.path.relpath(parent, folder)
         for name in names:
             yield os.path.normpath(f'{here}/{name}')
 
 
-def _with_folders(names: Iterator[str]) -> Iterator[str]:
+def _add_folders(names: Iterator[str]) -> Iterator[str]:
     for name in names:
         folder, _, base = name.rpartition('/')
         if (folder or '.') not in _COMMON:

@@ -36,23 +36,23 @@ _OF_THE_JDK = re.compile(r'java\.|jdk\.|ALL-')
 _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 
 
-def usable_options(line: str) -> Iterator[str]:
+def select_usable_options(line: str) -> Iterator[str]:
     """The words of a command line, such as surefire's argLine, that a test JVM is given."""
-    options = [*_options(line)]
-    unfilled = [option for option in options if _is_filled_by_maven(*_named(*option))]
+    options = [*_parse_options(line)]
+    unfilled = [option for option in options if _is_filled_by_maven(*_split_option(*option))]
     for option in options:
-        name, value = _named(*option)
+        name, value = _split_option(*option)
         if option in unfilled:
             continue
         if unfilled and name == '--add-modules':
-            yield from _add_modules(value)
+            yield from _make_add_modules_option(value)
         else:
             yield from option if option[1] else option[:1]
 
 
-def _options(line: str) -> Iterator[tuple[str, str]]:
+def _parse_options(line: str) -> Iterator[tuple[str, str]]:
     """Those that may be given, each with its value where that is a word of its own, else empty."""
-    words = iter(_words(line))
+    words = iter(_split_words(line))
     for word in words:
         value = next(words, None) if word in (*_WITH_VALUE, *_PROGRAM) else ''
         if value is None or word in _PROGRAM or _REFUSED.match(word):
@@ -61,7 +61,7 @@ def _options(line: str) -> Iterator[tuple[str, str]]:
             yield word, value
 
 
-def _named(word: str, value: str) -> tuple[str, str]:
+def _split_option(word: str, value: str) -> tuple[str, str]:
     """The option's name and its value, which may be joined to it."""
     name, _, joined = word.partition('=')
     return name, value or joined
@@ -71,22 +71,22 @@ def _is_filled_by_maven(name: str, value: str) -> bool:
     return name in _MODULE_PATH and all(map(_MADE_BY_MAVEN.search, value.split(':')))
 
 
-def _add_modules(names: str) -> Iterator[str]:
+def _make_add_modules_option(names: str) -> Iterator[str]:
     """The option with those modules that any JVM has."""
     left = [name for name in names.split(',') if _OF_THE_JDK.match(name)]
     if left:
         yield f'--add-modules={",".join(left)}'
 
 
-def usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
+def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Variables as they are, but for those that a JVM reads its options from."""
     return {
-        name: shlex.join(usable_options(value)) if name in _VARIABLES else value
+        name: shlex.join(select_usable_options(value)) if name in _VARIABLES else value
         for name, value in variables.items()
     }
 
 
-def _words(line: str) -> Sequence[str]:
+def _split_words(line: str) -> Sequence[str]:
     """A command line's words; a quote that is never closed is a character like any other."""
     try:
         return shlex.split(line)

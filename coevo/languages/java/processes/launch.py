@@ -12,7 +12,7 @@ from pathlib import Path
 
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedEntry
+from coevo.languages.java.building.report import ReportedClassPathEntry
 from coevo.languages.java.places import PACKED_TREE
 from coevo.languages.java.places import REPOSITORY
 from coevo.languages.java.places import TOOLS
@@ -20,20 +20,20 @@ from coevo.languages.java.places import TREE
 from coevo.languages.java.places import WORKSPACE
 from coevo.languages.java.processes.archives import LIMITS
 from coevo.languages.java.processes.archives import LISTING
-from coevo.languages.java.processes.archives import Rehearsal
-from coevo.languages.java.processes.archives import dumping
-from coevo.languages.java.processes.class_path import libraries_first
-from coevo.languages.java.processes.jvm_options import usable_environment
-from coevo.languages.java.processes.jvm_options import usable_options
+from coevo.languages.java.processes.archives import ArchiveRehearsal
+from coevo.languages.java.processes.archives import make_dump_job
+from coevo.languages.java.processes.class_path import move_libraries_first
+from coevo.languages.java.processes.jvm_options import select_usable_environment
+from coevo.languages.java.processes.jvm_options import select_usable_options
 from coevo.languages.java.processes.laying_out import LAY_OUT
 from coevo.languages.java.processes.laying_out import LAY_OUT_AND_LIST
 from coevo.languages.java.processes.laying_out import LAY_OUT_OBSERVED
-from coevo.languages.java.processes.laying_out import lay_out_and_report
+from coevo.languages.java.processes.laying_out import make_report_script
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import LEAST_CPU_LIMIT
 from coevo.languages.java.processes.runner import WALL_PER_CPU
-from coevo.languages.java.processes.runner import request_of
-from coevo.languages.java.processes.shelves import shelved
+from coevo.languages.java.processes.runner import encode_request
+from coevo.languages.java.processes.shelves import mount_shelves
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES
 from coevo.languages.java.tools.toolchain import Toolchain
@@ -87,33 +87,41 @@ class Launcher:
     workspace: Path
     mounts: tuple[Mount, ...]
 
-    def arranged(self, plan: LaunchPlan) -> LaunchPlan:
+    def arrange_class_path(self, plan: LaunchPlan) -> LaunchPlan:
         """A plan with its class path, libraries first where that cannot be told."""
-        places = tuple(self._class_path(plan))
-        files = {place: self.outside(place) for place in places if not is_in_tree(place)}
-        return replace(plan, class_path=libraries_first(places, plan.layers, files))
+        places = tuple(self._list_class_path(plan))
+        files = {
+            sandbox_path: self.locate_on_host(sandbox_path)
+            for sandbox_path in places
+            if not is_in_tree(sandbox_path)
+        }
+        return replace(plan, class_path=move_libraries_first(places, plan.layers, files))
 
-    def outside(self, place: str) -> Path:
+    def locate_on_host(self, place: str) -> Path:
         """The file of the host for a place in the sandbox that is mounted."""
         mount = next(m for m in self.mounts if place.startswith(f'{m.target}/'))
         return mount.source / place.removeprefix(
             f'{mount.target}/'
         )  # own name: read alone; held to the tree by report.py
 
-    def rehearsal(self, plan: LaunchPlan, list_file: Path) -> Rehearsal:
+    def prepare_rehearsal(self, plan: LaunchPlan, list_file: Path) -> ArchiveRehearsal:
         """How an archive of a plan's libraries is made, from a list of names in a file."""
-        job = self.job(plan)
+        job = self.make_job(plan)
         shell, option, _, *rest = job.argv
         java = rest.index(str(self.toolchain.java))
         rest.insert(java + 1, LISTING)
-        dumped = replace(job, mounts=(*self._libraries(plan), self._view(list_file.parent)))
-        return Rehearsal(
-            request=request_of('rehearsal', plan.targets),
+        dumped = replace(
+            job, mounts=(*self._mount_libraries(plan), self._mount_view(list_file.parent))
+        )
+        return ArchiveRehearsal(
+            request=encode_request('rehearsal', plan.targets),
             listing=replace(job, argv=(shell, option, LAY_OUT_AND_LIST, *rest), limits=LIMITS),
-            dumping=dumping(dumped, self.toolchain.java, self.inside(list_file), plan.libraries),
+            dumping=make_dump_job(
+                dumped, self.toolchain.java, self.locate_in_sandbox(list_file), plan.libraries
+            ),
         )
 
-    def reporting(
+    def make_reporting_job(
         self, plan: LaunchPlan, command: Sequence[str], report: str, files: Mapping[str, Path]
     ) -> Job:
         """Another command in a plan's surroundings, with a file that it leaves as its channel.
@@ -122,13 +130,13 @@ class Launcher:
 
         files  what the command needs beside the plan's own, by place in the sandbox
         """
-        job = self.job(plan, files)
-        script = lay_out_and_report(report)
+        job = self.make_job(plan, files)
+        script = make_report_script(report)
         _, _, _, *rest = job.argv
         before = rest[: rest.index('--') + 1]
         return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
 
-    def job(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Job:
+    def make_job(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Job:
         """A process that runs the worker in the module's folder, its channel on stdout.
 
         Of the workspace it sees its own tree alone: what else is compiled there, for other tests
@@ -144,44 +152,52 @@ class Launcher:
             cpu_seconds = min(cpu_seconds, plan.cpu_limit)
         script = LAY_OUT_OBSERVED if plan.observed else LAY_OUT
         return Job(
-            argv=('/bin/sh', '-c', script, 'sh', folder, '--', *self._command(plan)),
+            argv=('/bin/sh', '-c', script, 'sh', folder, '--', *self._list_command_words(plan)),
             mounts=(
-                *self._libraries(plan, files),
+                *self._mount_libraries(plan, files),
                 Mount(source=plan.tree, target=PACKED_TREE),
             ),
-            limits=_limits(cpu_seconds, WALL_PER_CPU),
+            limits=_make_limits(cpu_seconds, WALL_PER_CPU),
             environment={
                 'JAVA_HOME': str(self.toolchain.java_home),
-                **usable_environment(module.surefire.environment),
+                **select_usable_environment(module.surefire.environment),
                 **plan.clock,
             },
         )
 
-    def _libraries(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Iterator[Mount]:
+    def _mount_libraries(
+        self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES
+    ) -> Iterator[Mount]:
         """The JDK, and those of the shared files that a plan's process is told of."""
         yield from (m for m in self.mounts if m.target == str(self.toolchain.java_home))
-        known = {place: self.outside(place) for place in self._named(plan)}
-        yield from shelved(self.workspace / 'shelves', {**known, **files})
+        known = {
+            sandbox_path: self.locate_on_host(sandbox_path)
+            for sandbox_path in self._list_named_files(plan)
+        }
+        yield from mount_shelves(self.workspace / 'shelves', {**known, **files})
 
-    def _named(self, plan: LaunchPlan) -> Iterator[str]:
+    def _list_named_files(self, plan: LaunchPlan) -> Iterator[str]:
         """Places of libraries and tools that the command or the environment of a plan names."""
         surefire = plan.module.surefire
         shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
-        texts = (*self.options(plan), *usable_environment(surefire.environment).values())
-        for place in (
+        texts = (
+            *self.list_jvm_options(plan),
+            *select_usable_environment(surefire.environment).values(),
+        )
+        for sandbox_path in (
             *plan.class_path,
             *(agent.jar for agent in plan.agents),
             *filter(None, [plan.archive]),
-            *(place for text in texts for place in _NAMED.findall(text)),
+            *(sandbox_path for text in texts for sandbox_path in _NAMED.findall(text)),
         ):
-            if place.startswith(shared) and '..' not in place:
-                yield place
+            if sandbox_path.startswith(shared) and '..' not in sandbox_path:
+                yield sandbox_path
 
-    def _view(self, place: Path) -> Mount:
+    def _mount_view(self, place: Path) -> Mount:
         """A part of the workspace, where it is seen in the whole of it."""
-        return Mount(source=place, target=self.inside(place))
+        return Mount(source=place, target=self.locate_in_sandbox(place))
 
-    def clock_probe(self, environment: Mapping[str, str]) -> Job:
+    def make_clock_probe(self, environment: Mapping[str, str]) -> Job:
         """A JVM that says what its clock is, and whether it waits as long as it should."""
         return Job(
             argv=(
@@ -192,15 +208,15 @@ class Launcher:
                 'coevo.worker.ClockProbe',
             ),
             mounts=self.mounts,
-            limits=_limits(LEAST_CPU_LIMIT, 5),
+            limits=_make_limits(LEAST_CPU_LIMIT, 5),
             environment=environment,
         )
 
-    def inside(self, path: Path) -> str:
+    def locate_in_sandbox(self, path: Path) -> str:
         """Where the sandbox sees a folder of the workspace."""
         return f'{WORKSPACE}/{path.relative_to(self.workspace)}'
 
-    def compile_places(
+    def list_compile_class_path(
         self,
         module: JavaModule,
         code: BuildOutput,
@@ -213,44 +229,47 @@ class Launcher:
         edited    module -> the folders that stand for its class folder
         """
         own = code.code / module.path / module.classes
-        yield from (self.inside(folder) for folder in edited.get(module.path, (own,)))
+        yield from (self.locate_in_sandbox(folder) for folder in edited.get(module.path, (own,)))
         for entry in module.class_path:
             if entry.file is not None:
-                yield self.inside(code.code / entry.file)
+                yield self.locate_in_sandbox(code.code / entry.file)
             elif entry.sibling is None:
                 yield f'{REPOSITORY}/{entry.path}'
             elif not entry.tests:
                 other = code.code / entry.sibling / str(entry.folder)
-                yield from (self.inside(one) for one in edited.get(entry.sibling, (other,)))
+                yield from (
+                    self.locate_in_sandbox(class_folder)
+                    for class_folder in edited.get(entry.sibling, (other,))
+                )
             else:
                 for folder in siblings:
-                    yield self.inside(folder / entry.sibling / str(entry.folder))
+                    yield self.locate_in_sandbox(folder / entry.sibling / str(entry.folder))
 
-    def _command(self, plan: LaunchPlan) -> Iterator[str]:
+    def _list_command_words(self, plan: LaunchPlan) -> Iterator[str]:
         yield str(self.toolchain.java)
         yield from JVM_OPTIONS
         yield from (f'-javaagent:{agent.jar}={agent.options}' for agent in plan.agents)
         if plan.archive is not None:
             yield f'-XX:SharedArchiveFile={plan.archive}'
-        yield from self.options(plan)
+        yield from self.list_jvm_options(plan)
         yield '-cp'
         yield ':'.join(plan.libraries if plan.reload_classes else plan.class_path)
         yield 'coevo.worker.Worker'
         yield from (agent.jar for agent in plan.agents[:1])
         yield from plan.folders if plan.reload_classes else ()
 
-    def options(self, plan: LaunchPlan) -> Iterator[str]:
+    def list_jvm_options(self, plan: LaunchPlan) -> Iterator[str]:
         """What a plan's module and workaround ask of its JVM beside ours."""
         module = plan.module
         if plan.override is not None and self.toolchain.feature >= FIRST_WITH_MODULES:
             yield from WORKAROUNDS[plan.override].jvm_options
         if not module.surefire.assertions:
             yield '-da'
-        yield from usable_options(module.surefire.arg_line)
+        yield from select_usable_options(module.surefire.arg_line)
         yield f'-Dbasedir={TREE}/{module.path}'
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
 
-    def _class_path(self, plan: LaunchPlan) -> Iterator[str]:
+    def _list_class_path(self, plan: LaunchPlan) -> Iterator[str]:
         """The project's own order, our workarounds before it, the engine that it lacks behind it.
 
         The worker comes first, lest a project's class stand for one of its.
@@ -258,24 +277,27 @@ class Launcher:
         module = plan.module
         yield WORKER
         if plan.override is not None:
-            yield from (self.library(artifact) for artifact in WORKAROUNDS[plan.override].libraries)
+            yield from (
+                self.locate_tool_library(artifact)
+                for artifact in WORKAROUNDS[plan.override].libraries
+            )
         yield from plan.junit.first
         yield f'{TREE}/{module.path}/{module.test_classes}'
         yield f'{TREE}/{module.path}/{module.classes}'
-        left_out = module.surefire.leaves_out
-        yield from (_run_place(entry) for entry in module.class_path if not left_out(entry))
+        left_out = module.surefire.excludes_entry
+        yield from (_locate_entry(entry) for entry in module.class_path if not left_out(entry))
         yield from plan.junit.last
         yield from module.surefire.more_places
 
-    def library(self, artifact: str) -> str:
-        return f'{TOOLS}/libraries/{self.toolchain.library(artifact).name}'
+    def locate_tool_library(self, artifact: str) -> str:
+        return f'{TOOLS}/libraries/{self.toolchain.locate_library(artifact).name}'
 
 
 def is_in_tree(place: str) -> bool:
     return f'{place}/'.startswith(f'{TREE}/')
 
 
-def _run_place(entry: ReportedEntry) -> str:
+def _locate_entry(entry: ReportedClassPathEntry) -> str:
     """Where a test process finds an entry of the class path."""
     if entry.sibling is not None:
         return f'{TREE}/{entry.sibling}/{entry.folder}'
@@ -284,7 +306,7 @@ def _run_place(entry: ReportedEntry) -> str:
     return f'{REPOSITORY}/{entry.path}'
 
 
-def _limits(cpu_seconds: float, wall_per_cpu: float) -> Limits:
+def _make_limits(cpu_seconds: float, wall_per_cpu: float) -> Limits:
     return Limits(
         cpu_seconds=cpu_seconds,
         wall_seconds=cpu_seconds * wall_per_cpu,

@@ -32,6 +32,6 @@ LAY_OUT_OBSERVED = _TREE_LAID_OUT + _OBSERVED
 LAY_OUT_AND_LIST = f'{_TREE_LAID_OUT}{LIST}\n'
 
 
-def lay_out_and_report(file: str) -> str:
+def make_report_script(file: str) -> str:
     """The same for a process that leaves a file; where it fails, nothing is on the channel."""
     return f'{_TREE_LAID_OUT}"$@" 1>&2\ncat {file}\n'

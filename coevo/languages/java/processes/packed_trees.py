@@ -33,7 +33,7 @@ class PackedTrees:
         self._folder = folder
         self._packed: dict[tuple[tuple[Path, ...], tuple[str, ...]], Path] = {}
 
-    def of(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
+    def get_archive(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
         """The archive of layers that lie over each other, less some files; sandboxes can read it."""
         key = (tuple(layers), tuple(removed))
         if key in self._packed:
@@ -41,35 +41,37 @@ class PackedTrees:
             return self._packed[key]
         while len(self._packed) >= MOST_PACKED:
             self._packed.pop(next(iter(self._packed))).unlink()
-        self._packed[key] = pack(self._folder, layers, removed)
+        self._packed[key] = pack_tree(self._folder, layers, removed)
         return self._packed[key]
 
     def close(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def pack(folder: Path, layers: Sequence[Path], removed: Collection[str]) -> Path:
+def pack_tree(folder: Path, layers: Sequence[Path], removed: Collection[str]) -> Path:
     """A new archive in a folder, which is made, under a name that nobody can guess."""
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
-    place = folder / secrets.token_hex(16)
-    with tarfile.open(place, 'w', format=tarfile.GNU_FORMAT, errors='surrogateescape') as archive:
-        for name, (state, file) in sorted(_merged(layers, removed).items()):
-            _add(archive, name, state, file)
-    place.chmod(0o644)
-    return place
+    archive_file = folder / secrets.token_hex(16)
+    with tarfile.open(
+        archive_file, 'w', format=tarfile.GNU_FORMAT, errors='surrogateescape'
+    ) as archive:
+        for name, (state, file) in sorted(_merge_layers(layers, removed).items()):
+            _add_entry(archive, name, state, file)
+    archive_file.chmod(0o644)
+    return archive_file
 
 
-def _merged(layers: Sequence[Path], removed: Collection[str]) -> dict[str, _Found]:
+def _merge_layers(layers: Sequence[Path], removed: Collection[str]) -> dict[str, _Found]:
     """By path below the tree, what is seen there: the upper layer's file hides the lower one's."""
-    found: dict[str, _Found] = {}
+    entries: dict[str, _Found] = {}
     for layer in layers:
-        for name, entry in _entries(layer, ''):
-            found[name] = entry
-    gone = {os.path.normpath(name) for name in removed}
-    return {name: entry for name, entry in found.items() if name not in gone}
+        for name, entry in _list_entries(layer, ''):
+            entries[name] = entry
+    removed_names = {os.path.normpath(name) for name in removed}
+    return {name: entry for name, entry in entries.items() if name not in removed_names}
 
 
-def _entries(folder: Path, prefix: str) -> Iterator[tuple[str, _Found]]:
+def _list_entries(folder: Path, prefix: str) -> Iterator[tuple[str, _Found]]:
     """Links are not followed; a layer that does not exist has none."""
     try:
         listed = list(os.scandir(folder))
@@ -80,10 +82,10 @@ def _entries(folder: Path, prefix: str) -> Iterator[tuple[str, _Found]]:
         state = entry.stat(follow_symlinks=False)
         yield name, (state, Path(entry.path))
         if stat.S_ISDIR(state.st_mode):
-            yield from _entries(Path(entry.path), f'{name}/')
+            yield from _list_entries(Path(entry.path), f'{name}/')
 
 
-def _add(archive: tarfile.TarFile, name: str, state: os.stat_result, file: Path) -> None:
+def _add_entry(archive: tarfile.TarFile, name: str, state: os.stat_result, file: Path) -> None:
     info = tarfile.TarInfo(name)
     info.mtime = _SECONDS
     info.mode = stat.S_IMODE(state.st_mode)

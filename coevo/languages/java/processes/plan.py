@@ -13,7 +13,7 @@ from coevo.languages.java.processes.runner import RunTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class JvmAgent:
     """An agent of a test JVM, its jar in the sandbox."""
 
     jar: str
@@ -21,7 +21,7 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JUnit:
+class JUnitClassPath:
     """Class path entries in the sandbox, before and behind the project's own."""
 
     first: tuple[str, ...]
@@ -38,7 +38,7 @@ class LaunchPlan:
     module: JavaModule
     layers: tuple[Path, ...]
     tree: Path
-    junit: JUnit
+    junit: JUnitClassPath
     override: str | None
     targets: tuple[RunTarget, ...]
     class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
@@ -47,7 +47,7 @@ class LaunchPlan:
     observed: bool = False  # see `runner.run_observed`
     clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
     cpu_limit: float | None = None  # of the whole process; None is what its targets may use
-    agents: tuple[Agent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
+    agents: tuple[JvmAgent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
     reload_classes: bool = False  # folders of the class path are loaded again for each target
 
     @property

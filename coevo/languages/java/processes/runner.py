@@ -25,12 +25,12 @@ from typing import Any
 
 from coevo.languages.java.building.session import MOST_KILLS
 from coevo.languages.java.observation.observed_run import ObservedRun
-from coevo.languages.java.observation.observer import Watched
-from coevo.languages.java.processes.environment import withheld
-from coevo.languages.java.tools.wire import encode
+from coevo.languages.java.observation.observer import WatchedMethod
+from coevo.languages.java.processes.environment import name_withheld_resource
+from coevo.languages.java.tools.wire import encode_strings
 from coevo.languages.verdicts import KILLED
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Process
@@ -66,7 +66,7 @@ class RunTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class TargetRecording:
     """What agents recorded of one target.
 
     covered  execution data of JaCoCo, as Base64 for URLs
@@ -80,7 +80,7 @@ class Recorded:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Heard:
+class _TargetEvents:
     """What the channel said of one target."""
 
     begun: bool = False
@@ -91,141 +91,147 @@ class _Heard:
     entered: list[str] = field(default_factory=list)
 
 
-def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Batch:
+def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
     """Run targets in order in one JVM; `job` starts the worker with its channel on stdout."""
-    return _run(sandbox, job, targets, lambda process: None)
+    return _run_job(sandbox, job, targets, lambda process: None)
 
 
-def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Batch:
+def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
     """The same for a plan that is `observed`: passes that were not seen are `tampered`."""
-    watched = [Watched(one.classes, one.method, one.parameters) for one in targets]
+    watched = [
+        WatchedMethod(target.classes, target.method, target.parameters) for target in targets
+    ]
     runs: list[ObservedRun] = []
-    batch = _run(sandbox, job, targets, lambda process: runs.append(ObservedRun(process, watched)))
-    seen = runs[-1].disagreements([one.expects for one in targets])
-    told = zip(batch.verdicts, seen, strict=True)
+    batch = _run_job(
+        sandbox, job, targets, lambda process: runs.append(ObservedRun(process, watched))
+    )
+    seen = runs[-1].find_disagreements([target.expects for target in targets])
+    verdict_reasons = zip(batch.verdicts, seen, strict=True)
     return replace(
         batch,
         verdicts=tuple(
             replace(verdict, tampered=reason)
             if verdict is not None and verdict.outcome is Outcome.PASS
             else verdict
-            for verdict, reason in told
+            for verdict, reason in verdict_reasons
         ),
     )
 
 
 def run_traced(
     sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]
-) -> tuple[list[Recorded | None], Batch]:
+) -> tuple[list[TargetRecording | None], VerdictBatch]:
     """What the agents of a plan recorded of each target, and how they went.
 
     None where no test ran, or not to its end.
     """
-    heard, batch = _followed(sandbox, job, targets, lambda process: None)
-    return _recorded(heard), batch
+    heard, batch = _follow_run(sandbox, job, targets, lambda process: None)
+    return _collect_recordings(heard), batch
 
 
 def run_watched(
     sandbox: Sandbox, job: Job, target: RunTarget, lines: Mapping[str, Collection[int]]
-) -> tuple[Recorded | None, Batch]:
+) -> tuple[TargetRecording | None, VerdictBatch]:
     """The same for one target of a plan that is `observed`; None also where it was not seen to pass.
 
     lines  what to watch, as `Observer` has it
     """
-    watched = [Watched(target.classes, target.method, target.parameters)]
+    watched = [WatchedMethod(target.classes, target.method, target.parameters)]
     runs: list[ObservedRun] = []
 
-    def accompany(process: Process) -> None:
+    def start_observer(process: Process) -> None:
         runs.append(ObservedRun(process, watched, lines))
 
-    heard, batch = _followed(sandbox, job, [target], accompany)
-    (recorded,), (verdict,) = _recorded(heard), batch.verdicts
-    (reason,) = runs[-1].disagreements([target.expects])
+    heard, batch = _follow_run(sandbox, job, [target], start_observer)
+    (recorded,), (verdict,) = _collect_recordings(heard), batch.verdicts
+    (reason,) = runs[-1].find_disagreements([target.expects])
     if recorded is None or verdict is None or verdict.outcome is not Outcome.PASS or reason:
         return None, batch
-    return replace(recorded, reached=runs[-1].reached()), batch
+    return replace(recorded, reached=runs[-1].find_reached_lines()), batch
 
 
-def _recorded(heard: Sequence[_Heard]) -> list[Recorded | None]:
+def _collect_recordings(heard: Sequence[_TargetEvents]) -> list[TargetRecording | None]:
     return [
-        Recorded(covered=''.join(one.covered), entered=''.join(one.entered))
-        if one.ended and one.tests and one.covered
+        TargetRecording(covered=''.join(target.covered), entered=''.join(target.entered))
+        if target.ended and target.tests and target.covered
         else None
-        for one in heard
+        for target in heard
     ]
 
 
-def _run(
+def _run_job(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
-) -> Batch:
-    return _followed(sandbox, job, targets, accompany)[1]
+) -> VerdictBatch:
+    return _follow_run(sandbox, job, targets, accompany)[1]
 
 
-def _followed(
+def _follow_run(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
-) -> tuple[list[_Heard], Batch]:
+) -> tuple[list[_TargetEvents], VerdictBatch]:
     """One run; another one if the process was killed, for which nobody's tests need be the reason.
 
     Tests that kill their process do so each time.
     """
     used = 0.0
     for _ in range(MOST_KILLS):
-        heard, batch, killed = _followed_once(sandbox, job, targets, accompany)
+        heard, batch, killed = _follow_run_once(sandbox, job, targets, accompany)
         used += batch.cpu_seconds
         if not killed:
             break
     return heard, replace(batch, cpu_seconds=used)
 
 
-def _followed_once(
+def _follow_run_once(
     sandbox: Sandbox,
     job: Job,
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
-) -> tuple[list[_Heard], Batch, bool]:
+) -> tuple[list[_TargetEvents], VerdictBatch, bool]:
     nonce = secrets.token_hex(16)
     process = sandbox.start(job)
-    heard = [_Heard() for _ in targets]
+    heard = [_TargetEvents() for _ in targets]
     try:
         accompany(process)
-        _send(process, nonce, targets)
-        with _watch(process, heard, targets) as late:
-            for event in _events(process, nonce):
-                _hear(heard, event)
-        status, killed = _end(process)
-        used = process.cpu_seconds()
-        noise = process.noise()
+        _send_request(process, nonce, targets)
+        with _enforce_limits(process, heard, targets) as late:
+            for event in _receive_events(process, nonce):
+                _record_event(heard, event)
+        status, killed = _wait_for_end(process)
+        used = process.get_cpu_seconds()
+        noise = process.get_noise()
     finally:
         process.close()
-    verdicts = tuple(_verdicts(heard, late, status, noise))
-    lost = killed and not late and not all(one.ended for one in heard)
-    return heard, Batch(verdicts=verdicts, cpu_seconds=used, output=noise), lost
+    verdicts = tuple(_make_verdicts(heard, late, status, noise))
+    lost = killed and not late and not all(target.ended for target in heard)
+    return heard, VerdictBatch(verdicts=verdicts, cpu_seconds=used, output=noise), lost
 
 
-def did_not_start(batch: Batch) -> bool:
+def did_not_start(batch: VerdictBatch) -> bool:
     """Whether nothing was heard of a process at all."""
-    return any(one is not None and one.outcome is Outcome.INFRA for one in batch.verdicts)
+    return any(
+        verdict is not None and verdict.outcome is Outcome.INFRA for verdict in batch.verdicts
+    )
 
 
-def _end(process: Process) -> tuple[str, bool]:
+def _wait_for_end(process: Process) -> tuple[str, bool]:
     """How it ended (its exit status, or the limit for which it was killed), and whether others killed it.
 
     Who closes the channel and lives on has nothing more to say.
     """
-    if not process.ended_within(_LAST_WORDS_SECONDS):
+    if not process.ends_within(_LAST_WORDS_SECONDS):
         process.kill()
         return process.exceeded or f'exit:{process.wait()}', False
     status = process.exceeded or f'exit:{process.wait()}'
     return status, status in KILLED
 
 
-def request_of(nonce: str, targets: Sequence[RunTarget]) -> bytes:
+def encode_request(nonce: str, targets: Sequence[RunTarget]) -> bytes:
     """What the worker reads before it runs the targets."""
     request = [nonce, '0']
     for index, target in enumerate(targets):
@@ -235,18 +241,18 @@ def request_of(nonce: str, targets: Sequence[RunTarget]) -> bytes:
             target.method,
             ','.join(target.parameters),
         ]
-    return encode(request)
+    return encode_strings(request)
 
 
-def _send(process: Process, nonce: str, targets: Sequence[RunTarget]) -> None:
+def _send_request(process: Process, nonce: str, targets: Sequence[RunTarget]) -> None:
     try:
-        process.stdin.write(request_of(nonce, targets))
+        process.stdin.write(encode_request(nonce, targets))
         process.stdin.close()
     except BrokenPipeError:
         return  # the JVM ended before it read: its silence is what the verdicts are made from
 
 
-def _events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
+def _receive_events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
     """Events under our nonce; anything else on the channel was not written by the worker."""
     prefix = f'{nonce}\t'.encode()
     while line := process.stdout.readline(_LINE_BYTES):
@@ -276,7 +282,7 @@ def _is_well_formed(event: dict[str, Any]) -> bool:
     )
 
 
-def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
+def _record_event(heard: list[_TargetEvents], event: dict[str, Any]) -> None:
     if not _is_well_formed(event):
         return
     index = event.get('t')
@@ -287,7 +293,7 @@ def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
         case 'begin':
             target.begun = True
         case 'test' if target.begun:
-            target.tests.append(_test_verdict(event))
+            target.tests.append(_make_test_verdict(event))
         case 'covered' if target.begun and len(target.covered) < _DATA_PARTS:
             target.covered.append(event.get('data') or '')
         case 'entered' if target.begun and len(target.entered) < _DATA_PARTS:
@@ -297,23 +303,25 @@ def _hear(heard: list[_Heard], event: dict[str, Any]) -> None:
             target.cpu_seconds = event.get('cpu_ms', 0) / 1000
 
 
-def _test_verdict(event: dict[str, Any]) -> Verdict:
+def _make_test_verdict(event: dict[str, Any]) -> Verdict:
     types = tuple(event.get('types', ()))
     outcome = Outcome(event['outcome'])
     signature = None
-    if outcome.broken:
+    if outcome.is_broken:
         signature = f'{types[0] if types else "?"}@{event.get("frame") or "?"}'
     return Verdict(
         outcome=outcome,
         signature=signature,
         exceptions=types,
         message=event.get('message') or '',
-        environment=withheld(types, event.get('message') or '') if outcome.broken else None,
+        environment=name_withheld_resource(types, event.get('message') or '')
+        if outcome.is_broken
+        else None,
     )
 
 
-def _verdicts(
-    heard: Sequence[_Heard], late: set[int], status: str, noise: str
+def _make_verdicts(
+    heard: Sequence[_TargetEvents], late: set[int], status: str, noise: str
 ) -> Iterator[Verdict | None]:
     silent = not any(target.begun for target in heard)
     for index, target in enumerate(heard):
@@ -323,14 +331,14 @@ def _verdicts(
         elif unfinished:
             yield Verdict(outcome=Outcome.ERROR, signature=status)
         elif target.ended:
-            yield _worst(target)
+            yield _find_worst_verdict(target)
         elif silent and index == 0:
             yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
         else:
             yield None
 
 
-def _worst(target: _Heard) -> Verdict:
+def _find_worst_verdict(target: _TargetEvents) -> Verdict:
     """The worst over subclasses and invocations; none at all is `missing`."""
     if not target.tests:
         return Verdict(outcome=Outcome.MISSING, cpu_seconds=target.cpu_seconds)
@@ -341,28 +349,28 @@ def _worst(target: _Heard) -> Verdict:
 
 
 @contextmanager
-def _watch(
-    process: Process, heard: Sequence[_Heard], targets: Sequence[RunTarget]
+def _enforce_limits(
+    process: Process, heard: Sequence[_TargetEvents], targets: Sequence[RunTarget]
 ) -> Iterator[set[int]]:
     """Kill the process when the method that runs is over its limit; the set names that method."""
     late: set[int] = set()
     over = threading.Event()
 
-    def watch() -> None:
+    def kill_when_late() -> None:
         current, cpu, wall = -1, 0.0, time.monotonic()
         while not over.wait(_POLL_SECONDS):
             running = next((i for i, t in enumerate(heard) if t.begun and not t.ended), -1)
             if running != current:
-                current, cpu, wall = running, process.cpu_seconds(), time.monotonic()
+                current, cpu, wall = running, process.get_cpu_seconds(), time.monotonic()
             limit = targets[current].cpu_limit if current >= 0 else LEAST_CPU_LIMIT
-            spent = process.cpu_seconds() - cpu
+            spent = process.get_cpu_seconds() - cpu
             longest = max(limit, LEAST_CPU_LIMIT) * WALL_PER_CPU
             if spent > limit or time.monotonic() - wall > longest:
                 late.update({current} - {-1})
                 process.kill()
                 return
 
-    thread = threading.Thread(target=watch, daemon=True)
+    thread = threading.Thread(target=kill_when_late, daemon=True)
     thread.start()
     try:
         yield late

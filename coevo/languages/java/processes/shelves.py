@@ -15,39 +15,43 @@ from collections.abc import Mapping
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from coevo.model.records import short_hash
+from coevo.model.records import compute_short_hash
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.beneath import Beneath
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import SafePath
+from coevo.storage.beneath import join_beneath
 
 
-def shelved(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
+def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
     """A mount for each top folder of some places in the sandbox, with these files and no other.
 
     folder  holds a shelf for each set that was asked for; safe from several threads
     files   place -> file of the host; what is no regular file is left out
     """
-    known = {place: file for place, file in sorted(files.items()) if _is_regular(file)}
+    known = {
+        sandbox_path: file for sandbox_path, file in sorted(files.items()) if _is_regular_file(file)
+    }
     if not known:
         return
-    shelf = folder / short_hash(*(f'{place}\0{file}' for place, file in known.items()))
+    shelf = folder / compute_short_hash(
+        *(f'{sandbox_path}\0{file}' for sandbox_path, file in known.items())
+    )
     if not shelf.is_dir():
-        _fill(shelf, known)
-    for top in sorted({PurePosixPath(place).parts[1] for place in known}):
+        _fill_shelf(shelf, known)
+    for top in sorted({PurePosixPath(sandbox_path).parts[1] for sandbox_path in known}):
         yield Mount(source=shelf / top, target=f'/{top}')
 
 
-def _is_regular(file: Path) -> bool:
+def _is_regular_file(file: Path) -> bool:
     return file.is_file() and not file.is_symlink()
 
 
-def _fill(shelf: Path, files: Mapping[str, Path]) -> None:
+def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
     """Whole or not at all: another thread may be about to use it, or to make it, too."""
     shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
         new = Path(scratch, 'shelf')
-        for place, file in files.items():
-            _link(file, beneath(new, place.lstrip('/')))
+        for sandbox_path, file in files.items():
+            _link_file(file, join_beneath(new, sandbox_path.lstrip('/')))
         try:
             new.rename(shelf)
         except OSError:
@@ -55,12 +59,12 @@ def _fill(shelf: Path, files: Mapping[str, Path]) -> None:
                 raise
 
 
-def _link(file: Path, target: Beneath) -> None:
+def _link_file(file: Path, target: SafePath) -> None:
     """Keep size and time: an archive of classes is valid for a jar of the same ones alone."""
     try:
-        target.link_to(file)
+        target.add_hard_link(file)
     except OSError:  # another file system, or a file of another user's
-        with file.open('rb') as source, target.creating() as copy:
+        with file.open('rb') as source, target.open_new_file() as copy:
             shutil.copyfileobj(source, copy)
             times = os.fstat(source.fileno())
             copy.flush()

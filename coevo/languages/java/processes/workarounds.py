@@ -45,6 +45,6 @@ _REFUSED = frozenset(
 )
 
 
-def workaround(verdict: Verdict) -> str | None:
+def suggest_workaround(verdict: Verdict) -> str | None:
     """The name of the workaround to try for a failed verdict; None where none is known."""
     return BYTE_BUDDY if _REFUSED.intersection(verdict.exceptions) else None

@@ -1,23 +1,23 @@
-"""Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.Reading`."""
+"""Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
-from coevo.languages.file_names import by_stem as named_as
-from coevo.languages.file_names import by_type as watched_as
-from coevo.languages.java.reading.class_under_test import class_under_test
+from coevo.languages.file_names import name_by_stem as list_reference_names
+from coevo.languages.file_names import name_by_types as list_watch_names
+from coevo.languages.java.reading.class_under_test import guess_class_under_test
 from coevo.languages.java.reading.common_calls import COMMON_CALLS
 from coevo.languages.java.reading.executed import is_part_of
-from coevo.languages.java.reading.expected_throws import expected_throws
+from coevo.languages.java.reading.expected_throws import list_expected_throws
 from coevo.languages.java.reading.lexis import LEXIS
-from coevo.languages.java.reading.pom_licences import declared_licences
+from coevo.languages.java.reading.pom_licences import parse_licences
+from coevo.languages.java.reading.standard_folders import classify_path
 from coevo.languages.java.reading.standard_folders import is_build_file
-from coevo.languages.java.reading.standard_folders import placed
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.syntax import parse_once
+from coevo.languages.java.reading.syntax import parse_uncached
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.reading.trees import tree
-from coevo.languages.java.reading.version import version
-from coevo.languages.java.reading.words import words
-from coevo.languages.submitted_files import all_accepted as refused_in
+from coevo.languages.java.reading.trees import open_tree
+from coevo.languages.java.reading.version import compute_version
+from coevo.languages.java.reading.words import list_words
+from coevo.languages.submitted_files import accept_any_file as explain_refusal
 
 SUFFIXES = ('.java',)
 
@@ -25,20 +25,20 @@ __all__ = [
     'COMMON_CALLS',
     'LEXIS',
     'SUFFIXES',
-    'class_under_test',
-    'declared_licences',
-    'expected_throws',
+    'guess_class_under_test',
+    'parse_licences',
+    'list_expected_throws',
     'find_tests',
     'is_build_file',
     'is_fixture',
     'is_part_of',
-    'named_as',
+    'list_reference_names',
     'parse',
-    'parse_once',
-    'placed',
-    'refused_in',
-    'tree',
-    'version',
-    'watched_as',
-    'words',
+    'parse_uncached',
+    'classify_path',
+    'explain_refusal',
+    'open_tree',
+    'compute_version',
+    'list_watch_names',
+    'list_words',
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from coevo.languages.java.reading.tokens import COMMENTS
-from coevo.languages.java.reading.tokens import erase
+from coevo.languages.java.reading.tokens import erase_type_name
 
 _CLASS_BODIES = frozenset({'class_body', 'interface_body', 'enum_body'})
 _ATOMS = frozenset({'string_literal', 'character_literal'})
@@ -19,7 +19,7 @@ _WORD = re.compile(r'[\w$]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class JavaCall:
     """The call of a method; receiver is what stands before the dot, if anything does."""
 
     name: str
@@ -29,7 +29,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variable:
+class JavaVariable:
     """A declared variable: its type's simple name as written, and its initializer.
 
     declaration is the whole statement, parameter or field.
@@ -41,16 +41,16 @@ class Variable:
     declaration: Node
 
 
-def text(node: Node) -> str:
+def get_text(node: Node) -> str:
     return (node.text or b'').decode(errors='replace')
 
 
-def named(node: Node) -> list[Node]:
+def list_named_children(node: Node) -> list[Node]:
     """The children that are neither punctuation nor comments."""
     return [child for child in node.named_children if child.type not in COMMENTS]
 
 
-def inside(node: Node, *, classes: bool) -> Iterator[Node]:
+def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
     """A node and all below it in order, with or without bodies of local and anonymous classes."""
     stack = [node]
     while stack:
@@ -60,82 +60,86 @@ def inside(node: Node, *, classes: bool) -> Iterator[Node]:
         stack += [child for child in below if classes or child.type not in _CLASS_BODIES]
 
 
-def calls_in(node: Node, *, classes: bool = False) -> Iterator[Call]:
-    for found in inside(node, classes=classes):
-        if found.type == 'method_invocation':
-            yield call_of(found)
+def find_calls(node: Node, *, classes: bool = False) -> Iterator[JavaCall]:
+    for descendant in iterate_nodes(node, classes=classes):
+        if descendant.type == 'method_invocation':
+            yield parse_call(descendant)
 
 
-def call_of(invocation: Node) -> Call:
+def parse_call(invocation: Node) -> JavaCall:
     name = invocation.child_by_field_name('name')
     arguments = invocation.child_by_field_name('arguments')
-    return Call(
-        name=text(name) if name is not None else '',
+    return JavaCall(
+        name=get_text(name) if name is not None else '',
         receiver=invocation.child_by_field_name('object'),
-        arguments=tuple(named(arguments)) if arguments is not None else (),
+        arguments=tuple(list_named_children(arguments)) if arguments is not None else (),
         node=invocation,
     )
 
 
-def chained(call: Call) -> tuple[Call, ...]:
+def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
     """The calls made on the result of a call, one after the other: `b` and `c` of `a().b().c()`."""
-    found, node = [], call.node
+    calls, node = [], call.node
     while (parent := node.parent) is not None and parent.type == 'method_invocation':
         if parent.child_by_field_name('object') != node:
             break
-        found.append(call_of(parent))
+        calls.append(parse_call(parent))
         node = parent
-    return tuple(found)
+    return tuple(calls)
 
 
-def variables_in(node: Node) -> Iterator[Variable]:
+def find_variables(node: Node) -> Iterator[JavaVariable]:
     """Fields, local variables, resources and parameters declared in a node."""
-    for found in inside(node, classes=False):
-        if found.type in _DECLARING:
-            for declarator in found.children_by_field_name('declarator'):
-                yield from _variable(found, declarator)
-        elif found.type in _BOUND:
-            yield from _variable(found, found)
+    for descendant in iterate_nodes(node, classes=False):
+        if descendant.type in _DECLARING:
+            for declarator in descendant.children_by_field_name('declarator'):
+                yield from _parse_variable(descendant, declarator)
+        elif descendant.type in _BOUND:
+            yield from _parse_variable(descendant, descendant)
 
 
-def _variable(declaration: Node, declarator: Node) -> Iterator[Variable]:
+def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariable]:
     type_ = declaration.child_by_field_name('type')
     name = declarator.child_by_field_name('name')
     if type_ is None or name is None:
         return  # a resource that is only named, or code with an error
     value = declarator.child_by_field_name('value')
-    declared = erase(text(type_))
-    if declared == 'var' and value is not None and (created := created_type(value)) is not None:
+    declared = erase_type_name(get_text(type_))
+    if (
+        declared == 'var'
+        and value is not None
+        and (created := find_created_type(value)) is not None
+    ):
         declared = created
     bound = declaration.type == 'enhanced_for_statement'
-    yield Variable(
-        name=text(name), type=declared, value=None if bound else value, declaration=declaration
+    yield JavaVariable(
+        name=get_text(name), type=declared, value=None if bound else value, declaration=declaration
     )
 
 
-def created_type(node: Node) -> str | None:
+def find_created_type(node: Node) -> str | None:
     """The simple name of the type that `new` creates, None for any other expression."""
     if node.type != 'object_creation_expression':
         return None
     type_ = node.child_by_field_name('type')
-    return erase(text(type_)) if type_ is not None else None
+    return erase_type_name(get_text(type_)) if type_ is not None else None
 
 
-def normalised(node: Node) -> str:
+def normalise_node(node: Node) -> str:
     """A node's tokens without comments and white space but what separates words."""
-    found = ''
-    for token in _tokens(node):
-        apart = _WORD.match(found[-1:]) and _WORD.match(token)
-        found += f' {token}' if apart else token
-    return found
+    joined = ''
+    for token in _list_tokens(node):
+        apart = _WORD.match(joined[-1:]) and _WORD.match(token)
+        joined += f' {token}' if apart else token
+    return joined
 
 
-def _tokens(node: Node) -> Iterator[str]:
+def _list_tokens(node: Node) -> Iterator[str]:
     stack = [node]
     while stack:
         current = stack.pop()
         if current.type in _ATOMS or not current.children:
             if current.type not in COMMENTS:
-                yield text(current)
+                yield get_text(current)
         else:
             stack += reversed(current.children)

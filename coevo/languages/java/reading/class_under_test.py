@@ -11,7 +11,7 @@ _HEAD = re.compile(r'\$*[^$]*')
 _AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')
 
 
-def class_under_test(test: TestMethod) -> str:
+def guess_class_under_test(test: TestMethod) -> str:
     """Its simple name: FooTest, TestFoo, FooIT. Where a file has that name, it tells what is nested."""
     simple, stem = test.test_class.rpartition('.')[2], PurePosixPath(test.test_file).stem
     outermost = stem if f'{simple}$'.startswith(f'{stem}$') else _HEAD.findall(simple)[0]

@@ -24,13 +24,15 @@ def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) 
     if one.type == type_.name and one.method == name:
         overloads = [m for m in type_.members if (m.kind, m.name) == (member.kind, member.name)]
         return (
-            len(overloads) == 1 or _starts_or_ends_in(one, member) or _takes(one, member, overloads)
+            len(overloads) == 1
+            or _starts_or_ends_in(one, member)
+            or _matches_descriptor(one, member, overloads)
         )
     inside = one.type.startswith(f'{type_.name}$') or one.method.startswith('lambda$')
-    return inside and bool(one.first_line) and _lies_in(one, member)
+    return inside and bool(one.first_line) and _is_inside_member(one, member)
 
 
-def _lies_in(one: ExecutedMethod, member: Member) -> bool:
+def _is_inside_member(one: ExecutedMethod, member: Member) -> bool:
     return member.start_line <= one.first_line and one.last_line <= member.end_line
 
 
@@ -40,15 +42,15 @@ def _starts_or_ends_in(one: ExecutedMethod, member: Member) -> bool:
     )
 
 
-def _takes(one: ExecutedMethod, member: Member, overloads: list[Member]) -> bool:
+def _matches_descriptor(one: ExecutedMethod, member: Member, overloads: list[Member]) -> bool:
     """Whether the descriptor fits this overload, where lines tell none of them."""
     if any(_starts_or_ends_in(one, other) for other in overloads):
         return False
-    types = tuple(_parameters(one.descriptor))
+    types = tuple(_parse_parameters(one.descriptor))
     return types[len(types) - len(member.parameters) :] == member.parameters
 
 
-def _parameters(descriptor: str) -> Iterator[str]:
+def _parse_parameters(descriptor: str) -> Iterator[str]:
     """Simple names of the parameter types."""
     plain = dict(
         zip(

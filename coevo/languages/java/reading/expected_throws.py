@@ -9,7 +9,7 @@ _EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
 _CLASS = re.compile(rb'(?<![\w$.])([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
 
 
-def expected_throws(source: bytes) -> tuple[str, ...]:
+def list_expected_throws(source: bytes) -> tuple[str, ...]:
     """Throwables by which tests of a file say they may be left, simple or full names, sorted.
 
     A rule of JUnit 4 may be told of any, in many ways. To name one wins nothing: a test that is
@@ -17,5 +17,5 @@ def expected_throws(source: bytes) -> tuple[str, ...]:
     """
     if b'ExpectedException' in source and re.search(rb'\.expect\w*\s*\(', source):
         return ('Throwable',)
-    found = {name for text in _EXPECTED.findall(source) for name in _CLASS.findall(text)}
-    return tuple(sorted(name.decode('utf-8', 'replace') for name in found))
+    names = {name for text in _EXPECTED.findall(source) for name in _CLASS.findall(text)}
+    return tuple(sorted(name.decode('utf-8', 'replace') for name in names))

@@ -38,44 +38,51 @@ class JUnitLibraries:
     last: tuple[str, ...] = ()
 
 
-def junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
+def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
     """The choice for the jars (file names) of a test class path; None if it has no framework."""
-    found = _versions(class_path)
-    platform = _platform(found)
-    if platform is not None and _jupiter_of(platform) < _OLDEST_JUPITER:
-        return JUnitLibraries(first=(*_newer_platform(found), *_older(found)), last=_testng(found))
+    versions = _parse_versions(class_path)
+    platform = _find_platform_version(versions)
+    if platform is not None and _derive_jupiter_version(platform) < _OLDEST_JUPITER:
+        return JUnitLibraries(
+            first=(*_list_newer_platform(versions), *_list_replacements(versions)),
+            last=_list_testng_engine(versions),
+        )
     if platform is not None:
-        resolve = tuple(_lacking(found, platform))
-        return JUnitLibraries(first=tuple(_older(found)), resolve=resolve, last=_testng(found))
-    if not found.keys() & {'junit', 'junit-dep', 'testng'}:
+        resolve = tuple(_list_lacking_libraries(versions, platform))
+        return JUnitLibraries(
+            first=tuple(_list_replacements(versions)),
+            resolve=resolve,
+            last=_list_testng_engine(versions),
+        )
+    if not versions.keys() & {'junit', 'junit-dep', 'testng'}:
         return None
-    vintage = ('junit-vintage-engine',) if _junit4(found) else ()
+    vintage = ('junit-vintage-engine',) if _get_junit4_version(versions) else ()
     return JUnitLibraries(
-        first=tuple(_older(found)),
-        last=(*vintage, *_testng(found), *_PLATFORM, *_hamcrest(found)),
+        first=tuple(_list_replacements(versions)),
+        last=(*vintage, *_list_testng_engine(versions), *_PLATFORM, *_list_hamcrest(versions)),
     )
 
 
-def _versions(class_path: Sequence[str]) -> Mapping[str, str]:
+def _parse_versions(class_path: Sequence[str]) -> Mapping[str, str]:
     """Artifact to version; of several the first on the path counts, as for the JVM."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in class_path:
         if match := _JAR.fullmatch(name):
-            found.setdefault(match['artifact'], match['version'])
-    return found
+            versions.setdefault(match['artifact'], match['version'])
+    return versions
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _parse_numbers(version: str) -> tuple[int, ...]:
     match = re.match(r'\d+(\.\d+)*', version)
     assert match is not None, 'a version begins with a digit'
     return tuple(map(int, match[0].split('.')))
 
 
-def _junit4(found: Mapping[str, str]) -> str | None:
+def _get_junit4_version(found: Mapping[str, str]) -> str | None:
     return found.get('junit') or found.get('junit-dep')
 
 
-def _platform(found: Mapping[str, str]) -> str | None:
+def _find_platform_version(found: Mapping[str, str]) -> str | None:
     """The version of the JUnit Platform that an engine on the class path asks for."""
     for artifact in ('junit-platform-engine', 'junit-platform-commons'):
         if artifact in found:
@@ -84,48 +91,50 @@ def _platform(found: Mapping[str, str]) -> str | None:
     return None if jupiter is None else re.sub(r'^5\.', '1.', jupiter)
 
 
-def _jupiter_of(platform: str) -> tuple[int, ...]:
+def _derive_jupiter_version(platform: str) -> tuple[int, ...]:
     """The Jupiter of a platform: 5.9 of 1.9; since 6 both have one version."""
-    major, *rest = _numbers(platform)
+    major, *rest = _parse_numbers(platform)
     return (major if major > 1 else 5, *rest)
 
 
-def _newer_platform(found: Mapping[str, str]) -> Iterator[str]:
+def _list_newer_platform(found: Mapping[str, str]) -> Iterator[str]:
     yield from _JUPITER
     yield from _PLATFORM
-    if _junit4(found):
+    if _get_junit4_version(found):
         yield 'junit-vintage-engine'
 
 
-def _lacking(found: Mapping[str, str], platform: str) -> Iterator[str]:
+def _list_lacking_libraries(found: Mapping[str, str], platform: str) -> Iterator[str]:
     """The engines and the launcher that fit what is there."""
     jupiter = found.get('junit-jupiter-api')
     fitting = re.sub(r'^1\.', '5.', platform)
     wanted = {'junit-platform-launcher': f'org.junit.platform:junit-platform-launcher:{platform}'}
     if jupiter is not None:
         wanted['junit-jupiter-engine'] = f'org.junit.jupiter:junit-jupiter-engine:{jupiter}'
-    if _junit4(found):
+    if _get_junit4_version(found):
         wanted['junit-vintage-engine'] = f'org.junit.vintage:junit-vintage-engine:{fitting}'
     yield from (coordinates for name, coordinates in sorted(wanted.items()) if name not in found)
 
 
-def _older(found: Mapping[str, str]) -> Iterator[str]:
+def _list_replacements(found: Mapping[str, str]) -> Iterator[str]:
     """Ours where the project's is too old to be run; Hamcrest too, which old JUnits bundle."""
-    junit4, testng = _junit4(found), found.get('testng')
-    if junit4 is not None and _numbers(junit4) < _OLDEST_JUNIT4:
+    junit4, testng = _get_junit4_version(found), found.get('testng')
+    if junit4 is not None and _parse_numbers(junit4) < _OLDEST_JUNIT4:
         yield from ('junit', 'hamcrest-core')
-    if testng is not None and _numbers(testng) < _OLDEST_TESTNG:
+    if testng is not None and _parse_numbers(testng) < _OLDEST_TESTNG:
         yield from _TESTNG
 
 
-def _testng(found: Mapping[str, str]) -> tuple[str, ...]:
+def _list_testng_engine(found: Mapping[str, str]) -> tuple[str, ...]:
     return ('testng-engine',) if 'testng' in found else ()
 
 
-def _hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
+def _list_hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
     """JUnit 4 without the library that it needs; ours of JUnit brings it along."""
-    junit4 = _junit4(found)
+    junit4 = _get_junit4_version(found)
     there = any(name.startswith(('hamcrest', 'java-hamcrest')) for name in found)
     return (
-        () if junit4 is None or _numbers(junit4) < _OLDEST_JUNIT4 or there else ('hamcrest-core',)
+        ()
+        if junit4 is None or _parse_numbers(junit4) < _OLDEST_JUNIT4 or there
+        else ('hamcrest-core',)
     )

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from coevo.languages.licences import DeclaredLicence
 
 
-def declared_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
+def parse_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
     """None of a POM that cannot be read."""
     try:
         root = ElementTree.fromstring(build_file)

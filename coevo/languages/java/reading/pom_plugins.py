@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 
-def has_dependencies(pom: bytes, artifact: str) -> bool:
+def has_plugin_dependencies(pom: bytes, artifact: str) -> bool:
     """Whether a POM adds libraries to a plugin, of which Maven then has them in each release of the plugin."""
     try:
         root = ElementTree.fromstring(pom)

@@ -13,14 +13,14 @@ from tree_sitter import Parser
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.calls import Variable
-from coevo.languages.java.reading.calls import named
-from coevo.languages.java.reading.calls import text
-from coevo.languages.java.reading.calls import variables_in
+from coevo.languages.java.reading.calls import JavaVariable
+from coevo.languages.java.reading.calls import find_variables
+from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import list_named_children
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import erase
+from coevo.languages.java.reading.tokens import erase_type_name
 from coevo.model.records import TestMethod
 
 
@@ -31,12 +31,12 @@ class JavaSource:
         self.file: SourceFile = parse(source)
         self._root = Parser(JAVA).parse(source).root_node
 
-    def node(self, declared: DeclaredType | Member) -> Node:
-        found = self._root.descendant_for_byte_range(declared.start_byte, declared.end_byte)
-        assert found is not None, 'a declaration of this very source'
-        return found
+    def find_node(self, declared: DeclaredType | Member) -> Node:
+        node = self._root.descendant_for_byte_range(declared.start_byte, declared.end_byte)
+        assert node is not None, 'a declaration of this very source'
+        return node
 
-    def test(self, method: TestMethod) -> JavaTest:
+    def find_test(self, method: TestMethod) -> JavaTest:
         """One test method; LookupError if the file does not declare it."""
         wanted = method.test_class, method.test_method, method.parameters
         for type_ in self.file.types:
@@ -51,10 +51,12 @@ class JavaSource:
     @cached_property
     def tests(self) -> tuple[JavaTest, ...]:
         """The test methods as far as this file alone tells."""
-        found = find_tests(self.file, self.file.index_types())
-        return tuple(JavaTest(file=self, type=type_, member=member) for type_, member in found)
+        declared_tests = find_tests(self.file, self.file.index_types())
+        return tuple(
+            JavaTest(file=self, type=type_, member=member) for type_, member in declared_tests
+        )
 
-    def around(self, type_: DeclaredType) -> list[DeclaredType]:
+    def list_enclosing_types(self, type_: DeclaredType) -> list[DeclaredType]:
         """A type and those that it is nested in."""
         names, outer = {type_.name}, type_.outer
         while outer:
@@ -62,7 +64,7 @@ class JavaSource:
             outer = next((t.outer for t in self.file.types if t.name == outer), '')
         return [t for t in self.file.types if t.name in names]
 
-    def imports(self, *packages: str) -> bool:
+    def imports_any_of(self, *packages: str) -> bool:
         """Whether anything of a package, or of one below it, is imported."""
         starts = tuple(f'{package}.' for package in packages)
         return any(f'{item.text}.'.startswith(starts) for item in self.file.imports)
@@ -78,49 +80,53 @@ class JavaTest:
 
     @cached_property
     def node(self) -> Node:
-        return self.file.node(self.member)
+        return self.file.find_node(self.member)
 
     @cached_property
     def body(self) -> Node:
         """The block of the method; a test method has one."""
-        found = self.node.child_by_field_name('body')
-        assert found is not None, 'an abstract method is no test'
-        return found
+        block = self.node.child_by_field_name('body')
+        assert block is not None, 'an abstract method is no test'
+        return block
 
     @cached_property
-    def locals(self) -> tuple[Variable, ...]:
+    def locals(self) -> tuple[JavaVariable, ...]:
         """What the method declares, its parameters included."""
-        return tuple(variables_in(self.node))
+        return tuple(find_variables(self.node))
 
     @cached_property
-    def variables(self) -> Mapping[str, Variable]:
+    def variables(self) -> Mapping[str, JavaVariable]:
         """Every variable in scope by name: fields of the type and those around it, then locals."""
-        found: dict[str, Variable] = {}
-        for type_ in self.file.around(self.type):
+        variables_by_name: dict[str, JavaVariable] = {}
+        for type_ in self.file.list_enclosing_types(self.type):
             for member in type_.members:
                 if member.kind == 'field':
-                    for variable in variables_in(self.file.node(member)):
-                        found[variable.name] = variable
-        return found | {variable.name: variable for variable in self.locals}
+                    for variable in find_variables(self.file.find_node(member)):
+                        variables_by_name[variable.name] = variable
+        return variables_by_name | {variable.name: variable for variable in self.locals}
 
 
 @lru_cache(maxsize=64)
-def read_source(source: bytes) -> JavaSource:
+def parse_java_source(source: bytes) -> JavaSource:
     """A file read once for all of its test methods."""
     return JavaSource(source)
 
 
-def annotation_values(declaration: Node, name: str) -> dict[str, str]:
+def get_annotation_values(declaration: Node, name: str) -> dict[str, str]:
     """The named values, as written, of an annotation with this simple name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for modifiers in (child for child in declaration.children if child.type == 'modifiers'):
-        for annotation in named(modifiers):
+        for annotation in list_named_children(modifiers):
             written = annotation.child_by_field_name('name')
             arguments = annotation.child_by_field_name('arguments')
-            if written is None or arguments is None or erase(text(written)) != name:
+            if written is None or arguments is None or erase_type_name(get_text(written)) != name:
                 continue
-            for pair in (child for child in named(arguments) if child.type == 'element_value_pair'):
+            for pair in (
+                child
+                for child in list_named_children(arguments)
+                if child.type == 'element_value_pair'
+            ):
                 key, value = (pair.child_by_field_name(field) for field in ('key', 'value'))
                 if key is not None and value is not None:
-                    found[text(key)] = text(value)
-    return found
+                    values[get_text(key)] = get_text(value)
+    return values

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from coevo.languages.layout import Placed
+from coevo.languages.layout import PathClassification
 from coevo.languages.layout import Side
 
 BUILD_FILE = 'pom.xml'
@@ -17,22 +17,22 @@ BUILD_FILE = 'pom.xml'
 _ROOT = re.compile(r'(?:^|/)src/(main|it|[\w-]*[tT]est[\w-]*)/(resources/)?')
 
 
-def placed(path: str) -> Placed | None:
+def classify_path(path: str) -> PathClassification | None:
     """None for what lies in no standard folder."""
-    found = _ROOT.search(path)
-    if found is None:
+    match = _ROOT.search(path)
+    if match is None:
         return None
-    return Placed(
-        side=Side.SOURCE if found[1] == 'main' else Side.TEST,
-        is_resource=bool(found[2]),
-        relative=path[found.end() :],
+    return PathClassification(
+        side=Side.SOURCE if match[1] == 'main' else Side.TEST,
+        is_resource=bool(match[2]),
+        relative=path[match.end() :],
     )
 
 
-def project_of(path: str) -> str | None:
+def find_project_folder(path: str) -> str | None:
     """The folder whose `src` a file lies in; None for what lies in no standard folder."""
-    found = _ROOT.search(path)
-    return None if found is None else path[: found.start()] or '.'
+    match = _ROOT.search(path)
+    return None if match is None else path[: match.start()] or '.'
 
 
 def is_build_file(path: str) -> bool:

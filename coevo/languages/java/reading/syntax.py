@@ -23,14 +23,14 @@ from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.languages.java.reading.tokens import JavaSlice
 from coevo.languages.java.reading.tokens import JavaTokens
-from coevo.languages.java.reading.tokens import erase
-from coevo.languages.java.reading.tokens import is_shared
-from coevo.languages.nesting import is_too_deep
+from coevo.languages.java.reading.tokens import erase_type_name
+from coevo.languages.java.reading.tokens import is_shareable
+from coevo.languages.nesting import is_nested_too_deep
 from coevo.languages.spans import Span
 from coevo.languages.spans import begins_line
-from coevo.languages.spans import code_end
-from coevo.languages.spans import outside
-from coevo.model.records import short_hash
+from coevo.languages.spans import find_code_end
+from coevo.languages.spans import subtract_holes
+from coevo.model.records import compute_short_hash
 
 _KINDS = {
     'class_declaration': 'class',
@@ -59,29 +59,29 @@ MOST_TOKENS = 4_000_000
 _COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 
 
-class _TooMuch(ValueError):
+class _JavaTooComplex(ValueError):
     pass
 
 
 def parse(source: bytes, path: str = '') -> SourceFile:
-    """As `parse_once`, kept for a while; the text itself says in which package it is."""
-    return _kept(source)
+    """As `parse_uncached`, kept for a while; the text itself says in which package it is."""
+    return _parse_cached(source)
 
 
 @lru_cache(maxsize=2048)
-def _kept(source: bytes) -> SourceFile:
-    return parse_once(source)
+def _parse_cached(source: bytes) -> SourceFile:
+    return parse_uncached(source)
 
 
-def parse_once(source: bytes) -> SourceFile:
+def parse_uncached(source: bytes) -> SourceFile:
     """The declarations of a Java file; what can be had of one with syntax errors.
 
     What counts are bytes, types in types, brackets in brackets, and tokens: a file is as readable on a slow machine as on a
     fast one.
     """
     try:
-        return _parse(source)
-    except _TooMuch:
+        return _parse_declarations(source)
+    except _JavaTooComplex:
         return SourceFile(
             package='',
             imports=(),
@@ -93,40 +93,42 @@ def parse_once(source: bytes) -> SourceFile:
         )
 
 
-def _parse(source: bytes) -> SourceFile:
+def _parse_declarations(source: bytes) -> SourceFile:
     if len(source) > MOST_BYTES:
-        raise _TooMuch
+        raise _JavaTooComplex
     root = Parser(JAVA).parse(source).root_node
     tokens = JavaTokens(root, source)
-    if is_too_deep(tokens.texts):
-        raise _TooMuch
+    if is_nested_too_deep(tokens.texts):
+        raise _JavaTooComplex
     imports = tuple(
-        _import(node, source) for node in root.children if node.type == 'import_declaration'
+        _parse_import(node, source) for node in root.children if node.type == 'import_declaration'
     )
     package = next((n for n in root.children if n.type == 'package_declaration'), None)
-    reader = _Reader(source, tokens, _package_name(package, source), shares=not root.has_error)
-    rest = tokens.within(
-        outside((0, len(source)), [(item.start_byte, item.end_byte) for item in imports])
+    reader = _JavaSyntaxReader(
+        source, tokens, _get_package_name(package, source), shares=not root.has_error
+    )
+    rest = tokens.slice_spans(
+        subtract_holes((0, len(source)), [(item.start_byte, item.end_byte) for item in imports])
     )
     lines = sorted(' '.join(map(str, (i.static, i.text, i.name))) for i in imports)
     return SourceFile(
         package=reader.package,
         imports=imports,
-        types=tuple(reader.types(root, (), {})),
+        types=tuple(reader.parse_types(root, (), {})),
         has_error=root.has_error,
-        hash=short_hash(*lines, *rest.texts),
+        hash=compute_short_hash(*lines, *rest.texts),
         names=rest.names,
     )
 
 
-def _package_name(node: Node | None, source: bytes) -> str:
+def _get_package_name(node: Node | None, source: bytes) -> str:
     names = [] if node is None else [c for c in node.children if c.type.endswith('identifier')]
-    return _text(names[-1], source) if names else ''
+    return _get_text(names[-1], source) if names else ''
 
 
-def _import(node: Node, source: bytes) -> Import:
+def _parse_import(node: Node, source: bytes) -> Import:
     name = next((c for c in node.children if c.type.endswith('identifier')), None)
-    text = re.sub(r'\s+', '', _text(name, source)) if name else ''
+    text = re.sub(r'\s+', '', _get_text(name, source)) if name else ''
     kinds = {child.type for child in node.children}
     return Import(
         text=text,
@@ -138,19 +140,19 @@ def _import(node: Node, source: bytes) -> Import:
 
 
 @dataclass(slots=True)
-class _KeptMembers:
+class _CachedJavaMembers:
     members: tuple[Member, ...] | None = None
 
 
 @lru_cache(maxsize=1 << 14)
-def _kept_members(
+def _get_cached_members(
     kind: str, text: bytes, owner: str, simple: str, variables: tuple[tuple[str, str], ...]
-) -> _KeptMembers:
+) -> _CachedJavaMembers:
     """Where to keep the members that a node declares, which this tells but for where they stand."""
-    return _KeptMembers()
+    return _CachedJavaMembers()
 
 
-class _Reader:
+class _JavaSyntaxReader:
     def __init__(self, source: bytes, tokens: JavaTokens, package: str, *, shares: bool) -> None:
         self.shares = shares
         self.source = source
@@ -159,37 +161,41 @@ class _Reader:
         self._comments = {end: start for start, end in tokens.comments}
         self._read = 0  # tokens of members, once for each name that they declare
 
-    def text(self, node: Node) -> str:
-        return _text(node, self.source)
+    def get_text(self, node: Node) -> str:
+        return _get_text(node, self.source)
 
-    def types(
+    def parse_types(
         self, parent: Node, around: tuple[str, ...], variables: dict[str, str]
     ) -> Iterator[DeclaredType]:
         """The types declared in a node, each followed by those nested in it."""
         if len(around) > MOST_NESTED:
-            raise _TooMuch
-        for node in _declared(parent):
+            raise _JavaTooComplex
+        for node in _iterate_declarations(parent):
             if node.type in _KINDS and (name := node.child_by_field_name('name')) is not None:
-                simple = self.text(name)
-                known = variables | self._variables(node)
-                yield self._type(node, around, simple, known)
+                simple = self.get_text(name)
+                known = variables | self._find_type_variables(node)
+                yield self._parse_type(node, around, simple, known)
                 if (body := node.child_by_field_name('body')) is not None:
-                    yield from self.types(body, (*around, simple), known)
+                    yield from self.parse_types(body, (*around, simple), known)
 
-    def _type(
+    def _parse_type(
         self, node: Node, around: tuple[str, ...], simple: str, variables: dict[str, str]
     ) -> DeclaredType:
         name = (self.package and f'{self.package}.') + '$'.join((*around, simple))
         body = node.child_by_field_name('body')
-        declared = list(_declared(body)) if body is not None else []
-        members = [m for child in declared for m in self._members(child, name, simple, variables)]
-        nested = [_span(n) for n in declared if n.type in _KINDS]
-        bodies = [_span(n) for n in declared if _MEMBERS.get(n.type) in ('method', 'constructor')]
-        all_members = [_span(n) for n in declared if n.type in _MEMBERS]
-        header = self.tokens.within(outside(_span(node), nested + bodies))
-        shape = self.tokens.within(outside(_span(node), nested + all_members))
-        modifiers = _modifiers(node)
-        superclass, interfaces = self._supertypes(node)
+        declared = list(_iterate_declarations(body)) if body is not None else []
+        members = [
+            m for child in declared for m in self._list_members(child, name, simple, variables)
+        ]
+        nested = [_get_span(n) for n in declared if n.type in _KINDS]
+        bodies = [
+            _get_span(n) for n in declared if _MEMBERS.get(n.type) in ('method', 'constructor')
+        ]
+        all_members = [_get_span(n) for n in declared if n.type in _MEMBERS]
+        header = self.tokens.slice_spans(subtract_holes(_get_span(node), nested + bodies))
+        shape = self.tokens.slice_spans(subtract_holes(_get_span(node), nested + all_members))
+        modifiers = _list_modifiers(node)
+        superclass, interfaces = self._find_supertypes(node)
         return DeclaredType(
             name=name,
             simple=simple,
@@ -199,10 +205,10 @@ class _Reader:
             interfaces=interfaces,
             abstract='abstract' in modifiers or node.type == 'interface_declaration',
             modifiers=modifiers,
-            annotations=self._annotations(node),
-            declaration=self._declaration(node, body.start_byte if body else node.end_byte),
-            header_hash=short_hash(*header.texts),
-            shape_hash=short_hash(*shape.bare(simple, simple)),
+            annotations=self._list_annotations(node),
+            declaration=self._format_declaration(node, body.start_byte if body else node.end_byte),
+            header_hash=compute_short_hash(*header.texts),
+            shape_hash=compute_short_hash(*shape.replace_own_names(simple, simple)),
             names=shape.names - {simple},
             calls=shape.calls,
             strings=shape.strings,
@@ -213,40 +219,42 @@ class _Reader:
             end_line=node.end_point.row + 1,
         )
 
-    def _members(
+    def _list_members(
         self, node: Node, owner: str, simple: str, variables: dict[str, str]
     ) -> Iterator[Member]:
         kind = _MEMBERS.get(node.type)
         if kind is None:
             return
-        known = variables | self._variables(node)
-        if not (self.shares and is_shared(node, node.type)):
-            yield from self._read_members(node, kind, owner, simple, known)
+        known = variables | self._find_type_variables(node)
+        if not (self.shares and is_shareable(node, node.type)):
+            yield from self._parse_members(node, kind, owner, simple, known)
             return
         text = self.source[node.start_byte : node.end_byte]
-        kept = _kept_members(node.type, text, owner, simple, tuple(known.items()))
-        if kept.members is None:
-            kept.members = tuple(self._read_members(node, kind, owner, simple, known))
-            yield from kept.members
+        cached = _get_cached_members(node.type, text, owner, simple, tuple(known.items()))
+        if cached.members is None:
+            cached.members = tuple(self._parse_members(node, kind, owner, simple, known))
+            yield from cached.members
             return
-        for member in kept.members:
-            self._count(len(member.tokens))
-            yield self._placed(member, node)
+        for member in cached.members:
+            self._limit_tokens(len(member.tokens))
+            yield self._relocate_member(member, node)
 
-    def _read_members(
+    def _parse_members(
         self, node: Node, kind: str, owner: str, simple: str, known: dict[str, str]
     ) -> Iterator[Member]:
-        found = self.tokens.within([_span(node)])
-        for name, declaration in self._names(node, kind):
-            self._count(len(found.texts))
-            yield self._member(node, kind, name, declaration, owner, simple, found, known)
+        node_tokens = self.tokens.slice_spans([_get_span(node)])
+        for name, declaration in self._list_names(node, kind):
+            self._limit_tokens(len(node_tokens.texts))
+            yield self._build_member(
+                node, kind, name, declaration, owner, simple, node_tokens, known
+            )
 
-    def _count(self, tokens: int) -> None:
+    def _limit_tokens(self, tokens: int) -> None:
         self._read += tokens
         if self._read > MOST_TOKENS:
-            raise _TooMuch
+            raise _JavaTooComplex
 
-    def _placed(self, member: Member, node: Node) -> Member:
+    def _relocate_member(self, member: Member, node: Node) -> Member:
         """A member of the same text, where it stands here."""
         return replace(
             member,
@@ -254,10 +262,10 @@ class _Reader:
             end_byte=node.end_byte,
             start_line=node.start_point.row + 1,
             end_line=node.end_point.row + 1,
-            full_start_byte=self._with_comment(node),
+            full_start_byte=self._find_start_with_comment(node),
         )
 
-    def _member(
+    def _build_member(
         self,
         node: Node,
         kind: str,
@@ -272,21 +280,21 @@ class _Reader:
             kind=kind,
             name=name,
             owner=owner,
-            parameters=self._parameters(node, variables),
-            modifiers=_modifiers(node)
+            parameters=self._erase_parameters(node, variables),
+            modifiers=_list_modifiers(node)
             | ({'static'} if node.type == 'static_initializer' else set()),
-            annotations=self._annotations(node),
+            annotations=self._list_annotations(node),
             declaration=declaration,
-            source=self.text(node),
+            source=self.get_text(node),
             start_byte=node.start_byte,
             end_byte=node.end_byte,
             start_line=node.start_point.row + 1,
             end_line=node.end_point.row + 1,
-            full_start_byte=self._with_comment(node),
-            hash=short_hash(*found.texts),
-            bare_hash=short_hash(*found.bare(name, simple)),
-            body_hash=self._body_hash(node, name, simple),
-            body_at=self._body_at(node),
+            full_start_byte=self._find_start_with_comment(node),
+            hash=compute_short_hash(*found.texts),
+            bare_hash=compute_short_hash(*found.replace_own_names(name, simple)),
+            body_hash=self._hash_body(node, name, simple),
+            body_at=self._find_body_offset(node),
             calls=found.calls,
             types=found.types,
             names=found.names,
@@ -294,34 +302,36 @@ class _Reader:
             tokens=found.texts,
         )
 
-    def _comment_before(self, at: int) -> int | None:
+    def _find_comment_before(self, at: int) -> int | None:
         """Where a comment begins behind which there is nothing but white space."""
-        end = code_end(self.source, at)  # a comment of one line takes a carriage return along
+        end = find_code_end(self.source, at)  # a comment of one line takes a carriage return along
         return self._comments.get(end, self._comments.get(end + 1))
 
-    def _with_comment(self, node: Node) -> int:
+    def _find_start_with_comment(self, node: Node) -> int:
         """Where the comments that directly precede a member on their own lines begin."""
         start, source = node.start_byte, self.source
-        while (begin := self._comment_before(start)) is not None:
-            end = code_end(source, start)
+        while (begin := self._find_comment_before(start)) is not None:
+            end = find_code_end(source, start)
             if source.count(b'\n', end, start) > 1 or not begins_line(source, begin):
                 break
             start = begin
         return start
 
-    def _body_hash(self, node: Node, name: str, simple: str) -> str | None:
+    def _hash_body(self, node: Node, name: str, simple: str) -> str | None:
         body = node.child_by_field_name('body')
         if body is None:
             return None
-        return short_hash('body', *self.tokens.within([_span(body)]).bare(name, simple))
+        return compute_short_hash(
+            'body', *self.tokens.slice_spans([_get_span(body)]).replace_own_names(name, simple)
+        )
 
-    def _body_at(self, node: Node) -> int | None:
+    def _find_body_offset(self, node: Node) -> int | None:
         body = node.child_by_field_name('body')
         if body is None:
             return None
         return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
-    def _names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
+    def _list_names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
         """(name, declaration) of each member that a node declares."""
         if kind == 'initializer':
             static = node.type == 'static_initializer'
@@ -330,19 +340,22 @@ class _Reader:
             for declarator in node.children_by_field_name('declarator'):
                 if (name := declarator.child_by_field_name('name')) is not None:
                     type_ = node.child_by_field_name('type')
-                    start = self._declaration(node, (type_ or name).end_byte)
-                    yield self.text(name), f'{start} {self.text(name)}'
+                    start = self._format_declaration(node, (type_ or name).end_byte)
+                    yield self.get_text(name), f'{start} {self.get_text(name)}'
         elif (name := node.child_by_field_name('name')) is not None:
-            parameters = ', '.join(map(self._printed, _parameter_nodes(node)))
-            yield self.text(name), f'{self._declaration(node, name.end_byte)}({parameters})'
+            parameters = ', '.join(map(self._format_parameter, _list_parameter_nodes(node)))
+            yield (
+                self.get_text(name),
+                f'{self._format_declaration(node, name.end_byte)}({parameters})',
+            )
 
-    def _printed(self, parameter: Node) -> str:
-        return self._declaration(parameter, parameter.end_byte).removeprefix('final ')
+    def _format_parameter(self, parameter: Node) -> str:
+        return self._format_declaration(parameter, parameter.end_byte).removeprefix('final ')
 
-    def _declaration(self, node: Node, end: int) -> str:
+    def _format_declaration(self, node: Node, end: int) -> str:
         """The text from a node's start to `end` on one line, its annotations and comments left out."""
         start, pieces = node.start_byte, []
-        for child in _modifier_nodes(node):
+        for child in _list_modifier_nodes(node):
             if child.type.endswith('annotation'):
                 pieces.append(self.source[start : child.start_byte])
                 start = child.end_byte
@@ -350,86 +363,88 @@ class _Reader:
         text = b' '.join(pieces).decode(errors='replace')
         return ' '.join(_COMMENT.sub(' ', text).split())
 
-    def _annotations(self, node: Node) -> tuple[str, ...]:
-        nodes = [n for n in _modifier_nodes(node) if n.type.endswith('annotation')]
+    def _list_annotations(self, node: Node) -> tuple[str, ...]:
+        nodes = [n for n in _list_modifier_nodes(node) if n.type.endswith('annotation')]
         names = [n.child_by_field_name('name') for n in nodes]
-        return tuple(erase(self.text(name)) for name in names if name is not None)
+        return tuple(erase_type_name(self.get_text(name)) for name in names if name is not None)
 
-    def _supertypes(self, node: Node) -> tuple[str | None, tuple[str, ...]]:
+    def _find_supertypes(self, node: Node) -> tuple[str | None, tuple[str, ...]]:
         superclass, interfaces = None, []
         for child in node.children:
             if child.type == 'superclass':
-                superclass = self._erased(child.children[-1])
+                superclass = self._erase_type(child.children[-1])
             elif child.type in ('super_interfaces', 'extends_interfaces'):
                 for types in (c for c in child.children if c.type == 'type_list'):
-                    interfaces += [self._erased(c) for c in types.named_children]
+                    interfaces += [self._erase_type(c) for c in types.named_children]
         return superclass, tuple(interfaces)
 
-    def _variables(self, node: Node) -> dict[str, str]:
+    def _find_type_variables(self, node: Node) -> dict[str, str]:
         """Type variables declared by a node, each with the simple name of its bound."""
         parameters = node.child_by_field_name('type_parameters')
-        found: dict[str, str] = {}
+        bounds_by_name: dict[str, str] = {}
         for parameter in parameters.named_children if parameters is not None else ():
             names = [c for c in parameter.children if c.type.endswith('identifier')]
             bounds = [c for c in parameter.children if c.type == 'type_bound']
             if names:
-                bound = self._erased(bounds[0].named_children[0]) if bounds else 'Object'
-                found[self.text(names[-1])] = found.get(bound, bound)
-        return found
+                bound = self._erase_type(bounds[0].named_children[0]) if bounds else 'Object'
+                bounds_by_name[self.get_text(names[-1])] = bounds_by_name.get(bound, bound)
+        return bounds_by_name
 
-    def _parameters(self, node: Node, variables: dict[str, str]) -> tuple[str, ...]:
+    def _erase_parameters(self, node: Node, variables: dict[str, str]) -> tuple[str, ...]:
         erased = []
-        for parameter in _parameter_nodes(node):
+        for parameter in _list_parameter_nodes(node):
             types = [
                 child
                 for child in parameter.named_children
                 if child.type.endswith(('_type', 'type_identifier'))
             ]
-            name = self._erased(types[0]) if types else ''
+            name = self._erase_type(types[0]) if types else ''
             element = name.rstrip('[]')
             brackets = name[len(element) :] + ('[]' if parameter.type == 'spread_parameter' else '')
             dimensions = parameter.child_by_field_name('dimensions')
-            brackets += '[]' * (self.text(dimensions).count('[') if dimensions is not None else 0)
+            brackets += '[]' * (
+                self.get_text(dimensions).count('[') if dimensions is not None else 0
+            )
             erased.append(variables.get(element, element) + brackets)
         return tuple(erased)
 
-    def _erased(self, node: Node) -> str:
+    def _erase_type(self, node: Node) -> str:
         if node.type == 'array_type':
             element = node.child_by_field_name('element')
             dimensions = node.child_by_field_name('dimensions')
             if element is not None and dimensions is not None:
-                return self._erased(element) + '[]' * self.text(dimensions).count('[')
+                return self._erase_type(element) + '[]' * self.get_text(dimensions).count('[')
         if node.type == 'annotated_type':
-            return self._erased(node.children[-1])
-        return erase(self.text(node))
+            return self._erase_type(node.children[-1])
+        return erase_type_name(self.get_text(node))
 
 
-def _text(node: Node, source: bytes) -> str:
+def _get_text(node: Node, source: bytes) -> str:
     return source[node.start_byte : node.end_byte].decode(errors='replace')
 
 
-def _span(node: Node) -> Span:
+def _get_span(node: Node) -> Span:
     return node.start_byte, node.end_byte
 
 
-def _declared(parent: Node) -> Iterator[Node]:
+def _iterate_declarations(parent: Node) -> Iterator[Node]:
     for child in parent.children:
         if child.type in _WRAPPERS:
-            yield from _declared(child)
+            yield from _iterate_declarations(child)
         else:
             yield child
 
 
-def _modifier_nodes(node: Node) -> list[Node]:
-    found = [child for child in node.children if child.type == 'modifiers']
-    return found[0].children if found else []
+def _list_modifier_nodes(node: Node) -> list[Node]:
+    modifiers = [child for child in node.children if child.type == 'modifiers']
+    return modifiers[0].children if modifiers else []
 
 
-def _modifiers(node: Node) -> frozenset[str]:
-    return frozenset(n.type for n in _modifier_nodes(node) if not n.is_named)
+def _list_modifiers(node: Node) -> frozenset[str]:
+    return frozenset(n.type for n in _list_modifier_nodes(node) if not n.is_named)
 
 
-def _parameter_nodes(node: Node) -> list[Node]:
+def _list_parameter_nodes(node: Node) -> list[Node]:
     """The formal parameters; those of a compact constructor are the record's components."""
     holder = node
     if node.type == 'compact_constructor_declaration':

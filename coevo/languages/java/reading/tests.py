@@ -3,7 +3,7 @@ and annotations made of theirs."""
 
 from __future__ import annotations
 
-from coevo.languages.ancestry import Ancestry
+from coevo.languages.ancestry import AncestryQuery
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
@@ -75,18 +75,22 @@ _FIXTURE_NAMES = frozenset({'setUp', 'tearDown'})
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
     """The test methods that a file declares, ignored and disabled ones too, in its order."""
-    here = TEST_ANNOTATIONS | _imported(file)
-    above = _Above(resolve)
-    found = []
+    here = TEST_ANNOTATIONS | _list_imported_annotations(file)
+    above = _TestAncestry(resolve)
+    tests = []
     for type_ in file.types:
         junit3 = above.is_test_case(type_)
         whole = above.is_test_class(type_)
         for member in type_.members:
             if member.kind == 'method' and _has_body(member):
-                annotated = _is_annotated(member, here, above)
-                if annotated or (junit3 and _is_junit3(member)) or (whole and _is_testng(member)):
-                    found.append((type_, member))
-    return tuple(found)
+                annotated = _has_test_annotation(member, here, above)
+                if (
+                    annotated
+                    or (junit3 and _is_junit3_test(member))
+                    or (whole and _is_testng_test(member))
+                ):
+                    tests.append((type_, member))
+    return tuple(tests)
 
 
 def is_fixture(member: Member) -> bool:
@@ -98,7 +102,7 @@ def is_fixture(member: Member) -> bool:
     return member.kind == 'method' and member.name in _FIXTURE_NAMES and not member.parameters
 
 
-def _imported(file: SourceFile) -> frozenset[str]:
+def _list_imported_annotations(file: SourceFile) -> frozenset[str]:
     """What only an import makes a test annotation."""
     return frozenset(
         name
@@ -109,30 +113,30 @@ def _imported(file: SourceFile) -> frozenset[str]:
     )
 
 
-def _is_annotated(member: Member, known: frozenset[str], above: _Above) -> bool:
+def _has_test_annotation(member: Member, known: frozenset[str], above: _TestAncestry) -> bool:
     chosen = member.annotations
     if 'static' in member.modifiers:
         return not _STATIC.isdisjoint(chosen)
-    return any(name in known or above.means_test(name) for name in chosen)
+    return any(name in known or above.is_test_annotation(name) for name in chosen)
 
 
-class _Above:
+class _TestAncestry:
     """What the types that are known say of annotations and superclasses, by simple names."""
 
     def __init__(self, resolve: Resolve) -> None:
         self._resolve = resolve
-        self._marks = Ancestry(self._ask_mark)
-        self._test_classes = Ancestry(self._ask_test_class)
-        self._test_cases = Ancestry(self._ask_test_case)
+        self._marks = AncestryQuery(self._look_up_test_annotation)
+        self._test_classes = AncestryQuery(self._look_up_test_class)
+        self._test_cases = AncestryQuery(self._look_up_test_case)
 
-    def means_test(self, annotation: str) -> bool:
-        return self._marks.holds(annotation)
+    def is_test_annotation(self, annotation: str) -> bool:
+        return self._marks.holds_for(annotation)
 
     def is_test_class(self, type_: DeclaredType) -> bool:
         """Whether TestNG takes every public method of a class for a test; subclasses inherit that."""
         if 'Test' in type_.annotations:
             return type_.kind == 'class'
-        return type_.superclass is not None and self._test_classes.holds(type_.superclass)
+        return type_.superclass is not None and self._test_classes.holds_for(type_.superclass)
 
     def is_test_case(self, type_: DeclaredType) -> bool:
         """Whether a class extends TestCase, as the known part of its ancestry tells.
@@ -141,26 +145,26 @@ class _Above:
         """
         if type_.superclass is None:
             return False
-        if self._is_unknown_above(type_):
+        if self._has_unknown_superclass(type_):
             return type_.superclass.endswith('TestCase')
-        return self._test_cases.holds(type_.superclass)
+        return self._test_cases.holds_for(type_.superclass)
 
-    def _is_unknown_above(self, type_: DeclaredType) -> bool:
+    def _has_unknown_superclass(self, type_: DeclaredType) -> bool:
         """Whether nothing that is known may be the superclass; a class is not its own."""
         return all(other.name == type_.name for other in self._resolve(type_.superclass or ''))
 
-    def _ask_mark(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_test_annotation(self, name: str) -> tuple[bool, set[str]]:
         types = [type_ for type_ in self._resolve(name) if type_.kind == 'annotation']
         return name in TEST_ANNOTATIONS, {each for type_ in types for each in type_.annotations}
 
-    def _ask_test_class(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_test_class(self, name: str) -> tuple[bool, set[str]]:
         types = list(self._resolve(name))
         marked = [type_ for type_ in types if 'Test' in type_.annotations]
         plain = [type_ for type_ in types if 'Test' not in type_.annotations]
         above = {type_.superclass for type_ in plain if type_.superclass is not None}
         return any(type_.kind == 'class' for type_ in marked), above
 
-    def _ask_test_case(self, name: str) -> tuple[bool, set[str]]:
+    def _look_up_test_case(self, name: str) -> tuple[bool, set[str]]:
         types = list(self._resolve(name))
         if not types:
             return name.endswith('TestCase'), set()
@@ -168,12 +172,12 @@ class _Above:
         return holds, {type_.superclass for type_ in types if type_.superclass is not None}
 
 
-def _is_junit3(member: Member) -> bool:
+def _is_junit3_test(member: Member) -> bool:
     named = member.name.startswith('test') and not member.parameters
     return named and _is_public_void(member)
 
 
-def _is_testng(member: Member) -> bool:
+def _is_testng_test(member: Member) -> bool:
     return FIXTURE_ANNOTATIONS.isdisjoint(member.annotations) and _is_public_void(member)
 
 

@@ -15,11 +15,11 @@ import tree_sitter_java
 from tree_sitter import Language
 from tree_sitter import Node
 
-from coevo.languages.grammars import fixed_kinds
+from coevo.languages.grammars import list_fixed_node_kinds
 from coevo.languages.spans import Span
 
 JAVA = Language(tree_sitter_java.language())
-_FIXED = fixed_kinds(JAVA)
+_FIXED = list_fixed_node_kinds(JAVA)
 COMMENTS = frozenset({'line_comment', 'block_comment'})
 _LITERALS = frozenset({'string_literal', 'character_literal'})
 _IDENTIFIERS = frozenset({'identifier', 'type_identifier'})
@@ -45,7 +45,7 @@ class JavaToken:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaves:
+class _JavaLeaves:
     """The tokens below a node in columns, its comments, and what it calls; all by their offsets."""
 
     starts: list[int] = field(default_factory=list)
@@ -54,7 +54,7 @@ class _Leaves:
     comments: list[Span] = field(default_factory=list)
     calls: list[tuple[int, str]] = field(default_factory=list)
 
-    def add(self, other: _Leaves, at: int) -> None:
+    def add_shifted(self, other: _JavaLeaves, at: int) -> None:
         """Those of a node that begins at an offset."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
@@ -64,12 +64,12 @@ class _Leaves:
 
 
 @dataclass(slots=True)
-class _Kept:
-    leaves: _Leaves | None = None
+class _CachedJavaLeaves:
+    leaves: _JavaLeaves | None = None
 
 
 class JavaTokens:
-    """All tokens of a file; `within` gives those of some spans. Text blocks are unindented.
+    """All tokens of a file; `slice_spans` gives those of some spans. Text blocks are unindented.
 
     `comments` are the spans of comments in their order. All is found in one pass: a query of
     tree-sitter takes the square of the number of brackets that nobody closes.
@@ -77,7 +77,7 @@ class JavaTokens:
 
     def __init__(self, root: Node, source: bytes) -> None:
         # Where a parser recovers, it reads words otherwise.
-        self._leaves = _read(root, source, root.start_byte, shares=not root.has_error)
+        self._leaves = _collect_leaves(root, source, root.start_byte, shares=not root.has_error)
         self.comments = self._leaves.comments
         self._calls = sorted(self._leaves.calls)
         self._call_starts = [start for start, _ in self._calls]
@@ -87,28 +87,28 @@ class JavaTokens:
         """All of them, in order."""
         return self._leaves.texts
 
-    def within(self, spans: Iterable[Span]) -> JavaSlice:
+    def slice_spans(self, spans: Iterable[Span]) -> JavaSlice:
         all_ = self._leaves
-        found = _Leaves()
+        leaves = _JavaLeaves()
         calls: list[str] = []
         for start, end in spans:
             first, last = bisect_left(all_.starts, start), bisect_left(all_.starts, end)
-            found.starts.extend(all_.starts[first:last])
-            found.texts.extend(all_.texts[first:last])
-            found.kinds.extend(all_.kinds[first:last])
+            leaves.starts.extend(all_.starts[first:last])
+            leaves.texts.extend(all_.texts[first:last])
+            leaves.kinds.extend(all_.kinds[first:last])
             first, last = bisect_left(self._call_starts, start), bisect_left(self._call_starts, end)
             calls.extend([name for _, name in self._calls[first:last]])
         return JavaSlice(
-            starts=tuple(found.starts),
-            texts=tuple(found.texts),
-            kinds=tuple(found.kinds),
+            starts=tuple(leaves.starts),
+            texts=tuple(leaves.texts),
+            kinds=tuple(leaves.kinds),
             calls=frozenset(calls),
         )
 
 
-def _read(root: Node, source: bytes, base: int, *, shares: bool) -> _Leaves:
+def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _JavaLeaves:
     """What stands below a node, by offsets from a base; declarations that were read are not again."""
-    found = _Leaves()
+    leaves = _JavaLeaves()
     cursor = root.walk()
     while True:
         node = cursor.node
@@ -116,48 +116,50 @@ def _read(root: Node, source: bytes, base: int, *, shares: bool) -> _Leaves:
         kind = node.type
         if kind in _FIXED:
             if node.end_byte > node.start_byte:
-                found.starts.append(node.start_byte - base)
-                found.texts.append(kind)
-                found.kinds.append(kind)
-        elif shares and is_shared(node, kind):
-            found.add(_shared(node, kind, source), node.start_byte - base)
+                leaves.starts.append(node.start_byte - base)
+                leaves.texts.append(kind)
+                leaves.kinds.append(kind)
+        elif shares and is_shareable(node, kind):
+            leaves.add_shifted(_get_shared_leaves(node, kind, source), node.start_byte - base)
         else:
             if kind in _INVOKING:
-                found.calls.extend([(at - base, name) for at, name in _invoked(node, kind, source)])
+                leaves.calls.extend(
+                    [(at - base, name) for at, name in _find_invoked_names(node, kind, source)]
+                )
             atom = kind in COMMENTS or kind in _LITERALS
             if not atom and cursor.goto_first_child():
                 continue
             start, end = node.start_byte, node.end_byte
             if kind in COMMENTS:
-                found.comments.append((start - base, end - base))
+                leaves.comments.append((start - base, end - base))
             elif end > start:
                 text = source[start:end].decode(errors='replace')
                 if text.startswith('"""'):
-                    text = f'"""{_unindent(text[3:-3])}"""'
-                found.starts.append(start - base)
-                found.texts.append(sys.intern(text))
-                found.kinds.append(kind)
+                    text = f'"""{_unindent_text_block(text[3:-3])}"""'
+                leaves.starts.append(start - base)
+                leaves.texts.append(sys.intern(text))
+                leaves.kinds.append(kind)
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return found
+                return leaves
 
 
-def is_shared(node: Node, kind: str) -> bool:
+def is_shareable(node: Node, kind: str) -> bool:
     """Whether what a node of a file without errors says is kept for other files that have it."""
     return kind in _SHARED and node.end_byte - node.start_byte <= _LONGEST
 
 
-def _shared(node: Node, kind: str, source: bytes) -> _Leaves:
-    kept = _kept(kind, source[node.start_byte : node.end_byte])
-    if kept.leaves is None:
-        kept.leaves = _read(node, source, node.start_byte, shares=False)
-    return kept.leaves
+def _get_shared_leaves(node: Node, kind: str, source: bytes) -> _JavaLeaves:
+    cached = _get_cached_leaves(kind, source[node.start_byte : node.end_byte])
+    if cached.leaves is None:
+        cached.leaves = _collect_leaves(node, source, node.start_byte, shares=False)
+    return cached.leaves
 
 
 @lru_cache(maxsize=1 << 14)
-def _kept(kind: str, text: bytes) -> _Kept:
+def _get_cached_leaves(kind: str, text: bytes) -> _CachedJavaLeaves:
     """Where to keep what stands below a node of a kind, which its text alone tells."""
-    return _Kept()
+    return _CachedJavaLeaves()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,12 +191,12 @@ class JavaSlice:
     @property
     def strings(self) -> frozenset[str]:
         return frozenset(
-            _content(text)
+            _unquote(text)
             for text, kind in zip(self.texts, self.kinds, strict=True)
             if kind == 'string_literal'
         )
 
-    def bare(self, name: str, simple: str) -> tuple[str, ...]:
+    def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
         """The texts with a declaration's own name and its class's replaced by placeholders.
 
         Behind a dot the name is most often that of what a test tests, not its own.
@@ -207,34 +209,34 @@ class JavaSlice:
         return tuple(bare)
 
 
-def _invoked(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:
+def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:
     """Where a node names what it invokes, and its simple name."""
     field = _INVOKING[kind]
-    target = node.child_by_field_name(field) if field else _target(node)
+    target = node.child_by_field_name(field) if field else _find_reference_target(node)
     if target is None or (kind == 'method_invocation' and target.type != 'identifier'):
         return
     name = source[target.start_byte : target.end_byte].decode(errors='replace')
-    yield (target if field else node).start_byte, erase(name)
+    yield (target if field else node).start_byte, erase_type_name(name)
 
 
-def _target(reference: Node) -> Node:
+def _find_reference_target(reference: Node) -> Node:
     """What a method reference names: the method, or the type for `Type::new`."""
     last = reference.children[-1]
     return reference.children[0] if last.type == 'new' else last
 
 
-def erase(name: str) -> str:
+def erase_type_name(name: str) -> str:
     """The simple name of a type as written: without type arguments, package and annotations."""
     words = name.partition('<')[0].split()  # none in code with errors
     return words[-1].rpartition('.')[2] if words else ''
 
 
-def _content(literal: str) -> str:
+def _unquote(literal: str) -> str:
     quotes = 3 if literal.startswith('"""') else 1
     return literal[quotes:-quotes]
 
 
-def _unindent(block: str) -> str:
+def _unindent_text_block(block: str) -> str:
     """The content of a text block without incidental white space (JLS 3.10.6)."""
     lines = block.partition('\n')[2].replace('\r', '').split('\n')
     significant = [line for line in lines[:-1] if line.strip()] + lines[-1:]

@@ -11,19 +11,19 @@ from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.origins import origin_of
+from coevo.languages.java.reading.origins import determine_origin
 from coevo.languages.java.reading.standard_folders import BUILD_FILE
+from coevo.languages.java.reading.standard_folders import classify_path
+from coevo.languages.java.reading.standard_folders import find_project_folder
 from coevo.languages.java.reading.standard_folders import is_build_file
-from coevo.languages.java.reading.standard_folders import placed
-from coevo.languages.java.reading.standard_folders import project_of
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
-from coevo.languages.located_types import meant
-from coevo.languages.located_types import paths_by_side
-from coevo.languages.located_types import types_by_name
-from coevo.model.records import Origin
+from coevo.languages.located_types import find_meant_types
+from coevo.languages.located_types import group_paths_by_side
+from coevo.languages.located_types import index_test_types
+from coevo.model.records import FileOrigin
 
 _LINK = '120000'
 _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
@@ -37,24 +37,26 @@ class JavaTree:
         self.entries = repository.tree(rev)
         self._files: dict[str, SourceFile] = {}
         self._sides: dict[str, Side | None] = {}
-        self._origins: dict[str, Origin] = {}
-        self._declared_folders = cache(self._read_declared_folders)
+        self._origins: dict[str, FileOrigin] = {}
+        self._declared_folders = cache(self._parse_declared_folders)
 
-    def file(self, path: str) -> SourceFile:
+    def parse_file(self, path: str) -> SourceFile:
         if path not in self._files:
-            self._files[path] = parse(self.content(path))
+            self._files[path] = parse(self.read_content(path))
         return self._files[path]
 
-    def content(self, path: str) -> bytes:
+    def read_content(self, path: str) -> bytes:
         return self._repository.blob(self.entries[path].oid)
 
-    def origin(self, path: str) -> Origin:
+    def find_origin(self, path: str) -> FileOrigin:
         """Whether a file was written here, generated, or taken from another project."""
         if path not in self._origins:
-            self._origins[path] = origin_of(path, self.content(path), self.file(path))
+            self._origins[path] = determine_origin(
+                path, self.read_content(path), self.parse_file(path)
+            )
         return self._origins[path]
 
-    def side(self, path: str) -> Side | None:
+    def find_side(self, path: str) -> Side | None:
         """Test or source by the standard folders, else by those that the nearest POM declares."""
         if path not in self._sides:
             self._sides[path] = self._find_side(path)
@@ -64,28 +66,28 @@ class JavaTree:
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.java'):
             return None
-        found = placed(path)
-        if found is None:
-            return self._declared_side(path)
-        return None if found.is_resource else found.side
+        placement = classify_path(path)
+        if placement is None:
+            return self._find_declared_side(path)
+        return None if placement.is_resource else placement.side
 
     def is_source(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
-        return self._side_of_any(path) is Side.SOURCE
+        return self._find_side_of_any_file(path) is Side.SOURCE
 
-    def is_of_tests(self, path: str) -> bool:
+    def belongs_to_tests(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the tests."""
-        return self._side_of_any(path) is Side.TEST
+        return self._find_side_of_any_file(path) is Side.TEST
 
-    def _side_of_any(self, path: str) -> Side | None:
-        found = placed(path)
-        return self._declared_side(path) if found is None else found.side
+    def _find_side_of_any_file(self, path: str) -> Side | None:
+        placement = classify_path(path)
+        return self._find_declared_side(path) if placement is None else placement.side
 
-    def _declared_side(self, path: str) -> Side | None:
-        declared = self._declared_folders(self.module(path))
+    def _find_declared_side(self, path: str) -> Side | None:
+        declared = self._declared_folders(self.find_module(path))
         return next((side for folder, side in declared if path.startswith(folder)), None)
 
-    def module(self, path: str) -> str:
+    def find_module(self, path: str) -> str:
         """The nearest folder above a file that holds a POM; '.' for the root or where none does."""
         for folder in PurePosixPath(path).parents:
             if str(folder) in self.modules:
@@ -96,40 +98,42 @@ class JavaTree:
     def modules(self) -> frozenset[str]:
         """Folders with a POM. Without one at the root, also those with sources at the usual places: a script
         of Gradle's may speak of folders that have none of their own."""
-        found = {str(PurePosixPath(path).parent) for path in self.entries if is_build_file(path)}
+        folders = {str(PurePosixPath(path).parent) for path in self.entries if is_build_file(path)}
         if BUILD_FILE not in self.entries:
-            found |= {folder for path in self.entries if (folder := project_of(path)) is not None}
-        return frozenset(found)
+            folders |= {
+                folder for path in self.entries if (folder := find_project_folder(path)) is not None
+            }
+        return frozenset(folders)
 
-    def _read_declared_folders(self, module: str) -> list[tuple[str, Side]]:
+    def _parse_declared_folders(self, module: str) -> list[tuple[str, Side]]:
         pom = 'pom.xml' if module == '.' else f'{module}/pom.xml'
         if pom not in self.entries:
             return []
         prefix = '' if module == '.' else f'{module}/'
-        declared = _source_folders(self._repository.blob(self.entries[pom].oid))
+        declared = _parse_source_folders(self._repository.blob(self.entries[pom].oid))
         return [(f'{prefix}{folder}', side) for folder, side in declared]
 
-    def paths(self, side: Side) -> tuple[str, ...]:
+    def list_paths(self, side: Side) -> tuple[str, ...]:
         return self._paths[side]
 
     @cached_property
     def _paths(self) -> dict[Side, tuple[str, ...]]:
-        return paths_by_side(self.entries, self.side)
+        return group_paths_by_side(self.entries, self.find_side)
 
     @cached_property
-    def test_types(self) -> dict[str, tuple[Located, ...]]:
+    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
         """The types of the test tree by simple name."""
-        return types_by_name(self)
+        return index_test_types(self)
 
-    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         """The types of the test tree that a simple name may mean in a file of it."""
-        return meant(self, path, simple)
+        return find_meant_types(self, path, simple)
 
-    def visible(self, path: str, type_: Located) -> bool:
+    def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Whether a type can be meant by its simple name in a file."""
         if path == type_.path:
             return True
-        file = self.file(path)
+        file = self.parse_file(path)
         imported = [i for i in file.imports if i.name == type_.type.simple]
         if imported:
             return any(i.text == type_.canonical for i in imported)
@@ -142,17 +146,17 @@ class JavaTree:
 
 
 @lru_cache(maxsize=4)
-def tree(repository: Repository, rev: str) -> JavaTree:
+def open_tree(repository: Repository, rev: str) -> JavaTree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
     return JavaTree(repository, rev)
 
 
 @lru_cache(maxsize=1024)
-def _source_folders(pom: bytes) -> tuple[tuple[str, Side], ...]:
-    return tuple(_read_folders(pom))
+def _parse_source_folders(pom: bytes) -> tuple[tuple[str, Side], ...]:
+    return tuple(_iterate_source_folders(pom))
 
 
-def _read_folders(pom: bytes) -> Iterator[tuple[str, Side]]:
+def _iterate_source_folders(pom: bytes) -> Iterator[tuple[str, Side]]:
     try:
         root = ElementTree.fromstring(pom)
     except (ElementTree.ParseError, ValueError, LookupError):

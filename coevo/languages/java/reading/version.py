@@ -14,7 +14,7 @@ from coevo.languages.java.reading import tokens
 
 
 @cache
-def version() -> str:
+def compute_version() -> str:
     """A digest of the code that turns a source into declarations and tests."""
     digest = hashlib.sha256()
     for module in (grammars, syntax, tokens, tests):

@@ -20,26 +20,26 @@ _IDENTIFIERS = ('identifier', 'type_identifier')
 
 
 @lru_cache(maxsize=1024)
-def words(source: str) -> tuple[Word, ...]:
+def list_words(source: str) -> tuple[Word, ...]:
     """The words of a declaration, in order."""
     content = source.encode('utf-8', 'replace')
     whole = _BEFORE + content + _AFTER
     tokens = JavaTokens(Parser(JAVA).parse(whole).root_node, whole)
-    inner = tokens.within([(len(_BEFORE), len(_BEFORE) + len(content))]).tokens
-    return tuple(_words(inner, whole))
+    inner = tokens.slice_spans([(len(_BEFORE), len(_BEFORE) + len(content))]).tokens
+    return tuple(_make_words(inner, whole))
 
 
-def _words(tokens: tuple[JavaToken, ...], whole: bytes) -> Iterator[Word]:
+def _make_words(tokens: tuple[JavaToken, ...], whole: bytes) -> Iterator[Word]:
     starts = [0] + [i + 1 for i, byte in enumerate(whole) if byte == 0x0A]
     kinds = ['', *(token.text for token in tokens), '']
     for number, token in enumerate(tokens):
         line = bisect_right(starts, token.start) - 1
         column = len(whole[starts[line] : token.start].decode(errors='replace'))
-        part = _part(token.kind, kinds[number], kinds[number + 2])
+        part = _classify_part(token.kind, kinds[number], kinds[number + 2])
         yield Word(token.text, part, line - 1, column)
 
 
-def _part(kind: str, before: str, after: str) -> DeclarationPart:
+def _classify_part(kind: str, before: str, after: str) -> DeclarationPart:
     if kind not in _IDENTIFIERS:
         return DeclarationPart.REST
     if kind == 'type_identifier' or before == '@':

@@ -17,7 +17,7 @@ from typing import Self
 from coevo.git.repository import FileChange
 from coevo.git.repository import Repository
 from coevo.languages.java.refactorings.process import MinerLimits
-from coevo.languages.java.refactorings.process import ProcessEnd
+from coevo.languages.java.refactorings.process import MinerPairEnd
 from coevo.languages.java.refactorings.process import RefactoringProcess
 from coevo.languages.refactorings import Refactoring
 from coevo.languages.refactorings import RefactoringLocation
@@ -44,9 +44,9 @@ class RefactoringMiner:
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
         """The refactorings between two revisions; CorruptObject if a file cannot be read."""
-        changes = [c for c in repository.changed(old, new) if c.path.endswith(SUFFIX)]
+        changes = [c for c in repository.list_changes(old, new) if c.path.endswith(SUFFIX)]
         trees = (repository.tree(old), repository.tree(new))
-        return self.compare(*_contents(repository, changes), *trees)
+        return self.compare(*_fetch_contents(repository, changes), *trees)
 
     def compare(
         self,
@@ -61,23 +61,26 @@ class RefactoringMiner:
         """
         size = sum(map(len, (*old.values(), *new.values())))
         if len(old.keys() | new.keys()) > self._limits.files or size > self._limits.bytes:
-            return _unknown(RefactoringsUnknown.TOO_LARGE)
+            return _make_unknown(RefactoringsUnknown.TOO_LARGE)
         if not old or not new:
             return Refactorings(status=RefactoringStatus.FOUND)  # nothing to be compared with
-        left, right = ({_name(p): _text(c) for p, c in end.items()} for end in (old, new))
-        folders = _folders((*old, *all_old)), _folders((*new, *all_new))
-        answer = self.process.ask(
-            ProcessEnd(files=left, folders=folders[0]), ProcessEnd(files=right, folders=folders[1])
+        left, right = (
+            {_sanitise_path(p): _decode_text(c) for p, c in end.items()} for end in (old, new)
+        )
+        folders = _list_folders((*old, *all_old)), _list_folders((*new, *all_new))
+        answer = self.process.request_refactorings(
+            MinerPairEnd(files=left, folders=folders[0]),
+            MinerPairEnd(files=right, folders=folders[1]),
         )
         if isinstance(answer, RefactoringsUnknown):
-            return _unknown(answer)
+            return _make_unknown(answer)
         if 'error' in answer:
-            return _unknown(RefactoringsUnknown.CRASHED)
-        ends = _Lines(left, old), _Lines(right, new)
-        found = {_refactoring(row, *ends) for row in answer['refactorings']}
+            return _make_unknown(RefactoringsUnknown.CRASHED)
+        ends = _JavaEndLines(left, old), _JavaEndLines(right, new)
+        refactorings = {_parse_refactoring(row, *ends) for row in answer['refactorings']}
         return Refactorings(
             status=RefactoringStatus.FOUND,
-            found=tuple(sorted(found, key=_order)),
+            refactorings=tuple(sorted(refactorings, key=_get_sort_key)),
             cpu_seconds=answer['cpu_seconds'],
         )
 
@@ -99,11 +102,11 @@ class RefactoringMiners:
             miner.process.close()
 
 
-def _unknown(why: RefactoringsUnknown) -> Refactorings:
+def _make_unknown(why: RefactoringsUnknown) -> Refactorings:
     return Refactorings(status=RefactoringStatus.UNKNOWN, why=why)
 
 
-def _contents(
+def _fetch_contents(
     repository: Repository, changes: Iterable[FileChange]
 ) -> tuple[dict[str, bytes], dict[str, bytes]]:
     old, new = {}, {}
@@ -117,31 +120,31 @@ def _contents(
     return old, new
 
 
-def _folders(paths: Iterable[str]) -> tuple[str, ...]:
+def _list_folders(paths: Iterable[str]) -> tuple[str, ...]:
     """Those of Java files, and all folders around them, sorted."""
     direct = {PurePosixPath(path).parent for path in paths if path.endswith(SUFFIX)}
-    found = {str(one) for folder in direct for one in (folder, *folder.parents)}
-    return tuple(sorted(map(_name, found - {'.'})))
+    folders = {str(ancestor) for folder in direct for ancestor in (folder, *folder.parents)}
+    return tuple(sorted(map(_sanitise_path, folders - {'.'})))
 
 
-def _name(path: str) -> str:
+def _sanitise_path(path: str) -> str:
     """A path as Java can have it: without the surrogates of bytes that are not UTF-8."""
     return path.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')
 
 
-def _text(content: bytes) -> str:
+def _decode_text(content: bytes) -> str:
     return content.decode('utf-8', 'replace').removeprefix('\ufeff')
 
 
-class _Lines:
+class _JavaEndLines:
     """The files of one end by line, as the worker was given them."""
 
     def __init__(self, texts: Mapping[str, str], paths: Iterable[str]) -> None:
         self._texts = texts
         self._lines: dict[str, list[str]] = {}
-        self.paths = {_name(path): path for path in paths}
+        self.paths = {_sanitise_path(path): path for path in paths}
 
-    def cut(self, row: list[Any]) -> str:
+    def extract_declaration(self, row: list[Any]) -> str:
         """The text of a declaration, else nothing."""
         file, first, last, start, end, kind, *_ = row
         if not kind.endswith('_DECLARATION') or kind == 'SINGLE_VARIABLE_DECLARATION':
@@ -155,17 +158,19 @@ class _Lines:
         return '\n'.join(lines)
 
 
-def _refactoring(row: Mapping[str, Any], old: _Lines, new: _Lines) -> Refactoring:
+def _parse_refactoring(
+    row: Mapping[str, Any], old: _JavaEndLines, new: _JavaEndLines
+) -> Refactoring:
     return Refactoring(
         type=row['type'],
         description=row['description'],
-        left=tuple(sorted({_location(each, old) for each in row['left']})),
-        right=tuple(sorted({_location(each, new) for each in row['right']})),
+        left=tuple(sorted({_parse_location(each, old) for each in row['left']})),
+        right=tuple(sorted({_parse_location(each, new) for each in row['right']})),
         pure=row['pure'],
     )
 
 
-def _location(row: list[Any], lines: _Lines) -> RefactoringLocation:
+def _parse_location(row: list[Any], lines: _JavaEndLines) -> RefactoringLocation:
     file, start_line, end_line, start_column, end_column, element_type, element, role = row
     return RefactoringLocation(
         file=lines.paths[file],
@@ -176,9 +181,9 @@ def _location(row: list[Any], lines: _Lines) -> RefactoringLocation:
         role=role,
         start_column=start_column,
         end_column=end_column,
-        source=lines.cut(row),
+        source=lines.extract_declaration(row),
     )
 
 
-def _order(one: Refactoring) -> tuple[object, ...]:
+def _get_sort_key(one: Refactoring) -> tuple[object, ...]:
     return one.type, one.description, one.left, one.right, repr(one.pure)

@@ -22,7 +22,7 @@ import psutil
 
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.refactoring_miner import class_path
+from coevo.languages.java.tools.refactoring_miner import fetch_class_path
 from coevo.languages.refactorings import RefactoringsUnknown
 from coevo.model.errors import Fatal
 
@@ -55,7 +55,7 @@ class MinerLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessEnd:
+class MinerPairEnd:
     """What is known of one end of a pair.
 
     files    texts by path of those that differ
@@ -83,12 +83,14 @@ class RefactoringProcess:
     def pid(self) -> int | None:
         return self._popen.pid if self._popen is not None else None
 
-    def ask(self, old: ProcessEnd, new: ProcessEnd) -> Answer | RefactoringsUnknown:
+    def request_refactorings(
+        self, old: MinerPairEnd, new: MinerPairEnd
+    ) -> Answer | RefactoringsUnknown:
         """What the worker says of two sets of files, or why it says nothing."""
         try:
-            if self._popen is None and (trouble := self._start()) is not None:
+            if self._popen is None and (trouble := self._start_worker()) is not None:
                 return trouble
-            return self._exchange(_request(old, new))
+            return self._exchange_lines(_encode_request(old, new))
         except BaseException:
             self.close()  # an answer that is under way must not be taken for the next one's
             raise
@@ -99,7 +101,7 @@ class RefactoringProcess:
             self._stop()
         self._popen = self._stop = None
 
-    def _start(self) -> RefactoringsUnknown | None:
+    def _start_worker(self) -> RefactoringsUnknown | None:
         if self._no_jvm:
             return RefactoringsUnknown.NO_JVM
         try:
@@ -111,7 +113,7 @@ class RefactoringProcess:
             [
                 *(sys.executable, '-m', 'coevo.languages.java.refactorings.worker'),
                 str(jdk.home / 'lib' / 'server' / 'libjvm.so'),
-                os.pathsep.join(map(str, class_path(jdk))),
+                os.pathsep.join(map(str, fetch_class_path(jdk))),
                 str(self._limits.heap_bytes),
                 str(os.getpid()),
             ],
@@ -119,11 +121,11 @@ class RefactoringProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd='/',
-            env=_environment(),
+            env=_make_environment(),
             start_new_session=True,
         )
-        self._stop = weakref.finalize(self, _kill, self._popen)
-        hello = self._exchange(b'')
+        self._stop = weakref.finalize(self, _kill_worker, self._popen)
+        hello = self._exchange_lines(b'')
         if isinstance(hello, RefactoringsUnknown):
             return hello
         if 'no_jvm' in hello:
@@ -132,7 +134,7 @@ class RefactoringProcess:
             return RefactoringsUnknown.NO_JVM
         return None
 
-    def _exchange(self, request: bytes) -> Answer | RefactoringsUnknown:
+    def _exchange_lines(self, request: bytes) -> Answer | RefactoringsUnknown:
         """Send a line and read one; what the worker cannot survive is told by how it ended."""
         popen = self._popen
         assert popen is not None
@@ -140,15 +142,15 @@ class RefactoringProcess:
         with contextlib.suppress(BrokenPipeError):
             popen.stdin.write(request)
             popen.stdin.flush()
-        line = self._line(popen)
+        line = self._receive_line(popen)
         if isinstance(line, RefactoringsUnknown):
             self.close()
             return line
         return cast(Answer, json.loads(line))
 
-    def _line(self, popen: subprocess.Popen[bytes]) -> bytes | RefactoringsUnknown:
+    def _receive_line(self, popen: subprocess.Popen[bytes]) -> bytes | RefactoringsUnknown:
         assert popen.stdout is not None
-        clock = _Clock(popen.pid, self._limits)
+        clock = _MinerClock(popen.pid, self._limits)
         poll = select.poll()
         poll.register(popen.stdout, select.POLLIN)
         received = bytearray()
@@ -156,29 +158,29 @@ class RefactoringProcess:
             if poll.poll(_SAMPLE_MILLISECONDS):
                 block = os.read(popen.stdout.fileno(), _BLOCK)
                 if not block:
-                    return _epitaph(popen)
+                    return _explain_death(popen)
                 received += block
-            elif clock.is_over():
+            elif clock.is_time_up():
                 return RefactoringsUnknown.TIMEOUT
         return bytes(received)
 
 
-class _Clock:
+class _MinerClock:
     """The time that a worker takes from now on."""
 
     def __init__(self, pid: int, limits: MinerLimits) -> None:
         self._process = psutil.Process(pid)
         self._limits = limits
-        self._begun = time.monotonic(), self._cpu()
+        self._begun = time.monotonic(), self._measure_cpu_seconds()
 
-    def is_over(self) -> bool:
+    def is_time_up(self) -> bool:
         wall, cpu = self._begun
         return (
             time.monotonic() - wall > self._limits.wall_seconds
-            or self._cpu() - cpu > self._limits.cpu_seconds
+            or self._measure_cpu_seconds() - cpu > self._limits.cpu_seconds
         )
 
-    def _cpu(self) -> float:
+    def _measure_cpu_seconds(self) -> float:
         try:
             times = self._process.cpu_times()
         except psutil.NoSuchProcess:
@@ -186,7 +188,7 @@ class _Clock:
         return float(times.user + times.system)
 
 
-def _epitaph(popen: subprocess.Popen[bytes]) -> RefactoringsUnknown:
+def _explain_death(popen: subprocess.Popen[bytes]) -> RefactoringsUnknown:
     return (
         RefactoringsUnknown.OUT_OF_MEMORY
         if popen.wait() == _EXHAUSTED
@@ -194,18 +196,18 @@ def _epitaph(popen: subprocess.Popen[bytes]) -> RefactoringsUnknown:
     )
 
 
-def _request(old: ProcessEnd, new: ProcessEnd) -> bytes:
+def _encode_request(old: MinerPairEnd, new: MinerPairEnd) -> bytes:
     ends = {'old': old, 'new': new}
     request = {k: {'files': dict(v.files), 'folders': list(v.folders)} for k, v in ends.items()}
     return json.dumps(request).encode() + b'\n'
 
 
-def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return {**kept, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'PYTHONPATH': str(_ROOT)}
+def _make_environment() -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**inherited, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'PYTHONPATH': str(_ROOT)}
 
 
-def _kill(popen: subprocess.Popen[bytes]) -> None:
+def _kill_worker(popen: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(popen.pid, signal.SIGKILL)
     for stream in (popen.stdin, popen.stdout):

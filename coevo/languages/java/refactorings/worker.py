@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
     results = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)  # whatever a library prints is no result
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    _end_with(int(parent), requests)
+    _end_with_parent(int(parent), requests)
     try:
         jpype.startJVM(
             library,
@@ -61,14 +61,14 @@ def main(arguments: list[str]) -> None:
             convertStrings=False,
         )
     except (OSError, RuntimeError) as error:
-        _say(results, {'no_jvm': str(error)})
+        _write_result(results, {'no_jvm': str(error)})
         return
-    _say(results, {'ready': None})
+    _write_result(results, {'ready': None})
     while True:
-        _say(results, _answer(json.loads(requests.get())))
+        _write_result(results, _handle_request(json.loads(requests.get())))
 
 
-def _say(results: BinaryIO, answer: object) -> None:
+def _write_result(results: BinaryIO, answer: object) -> None:
     results.write(json.dumps(answer).encode() + b'\n')
     results.flush()
 
@@ -76,7 +76,7 @@ def _say(results: BinaryIO, answer: object) -> None:
 # -- when to end -------------------------------------------------------------------------------
 
 
-def _end_with(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
+def _end_with_parent(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
     """Read requests in a thread of its own, which ends the process though Java is at work."""
     try:
         handle = os.pidfd_open(parent)
@@ -84,10 +84,10 @@ def _end_with(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
     if os.getppid() != parent:
         os._exit(0)
-    threading.Thread(target=_read, args=(handle, requests), daemon=True).start()
+    threading.Thread(target=_queue_requests, args=(handle, requests), daemon=True).start()
 
 
-def _read(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
+def _queue_requests(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
     poll = select.poll()
     poll.register(0, select.POLLIN)
     poll.register(parent, select.POLLIN)
@@ -105,21 +105,23 @@ def _read(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
 # -- RefactoringMiner --------------------------------------------------------------------------
 
 
-def _answer(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _handle_request(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     begun = time.process_time()
     try:
-        found = list(_detect(request['old'], request['new']))
+        refactorings = list(_detect_refactorings(request['old'], request['new']))
     except jpype.JException as error:
         # Whatever it is, StackOverflowError included: this pair has no answer, the next may.
         return {'error': str(error.getClass().getName())}
-    return {'refactorings': found, 'cpu_seconds': time.process_time() - begun}
+    return {'refactorings': refactorings, 'cpu_seconds': time.process_time() - begun}
 
 
-def _detect(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _detect_refactorings(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """As `detectAtCommit` does, which needs a handler that is a subclass of a Java class."""
     implementation = jpype.JClass('org.refactoringminer.rm1.GitHistoryRefactoringMinerImpl')
     before, after = (
-        implementation.createModel(_map(end['files']), _folders(end['folders']))
+        implementation.createModel(_make_java_map(end['files']), _make_java_set(end['folders']))
         for end in (old, new)
     )
     difference = before.diff(after)
@@ -128,27 +130,27 @@ def _detect(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str
         yield {
             'type': str(refactoring.getRefactoringType().getDisplayName()),
             'description': str(refactoring.toString()).replace('\t', ' '),
-            'left': [_location(range_) for range_ in refactoring.leftSide()],
-            'right': [_location(range_) for range_ in refactoring.rightSide()],
+            'left': [_describe_location(range_) for range_ in refactoring.leftSide()],
+            'right': [_describe_location(range_) for range_ in refactoring.rightSide()],
             'pure': _is_pure(refactoring, refactorings, difference),
         }
 
 
-def _map(files: Mapping[str, str]) -> Any:
+def _make_java_map(files: Mapping[str, str]) -> Any:
     contents = jpype.JClass('java.util.LinkedHashMap')()
     for path, text in files.items():
         contents.put(jpype.JString(path), jpype.JString(text))
     return contents
 
 
-def _folders(paths: Sequence[str]) -> Any:
+def _make_java_set(paths: Sequence[str]) -> Any:
     folders = jpype.JClass('java.util.LinkedHashSet')()
     for path in paths:
         folders.add(jpype.JString(path))
     return folders
 
 
-def _location(range_: Any) -> list[Any]:
+def _describe_location(range_: Any) -> list[Any]:
     return [
         str(range_.getFilePath()),
         int(range_.getStartLine()),
@@ -156,12 +158,12 @@ def _location(range_: Any) -> list[Any]:
         int(range_.getStartColumn()),
         int(range_.getEndColumn()),
         str(range_.getCodeElementType().name()),
-        _text(range_.getCodeElement()),
-        _text(range_.getDescription()),
+        _to_text(range_.getCodeElement()),
+        _to_text(range_.getDescription()),
     ]
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return '' if value is None else str(value)
 
 

@@ -5,48 +5,54 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from coevo.languages.cells import Scope
+from coevo.languages.cells import SettingsScope
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedEntry
+from coevo.languages.java.building.report import ReportedClassPathEntry
 
 TEST_SCOPE = 'test'
 
 
-def with_borrowed(module: JavaModule, donor: JavaModule, scope: Scope) -> JavaModule:
+def apply_borrowed_settings(
+    module: JavaModule, donor: JavaModule, scope: SettingsScope
+) -> JavaModule:
     """The module with what it borrows: itself where both have the same."""
-    if scope is Scope.TEST_LIBRARIES:
-        libraries = tuple(_test_libraries(module, donor))
+    if scope is SettingsScope.TEST_LIBRARIES:
+        libraries = tuple(_merge_test_libraries(module, donor))
         same = set(libraries) == set(module.class_path)
         return module if same else dataclasses.replace(module, class_path=libraries)
     return dataclasses.replace(
         module,
-        class_path=tuple(_all_libraries(module, donor)),
+        class_path=tuple(_replace_all_libraries(module, donor)),
         compiler=donor.compiler,
         surefire=donor.surefire,
     )
 
 
-def _test_libraries(module: JavaModule, donor: JavaModule) -> Iterator[ReportedEntry]:
+def _merge_test_libraries(
+    module: JavaModule, donor: JavaModule
+) -> Iterator[ReportedClassPathEntry]:
     """The module's own for its code, the donor's for tests; the code's version of both counts."""
-    kept = [entry for entry in module.class_path if not _is_for_tests(entry)]
-    names = {_name(entry) for entry in kept}
-    yield from kept
+    own_entries = [entry for entry in module.class_path if not _is_for_tests(entry)]
+    names = {_make_unversioned_name(entry) for entry in own_entries}
+    yield from own_entries
     for entry in donor.class_path:
-        if _is_for_tests(entry) and _name(entry) not in names:
+        if _is_for_tests(entry) and _make_unversioned_name(entry) not in names:
             yield entry
 
 
-def _all_libraries(module: JavaModule, donor: JavaModule) -> Iterator[ReportedEntry]:
+def _replace_all_libraries(
+    module: JavaModule, donor: JavaModule
+) -> Iterator[ReportedClassPathEntry]:
     """Siblings are code and stay; every library is the donor's."""
     yield from (entry for entry in module.class_path if entry.sibling is not None)
     yield from (entry for entry in donor.class_path if entry.sibling is None)
 
 
-def _is_for_tests(entry: ReportedEntry) -> bool:
+def _is_for_tests(entry: ReportedClassPathEntry) -> bool:
     return entry.scope == TEST_SCOPE and entry.sibling is None
 
 
-def _name(entry: ReportedEntry) -> str:
+def _make_unversioned_name(entry: ReportedClassPathEntry) -> str:
     """Group, artifact and classifier: all but the version."""
     group, artifact, *rest = entry.coordinates.split(':')
     return ':'.join((group, artifact, *rest[1:]))

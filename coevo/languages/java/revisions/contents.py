@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedEntry
-from coevo.languages.java.gradle.attempts import name_of
-from coevo.languages.java.processes.plan import JUnit
+from coevo.languages.java.building.report import ReportedClassPathEntry
+from coevo.languages.java.gradle.attempts import format_gradle_name
+from coevo.languages.java.processes.plan import JUnitClassPath
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.toolchain import Toolchain
@@ -18,7 +18,7 @@ from coevo.model.environments import Environment
 from coevo.model.environments import LibraryEntry
 
 
-class Contents:
+class BuildContents:
     """Of revisions that were built with one JDK.
 
     output  of a revision that was built
@@ -35,7 +35,7 @@ class Contents:
         self._repository, self._proxy, self._sandbox = run.repository, run.proxy, run.sandbox
         self._toolchain, self._output, self._gradle = toolchain, output, gradle
 
-    def key(self, compiled: Compiled, module: JavaModule, junit: JUnit) -> str:
+    def make_key(self, compiled: CompiledTests, module: JavaModule, junit: JUnitClassPath) -> str:
         """A digest of both trees, the libraries, the settings and the tools of a cell."""
         code = self._output(compiled.code_rev)
         parts = (
@@ -44,7 +44,7 @@ class Contents:
                 for rev in (compiled.code_rev, compiled.tests_rev)
             ),
             repr(module),
-            *(str(self._digest(code, entry)) for entry in module.class_path),
+            *(str(self._digest_entry(code, entry)) for entry in module.class_path),
             repr(junit),
             self._toolchain.jdk,
             *(folder.name for folder in (self._toolchain.tools, self._toolchain.libraries)),
@@ -54,7 +54,7 @@ class Contents:
         )
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
-    def environment(self, rev: str, module: str) -> Environment | None:
+    def describe_environment(self, rev: str, module: str) -> Environment | None:
         """What it takes to build and run a module at a revision that was built."""
         output = self._output(rev)
         known = output.modules.get(module)
@@ -62,23 +62,23 @@ class Contents:
             return None
         return Environment(
             runtime=self._toolchain.jdk,
-            build_tool=self._build_tool(rev),
+            build_tool=self._name_build_tool(rev),
             libraries=tuple(
                 LibraryEntry(coordinates=entry.coordinates, sha256=digest)
                 for entry in known.class_path
-                if (digest := self._digest(output, entry)) is not None
+                if (digest := self._digest_entry(output, entry)) is not None
             ),
         )
 
-    def _build_tool(self, rev: str) -> str:
+    def _name_build_tool(self, rev: str) -> str:
         gradle = self._gradle(rev)
         if gradle is not None:
-            return name_of(gradle)
+            return format_gradle_name(gradle)
         return self._toolchain.maven_home.name.removeprefix('apache-').replace('-', ' ')
 
-    def _digest(self, output: BuildOutput, entry: ReportedEntry) -> str | None:
+    def _digest_entry(self, output: BuildOutput, entry: ReportedClassPathEntry) -> str | None:
         """The SHA-256 of a library; None for a module of the same build and for what is not there."""
         if entry.path is not None:
-            return self._proxy.sha256(entry.path)
+            return self._proxy.get_sha256(entry.path)
         file = output.code / entry.file if entry.file else None
         return hashlib.sha256(file.read_bytes()).hexdigest() if file and file.is_file() else None

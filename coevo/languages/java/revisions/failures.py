@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import failure_of
-from coevo.languages.java.building.session import Answer
-from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.report import name_failure
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.building.session import JvmDeath
 from coevo.languages.java.maven.attempts import OF_THE_MODEL
 from coevo.languages.java.maven.attempts import SIBLING_NOT_PACKAGED
 from coevo.languages.left_out import NEEDS_LFS_FILE
@@ -30,16 +30,16 @@ GRADLE_MISSING = 'gradle_missing'
 _BUILDER_DIED = 'builder_'
 
 
-def why(answer: Answer | Died, modules: Mapping[str, JavaModule]) -> str:
+def explain_failure(answer: JvmAnswer | JvmDeath, modules: Mapping[str, JavaModule]) -> str:
     """Why nothing of a revision was built."""
-    if isinstance(answer, Died):
+    if isinstance(answer, JvmDeath):
         return f'{_BUILDER_DIED}{answer.reason}'
     reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
     failures = answer.report.get('failures') or [None]
-    return next((reason for reason in reasons if reason), failure_of(failures[0]))
+    return next((reason for reason in reasons if reason), name_failure(failures[0]))
 
 
-def is_hopeless(failure: str | None) -> bool:
+def fails_on_any_jdk(failure: str | None) -> bool:
     """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
     a tree that is too large or has no POM.
 
@@ -58,9 +58,9 @@ def is_hopeless(failure: str | None) -> bool:
         NEEDS_SUBMODULE,
         NEEDS_LFS_FILE,
     )
-    return failure in known or is_of_the_builder(failure)
+    return failure in known or is_builder_death(failure)
 
 
-def is_of_the_builder(failure: str) -> bool:
+def is_builder_death(failure: str) -> bool:
     """Whether a builder died of what it was to build."""
     return failure.startswith(_BUILDER_DIED)

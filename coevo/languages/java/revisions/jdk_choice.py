@@ -16,9 +16,9 @@ from itertools import zip_longest
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.gradle import choice as gradle_choice
-from coevo.languages.java.maven.pom_demand import demand_of
+from coevo.languages.java.maven.pom_demand import find_pom_demand
 from coevo.languages.java.places import POM
-from coevo.languages.java.revisions.named_jdks import named_jdks
+from coevo.languages.java.revisions.named_jdks import find_named_jdks
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdks import PREFERRED
 from coevo.languages.java.tools.jdks import Jdk
@@ -40,7 +40,7 @@ ADOPTION = timedelta(days=365)
 MOST_TRIES = 3
 
 
-def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
+def rank_jdks(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
     """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
     First the long-term release of the date, or the newest before it that the demand allows, or the
@@ -53,7 +53,7 @@ def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) ->
     if not enough:
         return (known[max(known)],) if known else ()
     allowed = [feature for feature in enough if feature <= (demand.highest or feature)] or enough
-    wanted = max(usual(made), demand.lowest or 0)
+    wanted = max(find_usual_release(made), demand.lowest or 0)
     named = {max(feature, LONG_TERM[0][0]) for feature in demand.named}
     likely = [feature for feature in allowed if feature in named] or allowed
     first = max((feature for feature in likely if feature <= wanted), default=likely[0])
@@ -65,7 +65,7 @@ def candidates(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) ->
     return tuple(known[feature] for feature in order)[:MOST_TRIES]
 
 
-def usual(made: datetime | None) -> int:
+def find_usual_release(made: datetime | None) -> int:
     """The long-term release that a build of this day was usually made with."""
     if made is None:
         return PREFERRED
@@ -73,16 +73,16 @@ def usual(made: datetime | None) -> int:
     return max((release for release, came in LONG_TERM if came <= day), default=LONG_TERM[0][0])
 
 
-def pair_candidates(
+def rank_jdks_for_pair(
     repository: Repository, pair: Pair, jdks: Sequence[Jdk], gradles: Sequence[Gradle] = ()
 ) -> tuple[Jdk, ...]:
     """The JDKs for both ends of a pair: a label must never come from a change of JDK."""
     if len(jdks) == 1:
         return tuple(jdks)
     demands = [
-        demand_of(repository, end.rev)
+        find_pom_demand(repository, end.rev)
         if POM in repository.tree(end.rev)
-        else gradle_choice.demand_of(repository, end.rev, gradles)
+        else gradle_choice.find_gradle_demand(repository, end.rev, gradles)
         for end in (pair.old, pair.new)
     ]
     lowest = [demand.lowest for demand in demands if demand.lowest]
@@ -90,6 +90,6 @@ def pair_candidates(
     both = JdkDemand(
         lowest=max(lowest, default=None),
         highest=min(highest, default=None),
-        named=named_jdks(repository, pair.new.rev),
+        named=find_named_jdks(repository, pair.new.rev),
     )
-    return candidates(both, pair.new.committer_date, jdks)
+    return rank_jdks(both, pair.new.committer_date, jdks)

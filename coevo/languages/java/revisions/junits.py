@@ -9,14 +9,14 @@ from pathlib import Path
 
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import library_path
-from coevo.languages.java.building.session import Died
-from coevo.languages.java.building.session import Session
+from coevo.languages.java.building.report import locate_library
+from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmSession
 from coevo.languages.java.places import REPOSITORY
 from coevo.languages.java.processes.launch import Launcher
-from coevo.languages.java.processes.plan import JUnit
+from coevo.languages.java.processes.plan import JUnitClassPath
 from coevo.languages.java.reading.junit import JUnitLibraries
-from coevo.languages.java.reading.junit import junit_libraries
+from coevo.languages.java.reading.junit import choose_junit_libraries
 from coevo.model.errors import Transient
 
 # The worker needs the platform to say that no engine knows a test.
@@ -31,7 +31,7 @@ NO_JUNIT = JUnitLibraries(
 )
 
 
-class JUnits:
+class JUnitChoices:
     """Chosen once for each class path; safe from several threads.
 
     folder  makes a folder of the workspace
@@ -39,32 +39,34 @@ class JUnits:
 
     def __init__(self, launcher: Launcher, folder: Callable[[str], Path]) -> None:
         self._launcher, self._folder = launcher, folder
-        self._known: dict[tuple[str, ...], JUnit] = {}
+        self._known: dict[tuple[str, ...], JUnitClassPath] = {}
         self._lock = threading.Lock()
 
-    def of(self, module: JavaModule, session: Session) -> JUnit:
+    def get_junit(self, module: JavaModule, session: JvmSession) -> JUnitClassPath:
         """The engine that runs a module's tests: its own, with what that lacks resolved."""
         places = (entry.path or entry.file for entry in module.class_path)
-        names = tuple(Path(place).name for place in places if place)
+        names = tuple(Path(path).name for path in places if path)
         with self._lock:
             known = self._known.get(names)
         if known is None:
-            known = self._choose(names, session)
+            known = self._choose_junit(names, session)
             with self._lock:
                 self._known[names] = known
         return known
 
-    def _choose(self, names: Sequence[str], session: Session) -> JUnit:
-        chosen = junit_libraries(names) or NO_JUNIT
+    def _choose_junit(self, names: Sequence[str], session: JvmSession) -> JUnitClassPath:
+        chosen = choose_junit_libraries(names) or NO_JUNIT
         resolved: tuple[str, ...] = ()
         if chosen.resolve:
-            answer = session.ask(settings.resolve_request(chosen.resolve), self._folder('resolved'))
-            if isinstance(answer, Died) or not answer.report.get('resolved'):
+            answer = session.ask(
+                settings.make_resolve_request(chosen.resolve), self._folder('resolved')
+            )
+            if isinstance(answer, JvmDeath) or not answer.report.get('resolved'):
                 raise Transient(f'{", ".join(chosen.resolve)} could not be resolved')
-            paths = [library_path(one['path']) for one in answer.report['resolved']]
+            paths = [locate_library(row['path']) for row in answer.report['resolved']]
             resolved = tuple(f'{REPOSITORY}/{p}' for p in paths if p and Path(p).name not in names)
-        place = self._launcher.library
-        return JUnit(
-            first=tuple(map(place, chosen.first)),
-            last=(*resolved, *map(place, chosen.last)),
+        locate = self._launcher.locate_tool_library
+        return JUnitClassPath(
+            first=tuple(map(locate, chosen.first)),
+            last=(*resolved, *map(locate, chosen.last)),
         )

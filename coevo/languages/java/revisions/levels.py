@@ -12,13 +12,13 @@ from coevo.languages.java.building.report import JavaModule
 _LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
 
 
-def declared_level(modules: Iterable[JavaModule]) -> int | None:
+def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
     """The highest level of modules with sources; one that we had to raise or fill in is none.
 
     None where nothing is declared. Any JDK for the whole has to know the highest.
     """
     levels = (
-        _feature(str(compiler.get('release') or compiler.get('source') or ''))
+        _parse_level(str(compiler.get('release') or compiler.get('source') or ''))
         for module in modules
         if LEVEL_RAISED not in module.overrides
         for compiler in (module.main_compiler, module.compiler)
@@ -26,6 +26,6 @@ def declared_level(modules: Iterable[JavaModule]) -> int | None:
     return max((level for level in levels if level is not None), default=None)
 
 
-def _feature(text: str) -> int | None:
+def _parse_level(text: str) -> int | None:
     match = _LEVEL.fullmatch(text.strip())
     return int(match[1]) if match else None

@@ -28,20 +28,20 @@ _NUMBER = re.compile(r'(?<![\d.+])(?:1\.)?(\d{1,2})(?!\d)')
 _KNOWN = range(5, 40)
 
 
-def named_jdks(repository: Repository, rev: str) -> frozenset[int]:
+def find_named_jdks(repository: Repository, rev: str) -> frozenset[int]:
     """The feature releases that are named, of which some may be no JDK that is offered."""
-    found: set[int] = set()
+    releases: set[int] = set()
     for path, entry in repository.tree(rev).items():
-        for place, line in _PLACES:
-            if re.fullmatch(place, path):
-                found |= _read(repository.blob(entry.oid), line)
-    return frozenset(found)
+        for path_pattern, line in _PLACES:
+            if re.fullmatch(path_pattern, path):
+                releases |= _parse_named_releases(repository.blob(entry.oid), line)
+    return frozenset(releases)
 
 
 @lru_cache(maxsize=1024)
-def _read(content: bytes, line: str) -> frozenset[int]:
+def _parse_named_releases(content: bytes, line: str) -> frozenset[int]:
     text = content.decode('utf-8', 'replace')
-    said = re.finditer(line, text, re.MULTILINE | re.IGNORECASE)
-    groups = (each for match in said for each in match.groups() if each)
+    matches = re.finditer(line, text, re.MULTILINE | re.IGNORECASE)
+    groups = (each for match in matches for each in match.groups() if each)
     numbers = (int(number) for each in groups for number in _NUMBER.findall(each))
     return frozenset(number for number in numbers if number in _KNOWN)

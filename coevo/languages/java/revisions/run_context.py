@@ -7,14 +7,14 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.artifacts import list_upstreams
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
-from coevo.storage.folders import cache_folder
+from coevo.sandboxes.workspace import open_workspace
+from coevo.storage.folders import find_cache_folder
 
 
 class JavaRunContext:
@@ -26,20 +26,20 @@ class JavaRunContext:
         *,
         sandbox: str,
         stack: ExitStack,
-        say: Say = silent,
+        say: Say = ignore_message,
     ) -> None:
         self.repository, self.say = repository, say
         self.sandbox = open_sandbox(sandbox)
         stack.callback(self.sandbox.close)
-        self._root = stack.enter_context(workspace())
+        self._root = stack.enter_context(open_workspace())
         self.gradles = find_gradles()
-        self.shared = cache_folder() / 'maven'
+        self.shared = find_cache_folder() / 'maven'
         self.shared.mkdir(parents=True, exist_ok=True)
         self.proxy = stack.enter_context(
-            ArtifactProxy(upstreams(), self.shared, self._root / 'artifacts')
+            ArtifactProxy(list_upstreams(), self.shared, self._root / 'artifacts')
         )
 
-    def folder_for(self, tools: Toolchain) -> Path:
+    def make_folder_for(self, tools: Toolchain) -> Path:
         """The part of the workspace for what is built with one JDK."""
         folder = self._root / f'jdk-{tools.jdk}'  # own name: a release of Java
         folder.mkdir(exist_ok=True)

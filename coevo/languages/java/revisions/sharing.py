@@ -23,7 +23,9 @@ from coevo.languages.java.building.report import JavaModule
 _TESTS = 'src/test/'
 
 
-def differing(one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]) -> frozenset[str]:
+def find_differing_paths(
+    one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]
+) -> frozenset[str]:
     """Paths of files that two trees do not share."""
     return frozenset(path for path, _ in one.items() ^ other.items())
 
@@ -31,34 +33,34 @@ def differing(one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]) -> f
 def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
     """Whether a build of the donor's revision is one of a revision with these changed files."""
     modules = donor.modules.values()
-    roots = [root for module in modules for root in _roots(module)]
+    roots = [root for module in modules for root in _list_pure_test_roots(module)]
     return (
         bool(roots)
-        and not any(module.tests_compiled or _is_of_tests(module.failure) for module in modules)
+        and not any(module.tests_compiled or _is_test_failure(module.failure) for module in modules)
         and not any((donor.built / str(module.index) / 'generated').is_dir() for module in modules)
         and all(path.endswith('.java') and path.startswith(tuple(roots)) for path in changed)
     )
 
 
-def _is_of_tests(failure: str | None) -> bool:
+def _is_test_failure(failure: str | None) -> bool:
     """Whether a goal failed that may have read test sources."""
     return failure is not None and 'test' in failure.lower()
 
 
-def _roots(module: JavaModule) -> Iterator[str]:
+def _list_pure_test_roots(module: JavaModule) -> Iterator[str]:
     """A module's folders of test sources that hold nothing but that, with a slash at the end."""
     others = set(module.test_folders) - set(module.test_source_roots)
     for root in module.test_source_roots:
-        apart = not any(_overlap(root, other) for other in others)
+        apart = not any(_are_overlapping(root, other) for other in others)
         if apart and f'{root}/'.startswith(_TESTS):
             yield os.path.normpath(f'{module.path}/{root}') + '/'
 
 
-def _overlap(one: str, other: str) -> bool:
+def _are_overlapping(one: str, other: str) -> bool:
     return f'{one}/'.startswith(f'{other}/') or f'{other}/'.startswith(f'{one}/')
 
 
-def share(donor: BuildOutput, output: BuildOutput) -> None:
+def share_outputs(donor: BuildOutput, output: BuildOutput) -> None:
     """Give an output what the donor's builder sent, as links to files that nobody writes to."""
     for module in donor.modules.values():
         built = str(module.index)  # own name: a number

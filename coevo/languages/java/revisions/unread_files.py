@@ -7,38 +7,40 @@ it takes hours, and nothing else of the module would be compiled.
 from __future__ import annotations
 
 from coevo.git.repository import Repository
-from coevo.languages.java.reading.standard_folders import placed
+from coevo.languages.java.reading.standard_folders import classify_path
 from coevo.languages.java.reading.syntax import MOST_BYTES
 from coevo.languages.java.reading.syntax import MOST_NESTED
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
-from coevo.languages.nesting import may_be_deeper
+from coevo.languages.nesting import may_nest_deeper
 
 _SUFFIX = '.java'
 
 
-def unread_tests(repository: Repository, rev: str) -> frozenset[str]:
+def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
     """Their repository paths. Long files are compiled: that takes no longer than they are."""
     return frozenset(
         path
         for path, entry in repository.tree(rev).items()
-        if path.endswith(_SUFFIX) and _is_test(path) and _is_unread(repository.blob(entry.oid))
+        if path.endswith(_SUFFIX)
+        and _is_test_source(path)
+        and _is_too_deeply_nested(repository.blob(entry.oid))
     )
 
 
-def class_named(path: str) -> str:
+def name_test_class(path: str) -> str:
     """The class that a test file is named after."""
-    found = placed(path)
-    assert found is not None, 'it is a test file'
-    inner = found.relative.partition('/')[2]  # of the folder of the language
+    placement = classify_path(path)
+    assert placement is not None, 'it is a test file'
+    inner = placement.relative.partition('/')[2]  # of the folder of the language
     return inner.removesuffix(_SUFFIX).replace('/', '.')
 
 
-def _is_test(path: str) -> bool:
-    found = placed(path)
-    return found is not None and found.side is Side.TEST and not found.is_resource
+def _is_test_source(path: str) -> bool:
+    placement = classify_path(path)
+    return placement is not None and placement.side is Side.TEST and not placement.is_resource
 
 
-def _is_unread(content: bytes) -> bool:
+def _is_too_deeply_nested(content: bytes) -> bool:
     short = len(content) <= MOST_BYTES
-    return short and may_be_deeper(content, MOST_NESTED) and parse(content).unreadable
+    return short and may_nest_deeper(content, MOST_NESTED) and parse(content).unreadable

@@ -1,5 +1,5 @@
-"""What smells in Java tests, each group of smells a module. Fulfils `coevo.languages.smells.Smells`."""
+"""What smells in Java tests, each group of smells a module. Fulfils `coevo.languages.smells.SmellDetector`."""
 
-from coevo.languages.java.smells.tsdetect import smells_of
+from coevo.languages.java.smells.tsdetect import find_smells
 
-__all__ = ['smells_of']
+__all__ = ['find_smells']

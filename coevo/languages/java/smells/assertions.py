@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.java.assertions.found import Assertion
-from coevo.languages.java.assertions.found import assertions_in
-from coevo.languages.java.assertions.found import groups_in
+from coevo.languages.java.assertions.found import find_assertion_groups
+from coevo.languages.java.assertions.found import find_assertions
 from coevo.languages.java.assertions.found import is_oracle
 from coevo.languages.java.assertions.found import is_oracle_reference
+from coevo.languages.java.assertions.style import find_message_argument
 from coevo.languages.java.assertions.style import has_message_last
 from coevo.languages.java.assertions.style import is_number
-from coevo.languages.java.assertions.style import message_of
-from coevo.languages.java.reading.calls import calls_in
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import named
-from coevo.languages.java.reading.calls import normalised
-from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.calls import find_calls
+from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.java.reading.calls import normalise_node
 from coevo.languages.java.reading.source import JavaTest
-from coevo.languages.java.reading.source import annotation_values
+from coevo.languages.java.reading.source import get_annotation_values
 
 _WITHOUT_NUMBERS = frozenset({'assertTrue', 'assertFalse', 'fail'})
 _EQUALITIES = frozenset(
@@ -42,9 +42,11 @@ def is_assertion_roulette(test: JavaTest) -> bool:
 
     An `assertAll` counts as one assertion whose parts are told apart: it reports each of them.
     """
-    grouped = [group.node for group in groups_in(test.body)]
-    single = [a for a in _assertions(test) if not any(_is_within(a.call.node, g) for g in grouped)]
-    mute = [a for a in single if not a.is_described and _message(test, a) is None]
+    grouped = [group.node for group in find_assertion_groups(test.body)]
+    single = [
+        a for a in _find_assertions(test) if not any(_is_within(a.call.node, g) for g in grouped)
+    ]
+    mute = [a for a in single if not a.has_message and _find_message(test, a) is None]
     return len(single) + len(grouped) > 1 and bool(mute)
 
 
@@ -54,27 +56,28 @@ def is_duplicate_assert(test: JavaTest) -> bool:
     tsDetect compares chains by their `assertThat(x)` alone and takes the first of three arguments for
     the message; here the whole chain counts.
     """
-    assertions = list(_assertions(test))
-    whole = [normalised(assertion.whole) for assertion in assertions]
-    messages = [m for a in assertions if (m := _message(test, a)) is not None]
-    texts = [normalised(message) for message in messages]
+    assertions = list(_find_assertions(test))
+    whole = [normalise_node(assertion.whole_node) for assertion in assertions]
+    messages = [m for a in assertions if (m := _find_message(test, a)) is not None]
+    texts = [normalise_node(message) for message in messages]
     return len(set(whole)) < len(whole) or len(set(texts)) < len(texts)
 
 
 def is_redundant_assertion(test: JavaTest) -> bool:
     """An assertion about a literal, as in `assertTrue(true)`, or with equal expected and actual."""
-    return any(_is_redundant(test, assertion) for assertion in _assertions(test))
+    return any(_is_redundant(test, assertion) for assertion in _find_assertions(test))
 
 
 def is_sensitive_equality(test: JavaTest) -> bool:
     """A `toString` in the arguments of an assertion, a helper's too, or AssertJ's `hasToString`."""
-    for call in calls_in(test.body):
+    for call in find_calls(test.body):
         asserts = call.name == 'fail' or call.name.startswith('assert')
-        if asserts and any(map(_names_to_string, call.arguments)):
+        if asserts and any(map(_mentions_to_string, call.arguments)):
             return True
-    links = (link for assertion in _assertions(test) for link in assertion.links)
+    links = (link for assertion in _find_assertions(test) for link in assertion.links)
     return any(
-        link.name == 'hasToString' or any(map(_names_to_string, link.arguments)) for link in links
+        link.name == 'hasToString' or any(map(_mentions_to_string, link.arguments))
+        for link in links
     )
 
 
@@ -84,8 +87,10 @@ def is_magic_number_test(test: JavaTest) -> bool:
     tsDetect 2.2 finds it in every test, since it compares with `>= 0`; the definition is followed here.
     A delta counts and conditions of assertTrue do not, as there.
     """
-    for assertion in _assertions(test):
-        if assertion.name not in _WITHOUT_NUMBERS and any(map(_holds_number, _values(assertion))):
+    for assertion in _find_assertions(test):
+        if assertion.name not in _WITHOUT_NUMBERS and any(
+            map(_holds_number, _list_arguments(assertion))
+        ):
             return True
     return False
 
@@ -97,70 +102,72 @@ def is_unknown_test(test: JavaTest) -> bool:
     mocks, expectations, `assert`, references to assertions, and bodies of anonymous classes.
     """
     for annotation in ('Test', 'Property'):
-        if {'expected', 'expectedExceptions'} & annotation_values(test.node, annotation).keys():
+        if {'expected', 'expectedExceptions'} & get_annotation_values(test.node, annotation).keys():
             return False
-    if any(is_oracle(call) for call in calls_in(test.body, classes=True)):
+    if any(is_oracle(call) for call in find_calls(test.body, classes=True)):
         return False
-    nodes = inside(test.body, classes=True)
+    nodes = iterate_nodes(test.body, classes=True)
     return not any(n.type == 'assert_statement' or is_oracle_reference(n) for n in nodes)
 
 
-def _assertions(test: JavaTest) -> Iterator[Assertion]:
-    return assertions_in(test.body)
+def _find_assertions(test: JavaTest) -> Iterator[Assertion]:
+    return find_assertions(test.body)
 
 
-def _message(test: JavaTest, assertion: Assertion) -> Node | None:
+def _find_message(test: JavaTest, assertion: Assertion) -> Node | None:
     last = has_message_last(assertion.call, test.file.file)
-    return message_of(assertion.call, last=last, variables=test.variables)
+    return find_message_argument(assertion.call, last=last, variables=test.variables)
 
 
 def _is_within(node: Node, outer: Node) -> bool:
     return outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
 
 
-def _values(assertion: Assertion) -> list[Node]:
+def _list_arguments(assertion: Assertion) -> list[Node]:
     return [node for call in (assertion.call, *assertion.links) for node in call.arguments]
 
 
 def _holds_number(argument: Node) -> bool:
     below = argument.child_by_field_name('arguments')
-    return is_number(argument) or (below is not None and any(map(is_number, named(below))))
+    return is_number(argument) or (
+        below is not None and any(map(is_number, list_named_children(below)))
+    )
 
 
-def _names_to_string(argument: Node) -> bool:
-    nodes = inside(argument, classes=True)
-    return any(node.type == 'identifier' and text(node) == 'toString' for node in nodes)
+def _mentions_to_string(argument: Node) -> bool:
+    nodes = iterate_nodes(argument, classes=True)
+    return any(node.type == 'identifier' and get_text(node) == 'toString' for node in nodes)
 
 
 def _is_redundant(test: JavaTest, assertion: Assertion) -> bool:
-    message = _message(test, assertion)
+    message = _find_message(test, assertion)
     sides = [node for node in assertion.call.arguments if node != message][:2]
     if assertion.is_fluent:
         return bool(sides) and _is_redundant_chain(assertion, sides[0])
     if assertion.name in _BY_LITERAL:
         return bool(sides) and sides[0].type in _LITERALS
     if assertion.name == 'assertThat' and len(sides) == 2:
-        sides[1] = _matched(sides[1])
-    return len(sides) == 2 and normalised(sides[0]) == normalised(sides[1])
+        sides[1] = _unwrap_matcher(sides[1])
+    return len(sides) == 2 and normalise_node(sides[0]) == normalise_node(sides[1])
 
 
 def _is_redundant_chain(assertion: Assertion, subject: Node) -> bool:
     for link in assertion.links:
         if link.name in _BY_CHAIN and subject.type in _LITERALS:
             return True
-        same = [node for node in link.arguments if normalised(node) == normalised(subject)]
+        same = [node for node in link.arguments if normalise_node(node) == normalise_node(subject)]
         if link.name in _EQUALITIES and same:
             return True
     return False
 
 
-def _matched(matcher: Node) -> Node:
+def _unwrap_matcher(matcher: Node) -> Node:
     """What a Hamcrest matcher compares with: `x` of `is(equalTo(x))`."""
     while matcher.type == 'method_invocation':
         name = matcher.child_by_field_name('name')
         below = matcher.child_by_field_name('arguments')
-        inner = named(below) if below is not None else []
-        if name is None or text(name) not in _MATCHERS or len(inner) != 1:
+        inner = list_named_children(below) if below is not None else []
+        if name is None or get_text(name) not in _MATCHERS or len(inner) != 1:
             break
         matcher = inner[0]
     return matcher

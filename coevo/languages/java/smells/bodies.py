@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import calls_in
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import named
-from coevo.languages.java.reading.calls import normalised
+from coevo.languages.java.reading.calls import find_calls
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.java.reading.calls import normalise_node
 from coevo.languages.java.reading.source import JavaTest
 
 _CONTROL = frozenset(
@@ -40,14 +40,16 @@ def is_conditional_test_logic(test: JavaTest) -> bool:
     """
     roots: Iterator[Node] = iter([test.body])
     if 'TestFactory' in test.member.annotations:
-        below = inside(test.body, classes=False)
+        below = iterate_nodes(test.body, classes=False)
         roots = (node for node in below if node.type == 'lambda_expression')
-    return any(node.type in _CONTROL for root in roots for node in inside(root, classes=False))
+    return any(
+        node.type in _CONTROL for root in roots for node in iterate_nodes(root, classes=False)
+    )
 
 
 def is_empty_test(test: JavaTest) -> bool:
     """No statement: comments at most."""
-    return not named(test.body)
+    return not list_named_children(test.body)
 
 
 def is_exception_handling(test: JavaTest) -> bool:
@@ -56,7 +58,7 @@ def is_exception_handling(test: JavaTest) -> bool:
     tsDetect 2.2 counts a `throws` clause too, its documentation does not: the exception then goes to
     the framework, as the smell asks for. JUnit 5's assertThrows is no handling.
     """
-    return any(node.type in _EXCEPTIONS for node in inside(test.body, classes=False))
+    return any(node.type in _EXCEPTIONS for node in iterate_nodes(test.body, classes=False))
 
 
 def is_redundant_print(test: JavaTest) -> bool:
@@ -64,16 +66,16 @@ def is_redundant_print(test: JavaTest) -> bool:
     return any(
         call.name in _PRINTING
         and call.receiver is not None
-        and normalised(call.receiver) in _STREAMS
-        for call in calls_in(test.body)
+        and normalise_node(call.receiver) in _STREAMS
+        for call in find_calls(test.body)
     )
 
 
 def is_sleepy_test(test: JavaTest) -> bool:
     """Thread.sleep, or TimeUnit's, which tsDetect does not look for."""
-    for call in calls_in(test.body):
+    for call in find_calls(test.body):
         if call.name == 'sleep' and call.receiver is not None:
-            receiver = normalised(call.receiver)
+            receiver = normalise_node(call.receiver)
             if receiver in ('Thread', 'java.lang.Thread') or receiver.startswith(_CLOCKS):
                 return True
     return False

@@ -11,10 +11,10 @@ from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import iterate_nodes
 from coevo.languages.java.reading.source import JavaTest
-from coevo.languages.java.reading.source import annotation_values
+from coevo.languages.java.reading.source import get_annotation_values
 
 _DEFAULT_CLASSES = frozenset({'ExampleUnitTest', 'ExampleInstrumentedTest'})
 _IGNORING = frozenset({'Ignore', 'Disabled'})
@@ -28,15 +28,18 @@ def is_constructor_initialization(test: JavaTest) -> bool:
     none here: those of JUnit 4's Parameterized and Theories, and all in JUnit 5.
     """
     return any(
-        member.kind == 'constructor' and not (member.parameters and _is_filled(test, type_))
-        for type_ in test.file.around(test.type)
+        member.kind == 'constructor'
+        and not (member.parameters and _is_filled_by_runner(test, type_))
+        for type_ in test.file.list_enclosing_types(test.type)
         for member in type_.members
     )
 
 
 def is_default_test(test: JavaTest) -> bool:
     """A class with the name that Android Studio gives its examples; concerns all its tests."""
-    return any(type_.simple in _DEFAULT_CLASSES for type_ in test.file.around(test.type))
+    return any(
+        type_.simple in _DEFAULT_CLASSES for type_ in test.file.list_enclosing_types(test.type)
+    )
 
 
 def is_ignored_test(test: JavaTest) -> bool:
@@ -46,12 +49,12 @@ def is_ignored_test(test: JavaTest) -> bool:
     JUnit 5 runs them. Conditions (@DisabledOnOs and the like) do not ignore a test. The other smells
     of an ignored test are told as well.
     """
-    types = test.file.around(test.type)
+    types = test.file.list_enclosing_types(test.type)
     annotations = {*test.member.annotations, *(name for t in types for name in t.annotations)}
     if not _IGNORING.isdisjoint(annotations):
         return True
-    nodes = (test.node, *map(test.file.node, types))
-    return any(annotation_values(node, 'Test').get('enabled') == 'false' for node in nodes)
+    nodes = (test.node, *map(test.file.find_node, types))
+    return any(get_annotation_values(node, 'Test').get('enabled') == 'false' for node in nodes)
 
 
 def is_general_fixture(test: JavaTest) -> bool:
@@ -60,32 +63,36 @@ def is_general_fixture(test: JavaTest) -> bool:
     Set-up is setUp, @Before, JUnit 5's @BeforeEach and TestNG's @BeforeMethod. Unlike in tsDetect a use
     in a method of the class that the test calls counts, and so does an assignment to `this.x`.
     """
-    assigned = {name for member in _set_up(test.type) for name in _assigned(test, member)}
-    return not assigned <= _used(test)
+    assigned = {
+        name
+        for member in _find_set_up_methods(test.type)
+        for name in _find_assigned_fields(test, member)
+    }
+    return not assigned <= _find_used_names(test)
 
 
-def _is_filled(test: JavaTest, type_: DeclaredType) -> bool:
+def _is_filled_by_runner(test: JavaTest, type_: DeclaredType) -> bool:
     if 'RunWith' in type_.annotations:
         return True
-    return test.file.imports('org.junit.jupiter')
+    return test.file.imports_any_of('org.junit.jupiter')
 
 
-def _set_up(type_: DeclaredType) -> Iterator[Member]:
+def _find_set_up_methods(type_: DeclaredType) -> Iterator[Member]:
     for member in type_.members:
         named = member.name == 'setUp' and not member.parameters
         if member.kind == 'method' and (named or not _SET_UP.isdisjoint(member.annotations)):
             yield member
 
 
-def _assigned(test: JavaTest, member: Member) -> Iterator[str]:
+def _find_assigned_fields(test: JavaTest, member: Member) -> Iterator[str]:
     """The fields of the class that a method's own statements assign."""
     fields = {m.name for m in test.type.members if m.kind == 'field'}
-    body = test.file.node(member).child_by_field_name('body')
+    body = test.file.find_node(member).child_by_field_name('body')
     for statement in body.named_children if body is not None else ():
         for expression in statement.named_children:
             if statement.type == 'expression_statement' and _is_assignment(expression):
                 left = expression.child_by_field_name('left')
-                name = text(left).removeprefix('this.') if left is not None else ''
+                name = get_text(left).removeprefix('this.') if left is not None else ''
                 if name in fields:
                     yield name
 
@@ -94,18 +101,18 @@ def _is_assignment(expression: Node) -> bool:
     return expression.type == 'assignment_expression'
 
 
-def _used(test: JavaTest) -> set[str]:
+def _find_used_names(test: JavaTest) -> set[str]:
     """The identifiers in a test and in the methods of its class that it calls, however deep."""
-    set_up = {member.start_byte for member in _set_up(test.type)}
+    set_up = {member.start_byte for member in _find_set_up_methods(test.type)}
     methods = [m for m in test.type.members if m.kind == 'method' and m.start_byte not in set_up]
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = {test.member.start_byte: test.member}
     seen = set(waiting)
     while waiting:
         _, member = waiting.popitem()
-        nodes = inside(test.file.node(member), classes=True)
-        found |= {text(node) for node in nodes if node.type == 'identifier'}
+        nodes = iterate_nodes(test.file.find_node(member), classes=True)
+        names |= {get_text(node) for node in nodes if node.type == 'identifier'}
         called = [m for m in methods if m.name in member.calls and m.start_byte not in seen]
         waiting |= {other.start_byte: other for other in called}
         seen |= {other.start_byte for other in called}
-    return found
+    return names

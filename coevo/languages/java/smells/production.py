@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.reading.calls import Call
-from coevo.languages.java.reading.calls import calls_in
-from coevo.languages.java.reading.calls import created_type
-from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.calls import JavaCall
+from coevo.languages.java.reading.calls import find_calls
+from coevo.languages.java.reading.calls import find_created_type
+from coevo.languages.java.reading.calls import get_text
 from coevo.languages.java.reading.source import JavaTest
 
 _JAVA_LANG = frozenset(
@@ -38,46 +38,46 @@ def is_eager_test(test: JavaTest, production: DeclaredType) -> bool:
     tsDetect (threshold 1) counts a method again for each of its calls; its documentation asks for
     several methods.
     """
-    return len(_called(test, production)) > 1
+    return len(_collect_called_signatures(test, production)) > 1
 
 
 def is_lazy_test(test: JavaTest, production: DeclaredType) -> bool:
     """A call of a method of the class under test that another test of the file calls too."""
-    own = _called(test, production)
+    own = _collect_called_signatures(test, production)
     return bool(own) and any(
-        not own.isdisjoint(_called(other, production))
+        not own.isdisjoint(_collect_called_signatures(other, production))
         for other in test.file.tests
         if other.member.start_byte != test.member.start_byte
     )
 
 
-def _called(test: JavaTest, production: DeclaredType) -> set[Signature]:
-    return set(_calls(test, production))
+def _collect_called_signatures(test: JavaTest, production: DeclaredType) -> set[Signature]:
+    return set(_find_called_signatures(test, production))
 
 
-def _calls(test: JavaTest, production: DeclaredType) -> Iterator[Signature]:
-    known = set(_signatures(production))
-    for call in calls_in(test.body):
+def _find_called_signatures(test: JavaTest, production: DeclaredType) -> Iterator[Signature]:
+    known = set(_list_signatures(production))
+    for call in find_calls(test.body):
         signature = (call.name, len(call.arguments))
-        of_class = _is_of(test, call, production)
+        of_class = _is_call_of(test, call, production)
         if of_class or (of_class is None and signature in known):
             yield signature
 
 
-def _signatures(production: DeclaredType) -> Iterator[Signature]:
+def _list_signatures(production: DeclaredType) -> Iterator[Signature]:
     for member in production.members:
         visible = production.kind == 'interface' or not _VISIBLE.isdisjoint(member.modifiers)
         if member.kind == 'method' and visible:
             yield member.name, len(member.parameters)
 
 
-def _is_of(test: JavaTest, call: Call, production: DeclaredType) -> bool | None:
+def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> bool | None:
     """Whether a call is one of a class's methods by its receiver; None if that does not tell."""
     if call.receiver is None:
         return None if _is_static_import(test, call.name, production) else False
-    if (created := created_type(call.receiver)) is not None:
+    if (created := find_created_type(call.receiver)) is not None:
         return created == production.simple
-    name = _variable_name(call.receiver)
+    name = _get_variable_name(call.receiver)
     if name is None:
         return None
     if name == production.simple:
@@ -86,25 +86,25 @@ def _is_of(test: JavaTest, call: Call, production: DeclaredType) -> bool | None:
         # With a capital it is another class; else a field that is inherited.
         return False if name[:1].isupper() else None
     variable = test.variables[name]
-    made = created_type(variable.value) if variable.value is not None else None
-    if production.simple in (variable.type, made):
+    initial_type = find_created_type(variable.value) if variable.value is not None else None
+    if production.simple in (variable.type, initial_type):
         return True
-    return False if _is_of_the_jdk(test, variable.type) else None
+    return False if _is_jdk_type(test, variable.type) else None
 
 
-def _is_of_the_jdk(test: JavaTest, simple: str) -> bool:
+def _is_jdk_type(test: JavaTest, simple: str) -> bool:
     imports = test.file.file.imports
     return simple in _JAVA_LANG or any(
         item.name == simple and item.text.startswith(('java.', 'javax.')) for item in imports
     )
 
 
-def _variable_name(receiver: Node) -> str | None:
+def _get_variable_name(receiver: Node) -> str | None:
     """The name in `name` and `this.name`, None for any other expression."""
     if receiver.type == 'identifier':
-        return text(receiver)
-    if receiver.type == 'field_access' and text(receiver).startswith('this.'):
-        return text(receiver).removeprefix('this.')
+        return get_text(receiver)
+    if receiver.type == 'field_access' and get_text(receiver).startswith('this.'):
+        return get_text(receiver).removeprefix('this.')
     return None
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import Variable
-from coevo.languages.java.reading.calls import calls_in
-from coevo.languages.java.reading.calls import created_type
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import named
-from coevo.languages.java.reading.calls import text
+from coevo.languages.java.reading.calls import JavaVariable
+from coevo.languages.java.reading.calls import find_calls
+from coevo.languages.java.reading.calls import find_created_type
+from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import list_named_children
 from coevo.languages.java.reading.source import JavaTest
 
 # The types of tsDetect by package, and the siblings of its FileOutputStream in java.io.
@@ -64,7 +64,7 @@ _CHECKS = frozenset({'exists', 'isFile', 'notExists'})
 
 def is_mystery_guest(test: JavaTest) -> bool:
     """A local variable of a type for files, databases or HTTP that is no mock, or a call for one."""
-    if any(call.name in _CALLS for call in calls_in(test.body)):
+    if any(call.name in _CALLS for call in find_calls(test.body)):
         return True
     return any(
         variable.declaration.type == 'local_variable_declaration'
@@ -81,17 +81,19 @@ def is_resource_optimism(test: JavaTest) -> bool:
     """
     if not _is_resource(test, 'File'):
         return False
-    checked = [c.receiver for c in calls_in(test.body) if c.name in _CHECKS and c.receiver]
-    known = {text(receiver) for receiver in checked}
+    checked = [c.receiver for c in find_calls(test.body) if c.name in _CHECKS and c.receiver]
+    known = {get_text(receiver) for receiver in checked}
     for variable in test.locals:
         local = variable.declaration.type == 'local_variable_declaration'
         if local and variable.type == 'File' and variable.name not in known:
             return True
-    made = (n for n in inside(test.body, classes=False) if created_type(n) == 'File')
-    return any(not _is_declared(node) and node not in checked for node in made)
+    created_files = (
+        n for n in iterate_nodes(test.body, classes=False) if find_created_type(n) == 'File'
+    )
+    return any(not _is_variable_initializer(node) and node not in checked for node in created_files)
 
 
-def _is_declared(node: Node) -> bool:
+def _is_variable_initializer(node: Node) -> bool:
     return node.parent is not None and node.parent.type == 'variable_declarator'
 
 
@@ -105,16 +107,21 @@ def _is_resource(test: JavaTest, simple: str) -> bool:
     if exact:
         return exact[0].startswith(packages)
     return any(item.name == '*' and item.text.startswith(packages) for item in imports) or any(
-        written in text(test.node) for written in (f'{package}.{simple}' for package in packages)
+        written in get_text(test.node)
+        for written in (f'{package}.{simple}' for package in packages)
     )
 
 
-def _is_mock(variable: Variable) -> bool:
+def _is_mock(variable: JavaVariable) -> bool:
     modifiers = [n for n in variable.declaration.children if n.type == 'modifiers']
-    marks = [named(annotation)[0] for holder in modifiers for annotation in named(holder)]
-    if any(text(mark) in _MOCKED for mark in marks):
+    marks = [
+        list_named_children(annotation)[0]
+        for holder in modifiers
+        for annotation in list_named_children(holder)
+    ]
+    if any(get_text(mark) in _MOCKED for mark in marks):
         return True
     if variable.value is None or variable.value.type != 'method_invocation':
         return False
     name = variable.value.child_by_field_name('name')
-    return name is not None and text(name) in _MOCKING
+    return name is not None and get_text(name) in _MOCKING

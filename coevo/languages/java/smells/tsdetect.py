@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.source import JavaTest
-from coevo.languages.java.reading.source import read_source
+from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.smells import assertions
 from coevo.languages.java.smells import bodies
 from coevo.languages.java.smells import classes
@@ -22,7 +22,7 @@ from coevo.languages.java.smells import resources
 from coevo.model.records import TestMethod
 
 
-class Smell(StrEnum):
+class JavaSmell(StrEnum):
     ASSERTION_ROULETTE = 'assertion_roulette'
     CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'
     CONSTRUCTOR_INITIALIZATION = 'constructor_initialization'
@@ -44,41 +44,41 @@ class Smell(StrEnum):
     UNKNOWN_TEST = 'unknown_test'
 
 
-_OF_TESTS: Mapping[Smell, Callable[[JavaTest], bool]] = {
-    Smell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
-    Smell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
-    Smell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
-    Smell.DEFAULT_TEST: classes.is_default_test,
-    Smell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
-    Smell.EMPTY_TEST: bodies.is_empty_test,
-    Smell.EXCEPTION_HANDLING: bodies.is_exception_handling,
-    Smell.GENERAL_FIXTURE: classes.is_general_fixture,
-    Smell.IGNORED_TEST: classes.is_ignored_test,
-    Smell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
-    Smell.MYSTERY_GUEST: resources.is_mystery_guest,
-    Smell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
-    Smell.REDUNDANT_PRINT: bodies.is_redundant_print,
-    Smell.RESOURCE_OPTIMISM: resources.is_resource_optimism,
-    Smell.SENSITIVE_EQUALITY: assertions.is_sensitive_equality,
-    Smell.SLEEPY_TEST: bodies.is_sleepy_test,
-    Smell.UNKNOWN_TEST: assertions.is_unknown_test,
+_OF_TESTS: Mapping[JavaSmell, Callable[[JavaTest], bool]] = {
+    JavaSmell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
+    JavaSmell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
+    JavaSmell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
+    JavaSmell.DEFAULT_TEST: classes.is_default_test,
+    JavaSmell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
+    JavaSmell.EMPTY_TEST: bodies.is_empty_test,
+    JavaSmell.EXCEPTION_HANDLING: bodies.is_exception_handling,
+    JavaSmell.GENERAL_FIXTURE: classes.is_general_fixture,
+    JavaSmell.IGNORED_TEST: classes.is_ignored_test,
+    JavaSmell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
+    JavaSmell.MYSTERY_GUEST: resources.is_mystery_guest,
+    JavaSmell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
+    JavaSmell.REDUNDANT_PRINT: bodies.is_redundant_print,
+    JavaSmell.RESOURCE_OPTIMISM: resources.is_resource_optimism,
+    JavaSmell.SENSITIVE_EQUALITY: assertions.is_sensitive_equality,
+    JavaSmell.SLEEPY_TEST: bodies.is_sleepy_test,
+    JavaSmell.UNKNOWN_TEST: assertions.is_unknown_test,
 }
-_OF_PRODUCTION: Mapping[Smell, Callable[[JavaTest, DeclaredType], bool]] = {
-    Smell.EAGER_TEST: production.is_eager_test,
-    Smell.LAZY_TEST: production.is_lazy_test,
+_OF_PRODUCTION: Mapping[JavaSmell, Callable[[JavaTest, DeclaredType], bool]] = {
+    JavaSmell.EAGER_TEST: production.is_eager_test,
+    JavaSmell.LAZY_TEST: production.is_lazy_test,
 }
 
 
-def smells_of(
+def find_smells(
     source: bytes, method: TestMethod, production: DeclaredType | None = None
-) -> tuple[Smell, ...]:
+) -> tuple[JavaSmell, ...]:
     """The smells of a test method in its file, sorted; LookupError if the file declares no such.
 
     source      the test file
     production  the class under test; without it Eager and Lazy Test are not looked for
     """
-    test = read_source(source).test(method)
-    found = [smell for smell, is_smelly in _OF_TESTS.items() if is_smelly(test)]
+    test = parse_java_source(source).find_test(method)
+    smells = [smell for smell, is_smelly in _OF_TESTS.items() if is_smelly(test)]
     if production is not None:
-        found += [smell for smell, is_so in _OF_PRODUCTION.items() if is_so(test, production)]
-    return tuple(sorted(found))
+        smells += [smell for smell, is_so in _OF_PRODUCTION.items() if is_so(test, production)]
+    return tuple(sorted(smells))

@@ -1,4 +1,4 @@
-"""Java files cut and put together again. Fulfils `coevo.languages.surgery.Surgery`."""
+"""Java files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.surgery import start_state
-from coevo.languages.java.surgery.extension import extended
-from coevo.languages.java.surgery.namers import namers
+from coevo.languages.java.surgery.extension import add_helpers
+from coevo.languages.java.surgery.namers import make_mention_finder
 from coevo.languages.java.surgery.pieces import JavaOutline
-from coevo.languages.java.surgery.reach import derived
-from coevo.languages.java.surgery.reach import names_used_elsewhere
-from coevo.languages.java.surgery.start_state import start_file
-from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.java.surgery.reach import find_derived_classes
+from coevo.languages.java.surgery.reach import list_names_used_elsewhere
+from coevo.languages.java.surgery.start_state import make_start_file
+from coevo.languages.java.surgery.transplant import transplant_tests
 
 __all__ = [
-    'derived',
-    'extended',
-    'namers',
-    'names_used_elsewhere',
-    'other_tests',
-    'start_file',
-    'transplant',
+    'find_derived_classes',
+    'add_helpers',
+    'make_mention_finder',
+    'list_names_used_elsewhere',
+    'list_other_tests',
+    'make_start_file',
+    'transplant_tests',
 ]
 
 
-def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
-    return start_state.other_tests(JavaOutline(source), targets)
+def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
+    return start_state.find_other_tests(JavaOutline(source), targets)

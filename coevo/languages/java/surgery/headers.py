@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.reading.source import read_source
+from coevo.languages.java.reading.source import parse_java_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class TypeHeader:
     """Byte offsets in the file.
 
     name       the type's simple name
@@ -23,14 +23,14 @@ class Header:
     constants: tuple[int, int] | None
 
 
-def header_of(source: bytes, type_: DeclaredType) -> Header | None:
+def locate_header(source: bytes, type_: DeclaredType) -> TypeHeader | None:
     """The header of a type that was parsed of a source; None where it has no name or no body."""
-    node = read_source(source).node(type_)
+    node = parse_java_source(source).find_node(type_)
     name, body = node.child_by_field_name('name'), node.child_by_field_name('body')
     if name is None or body is None:
         return None
     constants = [child for child in body.children if child.type == 'enum_constant']
-    return Header(
+    return TypeHeader(
         start=node.start_byte,
         name=(name.start_byte, name.end_byte),
         body=body.start_byte,

@@ -6,9 +6,9 @@ import re
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.trees import tree
-from coevo.languages.namers import FileNamers
-from coevo.languages.namers import NamerRules
+from coevo.languages.java.reading.trees import open_tree
+from coevo.languages.namers import FileMentionFinder
+from coevo.languages.namers import MentionRules
 
 _SETTINGS = (
     *('.xml', '.properties', '.yml', '.yaml', '.json', '.toml', '.gradle', '.kts'),
@@ -16,22 +16,22 @@ _SETTINGS = (
 )
 
 
-def namers(repository: Repository, rev: str) -> FileNamers:
-    return FileNamers(repository, rev, tree(repository, rev), _RULES)
+def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
+    return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 
-def _is_setting(path: str) -> bool:
+def _is_settings_file(path: str) -> bool:
     return path.endswith(_SETTINGS) or '/META-INF/' in f'/{path}'
 
 
-def _top_level_types(_: str, text: bytes) -> frozenset[str]:
+def _find_top_level_types(_: str, text: bytes) -> frozenset[str]:
     return frozenset(type_.simple for type_ in parse(text).types if '$' not in type_.name)
 
 
-_RULES = NamerRules(
+_RULES = MentionRules(
     suffix='.java',
-    settings=_is_setting,
+    settings=_is_settings_file,
     word=re.compile(r'[\w$]+'),
     parse=parse,
-    declared=_top_level_types,
+    declared=_find_top_level_types,
 )

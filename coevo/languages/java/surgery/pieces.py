@@ -24,8 +24,8 @@ from coevo.languages.java.reading.tokens import JavaSlice
 from coevo.languages.java.reading.tokens import JavaToken
 from coevo.languages.java.reading.tokens import JavaTokens
 from coevo.languages.spans import Span
-from coevo.languages.spans import code_end
-from coevo.languages.spans import outside
+from coevo.languages.spans import find_code_end
+from coevo.languages.spans import subtract_holes
 
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')
 _IDENTIFIERS = ('identifier', 'type_identifier')
@@ -60,7 +60,7 @@ class JavaPiece:
     members: tuple[Member, ...] = ()
     imported: Import | None = None
 
-    def is_meant(self, names: AbstractSet[str]) -> bool:
+    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
         """Whether some names may mean it."""
         return not names.isdisjoint(self.names)
 
@@ -88,21 +88,23 @@ class JavaOutline:
         self._comment_starts = {end: start for start, end in self._tokens.comments}
         self._comment_ends = dict(self._tokens.comments)
 
-    def outer(self, name: str) -> str:
+    def find_outer(self, name: str) -> str:
         """The binary name of the type around a nested one; '' where this file has none."""
         type_ = self.types.get(name)
         return type_.outer if type_ is not None else ''
 
-    def text(self, piece: JavaPiece) -> bytes:
+    def get_text(self, piece: JavaPiece) -> bytes:
         return self.source[piece.start : piece.end]
 
-    def names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
+    def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
         """Identifiers and words of string literals in what `spans` leave, imports aside."""
         imports = [(item.start_byte, item.end_byte) for item in self.file.imports]
-        found = self._tokens.within(outside((0, len(self.source)), [*imports, *spans]))
-        return found.names | _words(found.strings)
+        remaining = self._tokens.slice_spans(
+            subtract_holes((0, len(self.source)), [*imports, *spans])
+        )
+        return remaining.names | _find_words(remaining.strings)
 
-    def imports(self) -> list[JavaPiece]:
+    def list_imports(self) -> list[JavaPiece]:
         return [
             JavaPiece(
                 kind='import',
@@ -110,13 +112,13 @@ class JavaOutline:
                 names=(item.name,),
                 parameters=(item.text,),
                 imported=item,
-                start=self._above(item.start_byte),
-                end=self._behind(item.end_byte),
+                start=self._find_start_with_comments(item.start_byte),
+                end=self._find_end_with_comment(item.end_byte),
             )
             for item in self.file.imports
         ]
 
-    def members(self, type_: DeclaredType) -> Iterator[JavaPiece]:
+    def list_members(self, type_: DeclaredType) -> Iterator[JavaPiece]:
         own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
@@ -128,44 +130,44 @@ class JavaOutline:
                 parameters=first.parameters,
                 private='private' in first.modifiers,
                 members=members,
-                uses=frozenset().union(*map(_uses, members)),
-                mentions=_mentions(self._tokens.within([_bounds(first)]), own),
-                start=self._above(first.start_byte),
-                end=self._behind(first.end_byte),
+                uses=frozenset().union(*map(_find_used_names, members)),
+                mentions=_find_mentions(self._tokens.slice_spans([_get_span(first)]), own),
+                start=self._find_start_with_comments(first.start_byte),
+                end=self._find_end_with_comment(first.end_byte),
             )
 
-    def whole(self, type_: DeclaredType) -> JavaPiece:
+    def make_whole_type(self, type_: DeclaredType) -> JavaPiece:
         """A type with all that is in it."""
-        found = self._tokens.within([(type_.start_byte, type_.end_byte)])
+        tokens = self._tokens.slice_spans([(type_.start_byte, type_.end_byte)])
         return JavaPiece(
             kind='type',
             owner=type_.outer,
             names=(type_.simple,),
             private='private' in type_.modifiers,
-            uses=(found.names | _words(found.strings)) - {type_.simple},
-            mentions=_mentions(found, frozenset({type_.simple})),
-            start=self._above(type_.start_byte),
-            end=self._behind(type_.end_byte),
+            uses=(tokens.names | _find_words(tokens.strings)) - {type_.simple},
+            mentions=_find_mentions(tokens, frozenset({type_.simple})),
+            start=self._find_start_with_comments(type_.start_byte),
+            end=self._find_end_with_comment(type_.end_byte),
         )
 
-    def pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
+    def list_pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
         """All pieces in order: the types named in `opened` by their members, the others whole."""
-        found = self.imports()
+        pieces = self.list_imports()
         for type_ in self.file.types:
             if type_.name in opened:
-                found += self.members(type_)
+                pieces += self.list_members(type_)
             elif not type_.outer or type_.outer in opened:
-                found.append(self.whole(type_))
-        return sorted(found, key=lambda piece: piece.start)
+                pieces.append(self.make_whole_type(type_))
+        return sorted(pieces, key=lambda piece: piece.start)
 
-    def tests(self) -> list[Member]:
+    def list_tests(self) -> list[Member]:
         """The test methods as far as this file alone tells."""
         return [member for _, member in find_tests(self.file, self.file.index_types())]
 
-    def _above(self, start: int) -> int:
+    def _find_start_with_comments(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
         while True:
-            before = code_end(self.source, start)
+            before = find_code_end(self.source, start)
             comment = self._comment_starts.get(before, self._comment_starts.get(before + 1))
             if comment is None or self.source.count(b'\n', before, start) > 1:
                 return start
@@ -174,7 +176,7 @@ class JavaOutline:
                 return start
             start = comment
 
-    def _behind(self, end: int) -> int:
+    def _find_end_with_comment(self, end: int) -> int:
         """Where a comment ends that closes the line."""
         stop = self.source.find(b'\n', end)
         line = self.source[end : stop if stop >= 0 else len(self.source)]
@@ -185,31 +187,31 @@ class JavaOutline:
         return end + len(self.source[end:comment].rstrip())
 
 
-def inside(file: JavaOutline, piece: JavaPiece) -> list[str]:
+def list_inner_types(file: JavaOutline, piece: JavaPiece) -> list[str]:
     """The binary names of the types that a piece takes in."""
     return [t.name for t in file.file.types if piece.start <= t.start_byte < piece.end]
 
 
-def _bounds(member: Member) -> Span:
+def _get_span(member: Member) -> Span:
     return member.start_byte, member.end_byte
 
 
-def _uses(member: Member) -> frozenset[str]:
+def _find_used_names(member: Member) -> frozenset[str]:
     """Names used; its own only if it invokes an overload or names its source by being named so."""
     own = {member.name}
     if member.name in member.calls or 'MethodSource' in member.annotations:
         own = set()
-    return (member.names - own) | _words(member.strings)
+    return (member.names - own) | _find_words(member.strings)
 
 
-def _words(strings: Iterable[str]) -> frozenset[str]:
+def _find_words(strings: Iterable[str]) -> frozenset[str]:
     """Identifiers in strings without spaces, such as `@MethodSource("numbers")` has."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
-def _mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
+def _find_mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
     """Names without a qualifier but `this` or a class's own name; local variables left out."""
-    free, qualified, declared = set(_words(found.strings)), set(), set()
+    free, qualified, declared = set(_find_words(found.strings)), set(), set()
     edge = JavaToken(start=-1, text='', kind='')
     tokens = (edge, edge, *found.tokens, edge)
     for i, token in enumerate(tokens):
@@ -218,14 +220,14 @@ def _mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
         if tokens[i - 1].text in ('.', '::'):
             if tokens[i - 2].text in {'this', 'super', *own}:
                 qualified.add(token.text)
-        elif _declares(tokens[i - 1], tokens[i + 1]):
+        elif _declares_variable(tokens[i - 1], tokens[i + 1]):
             declared.add(token.text)
         else:
             free.add(token.text)
     return frozenset((free - declared) | qualified)
 
 
-def _declares(before: JavaToken, after: JavaToken) -> bool:
+def _declares_variable(before: JavaToken, after: JavaToken) -> bool:
     """Whether what stands between two tokens is the name of a variable that is declared there."""
     if before.kind == 'type_identifier' or before.text in _PRIMITIVES:
         return True

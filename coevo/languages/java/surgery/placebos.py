@@ -7,12 +7,12 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import inside
-from coevo.languages.java.reading.calls import named
-from coevo.languages.java.reading.source import read_source
+from coevo.languages.java.reading.calls import iterate_nodes
+from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.placebos import line_breaks
-from coevo.languages.placebos import word
+from coevo.languages.placebos import choose_line_breaks
+from coevo.languages.placebos import invent_word
 from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'constructor_body')
@@ -23,27 +23,29 @@ _CALLS = (b'length()', b"indexOf('_')", b"lastIndexOf('.')", b'compareTo("")', b
 _MOST_COUNTED = 130
 
 
-def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
-    at, text = _drawn(declared, draw)
-    lines = line_breaks(kind, draw) or b' '
+def choose_insertion(
+    declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
+) -> tuple[int, bytes]:
+    at, text = _draw_insertion(declared, draw)
+    lines = choose_line_breaks(kind, draw) or b' '
     return at, text + lines
 
 
-def _drawn(declared: LocatedDeclaration, draw: Random) -> tuple[int, bytes]:
-    source, member = read_source(declared.source), declared.member
-    places = list(_places(source.node(member))) if member is not None else []
+def _draw_insertion(declared: LocatedDeclaration, draw: Random) -> tuple[int, bytes]:
+    source, member = parse_java_source(declared.source), declared.member
+    places = list(_find_insertion_offsets(source.find_node(member))) if member is not None else []
     if places:
-        return draw.choice(places), _statement(draw)
-    declaration = source.node(member if member is not None else declared.type)
-    return declaration.start_byte, b'/* %b */' % word(draw)
+        return draw.choice(places), _make_statement(draw)
+    declaration = source.find_node(member if member is not None else declared.type)
+    return declaration.start_byte, b'/* %b */' % invent_word(draw)
 
 
-def _places(declaration: Node) -> Iterator[int]:
+def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
     """Where a statement can stand: before one that is there, which can be reached if it compiles."""
-    for block in inside(declaration, classes=True):
+    for block in iterate_nodes(declaration, classes=True):
         if block.type not in _BLOCKS:
             continue
-        statements = named(block)
+        statements = list_named_children(block)
         calls = [s for s in statements if s.type == _CALLS_ANOTHER_CONSTRUCTOR]
         if calls:  # nothing may stand before it
             yield calls[0].end_byte
@@ -53,11 +55,11 @@ def _places(declaration: Node) -> Iterator[int]:
         yield from (statement.start_byte for statement in statements)
 
 
-def _statement(draw: Random) -> bytes:
+def _make_statement(draw: Random) -> bytes:
     """A number in a variable of its own. A call and a text go into the class's constants with it: who
     compares these, as those of a change or of a mutant that calls something else, sees them, too."""
-    name, number = word(draw), draw.randint(100_000, 1_000_000_000)
-    value = b'"%b".%b' % (word(draw), draw.choice(_CALLS))
+    name, number = invent_word(draw), draw.randint(100_000, 1_000_000_000)
+    value = b'"%b".%b' % (invent_word(draw), draw.choice(_CALLS))
     forms = (
         b' int %b = %b;' % (name, value),
         b' long %b = %dL + %b;' % (name, number, value),

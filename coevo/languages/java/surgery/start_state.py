@@ -14,16 +14,16 @@ from collections.abc import Set as AbstractSet
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.old_pieces import bring
-from coevo.languages.java.surgery.old_pieces import outline
-from coevo.languages.java.surgery.old_places import add
+from coevo.languages.java.surgery.old_pieces import collect_old_content
+from coevo.languages.java.surgery.old_pieces import parse_outline
+from coevo.languages.java.surgery.old_places import insert_beside_neighbour
 from coevo.languages.java.surgery.pieces import JavaOutline
 from coevo.languages.java.surgery.pieces import JavaPiece
 from coevo.languages.java.surgery.pieces import Key
-from coevo.languages.java.surgery.pieces import inside
-from coevo.languages.reached import reached
-from coevo.languages.reached import serving
-from coevo.languages.surgery import Original
+from coevo.languages.java.surgery.pieces import list_inner_types
+from coevo.languages.reached import find_pieces_serving_only
+from coevo.languages.reached import find_reached_pieces
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.languages.text_edits import TextEdits
@@ -33,7 +33,7 @@ from coevo.model.records import TestMethod
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
 
 
-def start_file(
+def make_start_file(
     new: bytes,
     old: bytes | None,
     targets: Sequence[StartTarget],
@@ -47,36 +47,41 @@ def start_file(
                     private; those stay
     """
     file = JavaOutline(new)
-    found = {target: find(file, target.method) for target in targets}
-    removed = [member for target, member in found.items() if target.original is None]
+    members_by_target = {target: find_declaration(file, target.method) for target in targets}
+    removed = [member for target, member in members_by_target.items() if target.original is None]
     if old is None and len(removed) == len(targets):
         return None
-    plan = JavaCutPlan(file, _emptied(file, old, removed, used_elsewhere), found, used_elsewhere)
-    start = plan.carry_out()
-    check(file, JavaOutline(start), found)
+    plan = JavaCutPlan(
+        file,
+        _find_emptied_types(file, old, removed, used_elsewhere),
+        members_by_target,
+        used_elsewhere,
+    )
+    start = plan.apply_cuts()
+    check_start_file(file, JavaOutline(start), members_by_target)
     return start
 
 
-def find(file: JavaOutline, method: TestMethod) -> Member:
+def find_declaration(file: JavaOutline, method: TestMethod) -> Member:
     """The declaration of a test method."""
     type_ = file.types.get(method.test_class)
     for member in type_.members if type_ else ():
-        if member.kind == 'method' and _identity(member) == _wanted(method):
+        if member.kind == 'method' and _get_identity(member) == _get_wanted_identity(method):
             return member
     raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file at new')
 
 
-def _identity(member: Member) -> tuple[str, tuple[str, ...]]:
+def _get_identity(member: Member) -> tuple[str, tuple[str, ...]]:
     return member.name, member.parameters
 
 
-def _wanted(method: TestMethod) -> tuple[str, tuple[str, ...]]:
+def _get_wanted_identity(method: TestMethod) -> tuple[str, tuple[str, ...]]:
     return method.test_method, method.parameters
 
 
-def other_tests(file: JavaOutline, targets: Sequence[Member]) -> list[Member]:
+def find_other_tests(file: JavaOutline, targets: Sequence[Member]) -> list[Member]:
     """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
-    tests = {member.start_byte: member for member in file.tests()}
+    tests = {member.start_byte: member for member in file.list_tests()}
     chosen = {member.start_byte for member in targets}
     if not chosen <= tests.keys():
         marks = {name for member in targets for name in member.annotations} - {'Override'}
@@ -88,29 +93,29 @@ def other_tests(file: JavaOutline, targets: Sequence[Member]) -> list[Member]:
     return [member for start, member in sorted(tests.items()) if start not in chosen]
 
 
-def _emptied(
+def _find_emptied_types(
     file: JavaOutline,
     old: bytes | None,
     removed: Sequence[Member],
     used_elsewhere: AbstractSet[str],
 ) -> list[JavaPiece]:
     """The types, new in a file, of which removing the targets would leave no test."""
-    before = outline(old).types if old is not None else {}
-    others = [member.start_byte for member in other_tests(file, removed)]
+    before = parse_outline(old).types if old is not None else {}
+    others = [member.start_byte for member in find_other_tests(file, removed)]
     owners = {member.owner for member in removed}
-    found: list[JavaPiece] = []
+    emptied_types: list[JavaPiece] = []
     for type_ in file.file.types:
-        piece = file.whole(type_)
+        piece = file.make_whole_type(type_)
         if (
-            type_.name in _with_outer(file, owners)
+            type_.name in _add_outer_types(file, owners)
             and type_.name not in before
             and len([t for t in file.types.values() if not t.outer]) > (not type_.outer)
             and not any(type_.start_byte <= start < type_.end_byte for start in others)
-            and type_.simple not in used_elsewhere | file.names_outside([piece.span])
-            and not any(done.start <= piece.start < done.end for done in found)
+            and type_.simple not in used_elsewhere | file.find_names_outside([piece.span])
+            and not any(done.start <= piece.start < done.end for done in emptied_types)
         ):
-            found.append(piece)
-    return found
+            emptied_types.append(piece)
+    return emptied_types
 
 
 class JavaCutPlan:
@@ -125,73 +130,77 @@ class JavaCutPlan:
         emptied: list[JavaPiece],
         found: dict[StartTarget, Member],
         used_elsewhere: AbstractSet[str],
-        inserted: Sequence[Original] = (),
+        inserted: Sequence[OriginalTest] = (),
     ) -> None:
         self.file = file
         self.inserted = inserted
-        opened = _with_outer(file, {member.owner for member in found.values()})
+        opened = _add_outer_types(file, {member.owner for member in found.values()})
         opened |= {
-            t for i in inserted for t in _with_outer(outline(i.source), [i.method.test_class])
+            t
+            for i in inserted
+            for t in _add_outer_types(parse_outline(i.source), [i.method.test_class])
         }
-        opened -= {t for piece in emptied for t in inside(file, piece)}
-        self.pieces = file.pieces(opened)
+        opened -= {t for piece in emptied for t in list_inner_types(file, piece)}
+        self.pieces = file.list_pieces(opened)
         at = {member.start_byte: target for target, member in found.items()}
         self.targets: dict[JavaPiece, StartTarget | None] = {
             piece: at[piece.members[0].start_byte]
             for piece in self.pieces
             if piece.members and piece.members[0].start_byte in at
         }
-        gone = {piece.key for piece in emptied}
-        self.targets |= {piece: None for piece in self.pieces if piece.key in gone}
+        emptied_keys = {piece.key for piece in emptied}
+        self.targets |= {piece: None for piece in self.pieces if piece.key in emptied_keys}
         self.opened = opened
         self.used_elsewhere = used_elsewhere
 
-    def carry_out(self) -> bytes:
-        owned = self._owned()
+    def apply_cuts(self) -> bytes:
+        owned = self._find_owned_pieces()
         left = [piece for piece in self.pieces if piece not in owned and piece not in self.targets]
         mine = [p for p in self.pieces if p in owned]
-        brought = bring(self.file, left, mine, self._reverted(), self.inserted)
+        brought = collect_old_content(
+            self.file, left, mine, self._map_reverted_pieces(), self.inserted
+        )
         rest = [piece for piece in self.pieces if piece in owned and piece not in brought.instead]
-        kept = reached(brought.mentions, rest)
+        reached_pieces = find_reached_pieces(brought.mentions, rest)
         edits, standing = TextEdits(self.file.source), []
         for piece in self.pieces:
             text = brought.instead.get(piece)
             if text is not None:
                 edits.replace(piece.start, piece.end, text)
-            elif piece not in left and piece not in kept:
-                edits.cut(piece.start, piece.end)
+            elif piece not in left and piece not in reached_pieces:
+                edits.cut_span(piece.start, piece.end)
                 continue
             standing.append(piece)
         for file, piece in brought.additions:
-            add(edits, file, piece, standing)
-        return edits.result()
+            insert_beside_neighbour(edits, file, piece, standing)
+        return edits.apply_edits()
 
-    def _reverted(self) -> dict[JavaPiece, Original]:
+    def _map_reverted_pieces(self) -> dict[JavaPiece, OriginalTest]:
         return {
             piece: target.original
             for piece, target in self.targets.items()
             if target is not None and target.original is not None
         }
 
-    def _owned(self) -> set[JavaPiece]:
+    def _find_owned_pieces(self) -> set[JavaPiece]:
         """What targets use, one through the other, and nothing that stays does."""
-        free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
+        free = [p for p in self.pieces if p not in self.targets and self._can_be_removed(p)]
         covered = [p.span for p in (*free, *self.targets)]
-        return serving(self.targets, free, self.file.names_outside(covered))
+        return find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
 
-    def _may_go(self, piece: JavaPiece) -> bool:
+    def _can_be_removed(self, piece: JavaPiece) -> bool:
         if piece.kind == 'import':
             return piece.names != ('*',)
         if piece.kind == 'type':
-            types = inside(self.file, piece)
-            tested = any(member.owner in types for member in self.file.tests())
+            types = list_inner_types(self.file, piece)
+            tested = any(member.owner in types for member in self.file.list_tests())
             return not tested and bool(piece.owner) and self._is_hidden(piece)
         if piece.kind not in ('method', 'field') or piece.owner not in self.opened:
             return False
         annotations = {name for member in piece.members for name in member.annotations}
         if piece.kind == 'field':
             return annotations <= _HELPER_ANNOTATIONS and self._is_hidden(piece)
-        tests = {member.start_byte for member in self.file.tests()}
+        tests = {member.start_byte for member in self.file.list_tests()}
         return (
             self._is_hidden(piece)
             and 'Override' not in annotations
@@ -202,24 +211,24 @@ class JavaCutPlan:
         return piece.private or self.used_elsewhere.isdisjoint(piece.names)
 
 
-def _with_outer(file: JavaOutline, names: Iterable[str]) -> set[str]:
-    found = set()
+def _add_outer_types(file: JavaOutline, names: Iterable[str]) -> set[str]:
+    all_names = set()
     for name in names:
         while name:
-            found.add(name)
-            name = file.outer(name)
-    return found
+            all_names.add(name)
+            name = file.find_outer(name)
+    return all_names
 
 
-def check(file: JavaOutline, start: JavaOutline, found: Iterable[StartTarget]) -> None:
+def check_start_file(file: JavaOutline, start: JavaOutline, found: Iterable[StartTarget]) -> None:
     """StartStateInvalid where a file made of another one is none, or is the same."""
     faulty = file.file.has_error or any(
-        target.original is not None and outline(target.original.source).file.has_error
+        target.original is not None and parse_outline(target.original.source).file.has_error
         for target in found
     )
     if start.file.has_error and not faulty:
         raise StartStateInvalid('the start file does not parse')
-    twice = _doubles(start) - _doubles(file)
+    twice = _find_duplicate_keys(start) - _find_duplicate_keys(file)
     if twice:
         kind, owner, names, _ = min(twice)
         raise StartStateInvalid(f'{owner} would declare the {kind} {names[0]} twice')
@@ -227,12 +236,12 @@ def check(file: JavaOutline, start: JavaOutline, found: Iterable[StartTarget]) -
         raise StartStateInvalid('the start file is the file at new')
 
 
-def _doubles(file: JavaOutline) -> set[Key]:
-    keys = Counter(_keys(file))
+def _find_duplicate_keys(file: JavaOutline) -> set[Key]:
+    keys = Counter(_list_keys(file))
     return {key for key, count in keys.items() if count > 1}
 
 
-def _keys(file: JavaOutline) -> Iterator[Key]:
+def _list_keys(file: JavaOutline) -> Iterator[Key]:
     for type_ in file.file.types:
         yield ('type', type_.outer, (type_.simple,), ())
         for member in type_.members:

@@ -11,15 +11,15 @@ from collections.abc import Set as AbstractSet
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.surgery.pieces import JavaOutline
 from coevo.languages.java.surgery.start_state import JavaCutPlan
-from coevo.languages.java.surgery.start_state import check
-from coevo.languages.java.surgery.start_state import find
+from coevo.languages.java.surgery.start_state import check_start_file
+from coevo.languages.java.surgery.start_state import find_declaration
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
 
 
-def transplant(
+def transplant_tests(
     old: bytes,
     new: bytes,
     grafts: Sequence[Graft],
@@ -33,19 +33,19 @@ def transplant(
     file = JavaOutline(old)
     targets, inserted = [], []
     for graft in grafts:
-        original = Original(method=graft.new, source=new)
-        place = graft.old or _alike(file, graft.new)
-        if place is None:
+        original = OriginalTest(method=graft.new, source=new)
+        old_method = graft.old or _find_same_method(file, graft.new)
+        if old_method is None:
             inserted.append(original)
         else:
-            targets.append(StartTarget(method=place, original=original))
-    found = {target: find(file, target.method) for target in targets}
-    made = JavaCutPlan(file, [], found, used_elsewhere, inserted).carry_out()
-    check(file, JavaOutline(made), found)
-    return made
+            targets.append(StartTarget(method=old_method, original=original))
+    members_by_target = {target: find_declaration(file, target.method) for target in targets}
+    result = JavaCutPlan(file, [], members_by_target, used_elsewhere, inserted).apply_cuts()
+    check_start_file(file, JavaOutline(result), members_by_target)
+    return result
 
 
-def _alike(file: JavaOutline, method: TestMethod) -> TestMethod | None:
+def _find_same_method(file: JavaOutline, method: TestMethod) -> TestMethod | None:
     """A method of the same name that was no test, or was not seen to be one."""
     type_ = file.types.get(method.test_class)
     for member in type_.members if type_ else ():

@@ -1,6 +1,6 @@
 """One changed declaration undone in the new version of its file, everything else left as it is.
 
-Fulfils `coevo.languages.undoing.Undoing`.
+Fulfils `coevo.languages.undoing.ChangeUndoing`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Import
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.headers import header_of
+from coevo.languages.java.surgery.headers import locate_header
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import indentation
+from coevo.languages.text_edits import find_indentation
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import neighbours
+from coevo.languages.undoing import find_neighbours
 from coevo.model.dependencies import Revised
 
 
-def undone(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
+def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
     """The file at new with one member as it was.
 
     A modified one gets its old text, an inserted one goes, a removed one is put back behind the
@@ -27,8 +27,8 @@ def undone(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclara
     edits = TextEdits(new.source)
     if revised is Revised.INSERTED:
         assert new.member is not None
-        edits.cut(new.member.full_start_byte, new.member.end_byte)
-        return edits.result()
+        edits.cut_span(new.member.full_start_byte, new.member.end_byte)
+        return edits.apply_edits()
     assert old is not None
     assert old.member is not None
     text = old.source[old.member.start_byte : old.member.end_byte]
@@ -36,18 +36,18 @@ def undone(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclara
         assert new.member is not None
         edits.replace(new.member.start_byte, new.member.end_byte, text)
     else:
-        _put_back(edits, old, new, text)
-    _bring_imports(edits, old.file, new.file, old.member.names)
-    return edits.result()
+        _restore_member(edits, old, new, text)
+    _add_missing_imports(edits, old.file, new.file, old.member.names)
+    return edits.apply_edits()
 
 
-def header_undone(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
     """The file at new with a type's header as it was, but for its name; None if they are the same.
 
     The header is what stands before the body: modifiers, annotations, parameters, supertypes, components
     of a record; and the constants of an enum.
     """
-    was, now = header_of(old.source, old.type), header_of(new.source, new.type)
+    was, now = locate_header(old.source, old.type), locate_header(new.source, new.type)
     if was is None or now is None or old.type.shape_hash == new.type.shape_hash:
         return None
     edits = TextEdits(new.source)
@@ -58,46 +58,57 @@ def header_undone(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | N
         edits.replace(*now.constants, constants)
     elif constants:
         edits.insert(now.body + 1, b'\n' + constants)
-    _bring_imports(edits, old.file, new.file, old.type.names)
-    return edits.result()
+    _add_missing_imports(edits, old.file, new.file, old.type.names)
+    return edits.apply_edits()
 
 
-def type_removed(new: LocatedDeclaration) -> bytes | None:
+def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
     """The file at new without a type; None where nothing is left of it."""
-    if all(_holds(new.type, other) for other in new.file.types):
+    if all(_contains(new.type, other) for other in new.file.types):
         return None
     edits = TextEdits(new.source)
-    edits.cut(new.type.start_byte, new.type.end_byte)
-    return edits.result()
+    edits.cut_span(new.type.start_byte, new.type.end_byte)
+    return edits.apply_edits()
 
 
-def type_put_back(old: LocatedDeclaration, source: bytes) -> bytes | None:
+def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
     """A file at new with a type that it had; None where what was around that is gone."""
     text = old.source[old.type.start_byte : old.type.end_byte]
     file, edits = parse(source), TextEdits(source)
-    _bring_imports(edits, old.file, file, parse(text).names)
-    around = [one for one in old.file.types if one != old.type and _holds(one, old.type)]
+    _add_missing_imports(edits, old.file, file, parse(text).names)
+    around = [
+        declared_type
+        for declared_type in old.file.types
+        if declared_type != old.type and _contains(declared_type, old.type)
+    ]
     if around:
-        outer = next((one for one in file.types if one.name == around[-1].name), None)
+        outer = next(
+            (
+                declared_type
+                for declared_type in file.types
+                if declared_type.name == around[-1].name
+            ),
+            None,
+        )
         if outer is None:
             return None
-        margin = indentation(old.source, old.type.start_byte)
+        margin = find_indentation(old.source, old.type.start_byte)
         edits.insert(outer.end_byte - 1, b'\n' + margin + text + b'\n')
     else:
         edits.insert(len(source), b'\n' + text + b'\n')
-    return edits.result()
+    return edits.apply_edits()
 
 
-def _holds(outer: DeclaredType, inner: DeclaredType) -> bool:
+def _contains(outer: DeclaredType, inner: DeclaredType) -> bool:
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
-def _put_back(
+def _restore_member(
     edits: TextEdits, old: LocatedDeclaration, new: LocatedDeclaration, text: bytes
 ) -> None:
     assert old.member is not None
-    margin = indentation(old.source, old.member.start_byte)
-    before, after = neighbours(old, new)
+    margin = find_indentation(old.source, old.member.start_byte)
+    before, after = find_neighbours(old, new)
     if before is not None:
         edits.insert(before.end_byte, b'\n\n' + margin + text)
     elif after is not None:
@@ -108,19 +119,19 @@ def _put_back(
         edits.insert(new.type.end_byte - 1, start + margin + text + b'\n')
 
 
-def _bring_imports(
+def _add_missing_imports(
     edits: TextEdits, old: SourceFile, new: SourceFile, names: frozenset[str]
 ) -> None:
     """Imports of the old file that one of the names takes and the new file does not have."""
-    known = {_key(one) for one in new.imports}
+    known = {_make_import_key(item) for item in new.imports}
     lacking = [
-        one
-        for one in old.imports
-        if _key(one) not in known and (one.name in names or one.name == '*')
+        item
+        for item in old.imports
+        if _make_import_key(item) not in known and (item.name in names or item.name == '*')
     ]
     if not lacking:
         return
-    lines = [_written(one).encode() for one in lacking]
+    lines = [_format_import(item).encode() for item in lacking]
     if new.imports:
         edits.insert(new.imports[-1].end_byte, b''.join(b'\n' + line for line in lines))
     else:
@@ -128,9 +139,9 @@ def _bring_imports(
         edits.insert(start, b''.join(line + b'\n' for line in lines))
 
 
-def _written(one: Import) -> str:
+def _format_import(one: Import) -> str:
     return f'import {"static " * one.static}{one.text}{".*" * (one.name == "*")};'
 
 
-def _key(one: Import) -> tuple[bool, str, str]:
+def _make_import_key(one: Import) -> tuple[bool, str, str]:
     return one.static, one.text, one.name

@@ -17,7 +17,7 @@ _PART = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+~,=@!$-]*')
 _LONGEST = 1024
 
 
-class PathKind(StrEnum):
+class ArtifactKind(StrEnum):
     """`snapshot`: a version under development, whose files change under the same name."""
 
     RELEASE = 'release'
@@ -34,18 +34,18 @@ class ArtifactResource:
     """
 
     path: str
-    kind: PathKind
+    kind: ArtifactKind
     checksum: str | None
 
 
-def parse(target: str) -> ArtifactResource | None:
+def parse_request_path(target: str) -> ArtifactResource | None:
     """What an HTTP request target such as /g/a/1/a-1.jar.sha1 asks for; None if it is not clean."""
     path = unquote(target)
     parts = path.split('/')
     if parts[0] or len(path) > _LONGEST or not all(map(_PART.fullmatch, parts[1:])):
         return None
     path, checksum = _split_checksum(path[1:])
-    kind = _kind(path.split('/'))
+    kind = _classify_path(path.split('/'))
     return ArtifactResource(path=path, kind=kind, checksum=checksum) if kind else None
 
 
@@ -54,13 +54,13 @@ def _split_checksum(path: str) -> tuple[str, str | None]:
     return (file, suffix) if suffix in _CHECKSUMS else (path, None)
 
 
-def _kind(parts: list[str]) -> PathKind | None:
+def _classify_path(parts: list[str]) -> ArtifactKind | None:
     *folders, name = parts
     if any(part.endswith('-SNAPSHOT') for part in folders):
-        return PathKind.SNAPSHOT
+        return ArtifactKind.SNAPSHOT
     if name == METADATA:
-        return PathKind.METADATA if folders else None
+        return ArtifactKind.METADATA if folders else None
     if len(folders) < 3:
         return None
     *_, artifact, version = folders
-    return PathKind.RELEASE if name.startswith(f'{artifact}-{version}') else None
+    return ArtifactKind.RELEASE if name.startswith(f'{artifact}-{version}') else None

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from coevo.languages.java.tools.artifact_paths import ArtifactKind
 from coevo.languages.java.tools.artifact_paths import ArtifactResource
-from coevo.languages.java.tools.artifact_paths import PathKind
-from coevo.languages.java.tools.downloads import Downloads
+from coevo.languages.java.tools.downloads import ArtifactDownloads
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Fatal
-from coevo.storage.beneath import Beneath
+from coevo.storage.beneath import SafePath
 from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import beneath
+from coevo.storage.beneath import join_beneath
 
 # Not a name that Maven gives anything: temporary files, on the same file system.
 _INCOMING = '.coevo'
@@ -36,7 +36,7 @@ class ArtifactStore:
     """
 
     def __init__(self, upstreams: Sequence[Upstream], folder: Path, *, pause: float = 1) -> None:
-        self._downloads = Downloads(upstreams, pause=pause)
+        self._downloads = ArtifactDownloads(upstreams, pause=pause)
         self._folder = folder
         self._guard = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
@@ -49,21 +49,25 @@ class ArtifactStore:
 
     def obtain(self, resource: ArtifactResource) -> Path | bytes | None:
         """The file, or its bytes, or None if there is no such thing; Transient on trouble."""
-        if resource.kind is PathKind.SNAPSHOT:
+        if resource.kind is ArtifactKind.SNAPSHOT:
             self.refused.add(resource.path)
             return None
-        with self._lock(resource.path):
+        with self._get_lock(resource.path):
             if resource.path in self._absent:
                 return None
-            found = self._find(resource)
-            if found is None:
+            artifact = self._find_artifact(resource)
+            if artifact is None:
                 self._absent.add(resource.path)
                 return None
-        if resource.kind is PathKind.RELEASE:
+        if resource.kind is ArtifactKind.RELEASE:
             self.served.add(resource.path)
-        return found if resource.checksum is None else _checksum(found, resource.checksum)
+        return (
+            artifact
+            if resource.checksum is None
+            else _compute_checksum(artifact, resource.checksum)
+        )
 
-    def sha256(self, path: str) -> str:
+    def get_sha256(self, path: str) -> str:
         """Of a stored file, as hexadecimal digits."""
         if path not in self._sha256:
             file = self._folder / path
@@ -76,18 +80,18 @@ class ArtifactStore:
     def close(self) -> None:
         self._downloads.close()
 
-    def _lock(self, path: str) -> threading.Lock:
+    def _get_lock(self, path: str) -> threading.Lock:
         with self._guard:
             return self._locks.setdefault(path, threading.Lock())
 
-    def _find(self, resource: ArtifactResource) -> Path | bytes | None:
-        if resource.kind is PathKind.METADATA:
+    def _find_artifact(self, resource: ArtifactResource) -> Path | bytes | None:
+        if resource.kind is ArtifactKind.METADATA:
             return self._find_metadata(resource.path)
         try:
-            file = beneath(self._folder, resource.path)
+            file = join_beneath(self._folder, resource.path)
         except UnsafePath:  # a name that no file system keeps: no repository has it
             return None
-        return file.path if file.is_file() or self._store(resource.path, file) else None
+        return file.path if file.is_file() or self._download_release(resource.path, file) else None
 
     def _find_metadata(self, path: str) -> bytes | None:
         if path not in self._metadata:
@@ -97,7 +101,7 @@ class ArtifactStore:
             self._metadata[path] = body.getvalue()
         return self._metadata[path]
 
-    def _store(self, path: str, file: Beneath) -> bool:
+    def _download_release(self, path: str, file: SafePath) -> bool:
         with tempfile.NamedTemporaryFile(dir=self._folder / _INCOMING) as new:
             if not self._downloads.fetch(path, new):
                 return False
@@ -105,10 +109,10 @@ class ArtifactStore:
             os.fchmod(new.fileno(), 0o644)
             os.fsync(new.fileno())
             with suppress(FileExistsError):  # another process was faster; a release stays
-                file.link_to(Path(new.name))
+                file.add_hard_link(Path(new.name))
         return True
 
 
-def _checksum(found: Path | bytes, algorithm: str) -> bytes:
+def _compute_checksum(found: Path | bytes, algorithm: str) -> bytes:
     content = found if isinstance(found, bytes) else found.read_bytes()
     return hashlib.new(algorithm, content, usedforsecurity=False).hexdigest().encode()

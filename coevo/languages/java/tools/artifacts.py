@@ -18,16 +18,16 @@ from types import TracebackType
 from typing import Any
 from typing import Self
 
-from coevo.languages.java.tools.artifact_paths import parse
+from coevo.languages.java.tools.artifact_paths import parse_request_path
 from coevo.languages.java.tools.artifact_store import ArtifactStore
 from coevo.languages.java.tools.upstreams import Upstream
-from coevo.languages.java.tools.upstreams import upstreams
+from coevo.languages.java.tools.upstreams import list_upstreams
 from coevo.model.errors import Transient
 from coevo.sandboxes.bounded_threads import CONNECTIONS
 from coevo.sandboxes.bounded_threads import BoundedThreads
-from coevo.sandboxes.socket_addresses import short_address
+from coevo.sandboxes.socket_addresses import shorten_address
 
-__all__ = ['ArtifactProxy', 'Upstream', 'upstreams']
+__all__ = ['ArtifactProxy', 'Upstream', 'list_upstreams']
 
 _IDLE_SECONDS = 60
 
@@ -57,14 +57,14 @@ class ArtifactProxy:
     @property
     def served(self) -> dict[str, str]:
         """Paths of releases that were asked for and found, with their SHA-256."""
-        return {path: self.sha256(path) for path in sorted(self._store.served)}
+        return {path: self.get_sha256(path) for path in sorted(self._store.served)}
 
-    def sha256(self, path: str) -> str:
+    def get_sha256(self, path: str) -> str:
         """Of a stored file, by its path in the repository; Fatal if it is not there."""
-        return self._store.sha256(path)
+        return self._store.get_sha256(path)
 
     def __enter__(self) -> Self:
-        self._server = _Server(self, self._store)
+        self._server = _ArtifactServer(self, self._store)
         self.socket.chmod(0o666)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
@@ -85,13 +85,13 @@ class ArtifactProxy:
             self.trouble += 1
 
 
-class _Server(BoundedThreads, UnixStreamServer):
+class _ArtifactServer(BoundedThreads, UnixStreamServer):
     request_queue_size = CONNECTIONS
 
     def __init__(self, proxy: ArtifactProxy, store: ArtifactStore) -> None:
         self.proxy, self.store = proxy, store
-        with short_address(proxy.socket) as address:
-            super().__init__(address, _Handler)
+        with shorten_address(proxy.socket) as address:
+            super().__init__(address, _ArtifactHandler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away is no error of ours; all else is shown."""
@@ -99,49 +99,49 @@ class _Server(BoundedThreads, UnixStreamServer):
             super().handle_error(request, client_address)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ArtifactHandler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     server_version = 'coevo'
     sys_version = ''
     timeout = _IDLE_SECONDS
-    server: _Server
+    server: _ArtifactServer
 
     def do_GET(self) -> None:
-        resource = parse(self.path)
+        resource = parse_request_path(self.path)
         if resource is None:
-            return self._refuse(HTTPStatus.BAD_REQUEST)
+            return self._send_refusal(HTTPStatus.BAD_REQUEST)
         try:
-            found = self.server.store.obtain(resource)
+            artifact = self.server.store.obtain(resource)
         except Transient:
             self.server.proxy.note_trouble()
-            return self._refuse(HTTPStatus.GATEWAY_TIMEOUT)
-        if found is None:
-            return self._refuse(HTTPStatus.NOT_FOUND)
-        if isinstance(found, bytes):
-            return self._send(found)
-        return self._send_file(found)
+            return self._send_refusal(HTTPStatus.GATEWAY_TIMEOUT)
+        if artifact is None:
+            return self._send_refusal(HTTPStatus.NOT_FOUND)
+        if isinstance(artifact, bytes):
+            return self._send_bytes(artifact)
+        return self._send_file(artifact)
 
     do_HEAD = do_GET
 
-    def _refuse(self, status: HTTPStatus) -> None:
+    def _send_refusal(self, status: HTTPStatus) -> None:
         self.send_response(status)
         self.send_header('Content-Length', '0')
         self.end_headers()
 
-    def _announce(self, size: int) -> None:
+    def _send_head(self, size: int) -> None:
         self.send_response(HTTPStatus.OK)
         self.send_header('Content-Type', 'application/octet-stream')
         self.send_header('Content-Length', str(size))
         self.end_headers()
 
-    def _send(self, body: bytes) -> None:
-        self._announce(len(body))
+    def _send_bytes(self, body: bytes) -> None:
+        self._send_head(len(body))
         if self.command == 'GET':
             self.wfile.write(body)
 
     def _send_file(self, file: Path) -> None:
         with file.open('rb') as stream:
-            self._announce(file.stat().st_size)
+            self._send_head(file.stat().st_size)
             if self.command == 'GET':
                 shutil.copyfileobj(stream, self.wfile)
 

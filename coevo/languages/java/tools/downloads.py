@@ -22,8 +22,8 @@ import urllib3
 
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Transient
-from coevo.storage.bounded_reading import TooLarge
-from coevo.storage.bounded_reading import Unreadable
+from coevo.storage.bounded_reading import ContentTooLarge
+from coevo.storage.bounded_reading import UnreadableContent
 from coevo.storage.bounded_reading import read_blocks
 from coevo.storage.bounded_reading import read_stream
 
@@ -35,11 +35,11 @@ _SHA1 = re.compile(r'\b[0-9a-fA-F]{40}\b')
 Opened = urllib3.BaseHTTPResponse
 
 
-class Downloads:
+class ArtifactDownloads:
     """Keeps connections; safe from several threads. `pause` is the first one between tries."""
 
     def __init__(self, upstreams: Sequence[Upstream], *, tries: int = 4, pause: float = 1) -> None:
-        self._sources = [_Source(upstream) for upstream in upstreams]
+        self._sources = [_ArtifactSource(upstream) for upstream in upstreams]
         self._tries, self._pause = tries, pause
 
     def fetch(self, path: str, file: IO[bytes]) -> bool:
@@ -47,7 +47,7 @@ class Downloads:
         trouble: Transient | None = None
         for source in self._sources:
             try:
-                if self._insist(partial(source.fetch, path, file)):
+                if self._retry(partial(source.fetch, path, file)):
                     return True
             except Transient as error:
                 trouble = error
@@ -55,7 +55,7 @@ class Downloads:
             raise trouble
         return False
 
-    def _insist(self, attempt: Callable[[], bool]) -> bool:
+    def _retry(self, attempt: Callable[[], bool]) -> bool:
         for number in range(self._tries):
             try:
                 return attempt()
@@ -70,13 +70,13 @@ class Downloads:
             source.close()
 
 
-class _Source:
+class _ArtifactSource:
     """One repository."""
 
     def __init__(self, upstream: Upstream) -> None:
-        place = urlsplit(upstream.url)
-        user, _, password = place.netloc.rpartition('@')[0].partition(':')
-        self._base = urlunsplit(place._replace(netloc=place.netloc.rpartition('@')[2]))
+        url_parts = urlsplit(upstream.url)
+        user, _, password = url_parts.netloc.rpartition('@')[0].partition(':')
+        self._base = urlunsplit(url_parts._replace(netloc=url_parts.netloc.rpartition('@')[2]))
         headers = urllib3.make_headers(
             accept_encoding='identity',
             user_agent='coevo',
@@ -97,14 +97,14 @@ class _Source:
         file.seek(0)
         file.truncate()
         digest = hashlib.sha1(usedforsecurity=False)
-        with self._open(path) as response:
+        with self._open_response(path) as response:
             if response is None:
                 return False
-            announced = _sha1_in(response.headers.get('x-checksum-sha1', ''))
+            announced = _find_sha1(response.headers.get('x-checksum-sha1', ''))
             for block in read_blocks(response, most=_LARGEST_BYTES, seconds=_SECONDS):
                 digest.update(block)
                 file.write(block)
-        announced = announced or self._announced_sha1(path)
+        announced = announced or self._fetch_announced_sha1(path)
         if announced not in (None, digest.hexdigest()):
             raise Transient(f'{path} arrived with another checksum than announced')
         return True
@@ -112,19 +112,19 @@ class _Source:
     def close(self) -> None:
         self._pool.clear()
 
-    def _announced_sha1(self, path: str) -> str | None:
+    def _fetch_announced_sha1(self, path: str) -> str | None:
         """None where the repository has no checksum, or one that says nothing."""
-        with self._open(f'{path}.sha1') as response:
+        with self._open_response(f'{path}.sha1') as response:
             if response is None:
                 return None
             try:
                 text = read_stream(response, most=_CHECKSUM_BYTES, seconds=_CHECKSUM_SECONDS)
-            except TooLarge:
+            except ContentTooLarge:
                 return None
-            return _sha1_in(text.decode(errors='replace'))
+            return _find_sha1(text.decode(errors='replace'))
 
     @contextmanager
-    def _open(self, path: str) -> Iterator[Opened | None]:
+    def _open_response(self, path: str) -> Iterator[Opened | None]:
         """The response with the body still to be read; None if there is no such file."""
         try:
             url = f'{self._base}/{quote(path)}'
@@ -136,13 +136,13 @@ class _Source:
             finally:
                 response.close()  # drops the connection too, unless all was read
                 response.release_conn()
-        except Unreadable as error:
+        except UnreadableContent as error:
             raise Transient(f'{path} {error}') from None
         except urllib3.exceptions.HTTPError as error:
             raise Transient(f'{path}: {error}') from error
 
 
-def _sha1_in(text: str) -> str | None:
+def _find_sha1(text: str) -> str | None:
     """The first SHA-1 of a checksum file, which may name its file too, or of a header."""
-    found = _SHA1.search(text)
-    return found[0].lower() if found else None
+    match = _SHA1.search(text)
+    return match[0].lower() if match else None

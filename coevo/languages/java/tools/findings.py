@@ -6,24 +6,24 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from coevo.languages.findings import DoctorFinding
-from coevo.languages.findings import first_line
+from coevo.languages.findings import read_first_output_line
 from coevo.languages.java.tools import refactoring_miner
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.errors import Fatal
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 
-def findings() -> Iterator[DoctorFinding]:
-    yield from _jdks()
-    yield _maven()
-    yield from _gradles()
-    yield _tool_cache()
-    yield _refactoring_miner()
+def inspect_machine() -> Iterator[DoctorFinding]:
+    yield from _check_jdks()
+    yield _check_maven()
+    yield from _check_gradles()
+    yield _check_tool_cache()
+    yield _check_refactoring_miner()
 
 
-def _jdks() -> Iterator[DoctorFinding]:
+def _check_jdks() -> Iterator[DoctorFinding]:
     jdks = find_jdks()
     try:
         chosen = choose_jdk(jdks)
@@ -37,8 +37,8 @@ def _jdks() -> Iterator[DoctorFinding]:
         yield DoctorFinding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
 
 
-def _maven() -> DoctorFinding:
-    version = first_line('mvn', '--batch-mode', '--version')
+def _check_maven() -> DoctorFinding:
+    version = read_first_output_line('mvn', '--batch-mode', '--version')
     if version is None:
         return DoctorFinding(
             name='Maven', good=False, state='not found', advice='install it (apt install maven)'
@@ -46,7 +46,7 @@ def _maven() -> DoctorFinding:
     return DoctorFinding(name='Maven', good=True, state=version.removeprefix('Apache Maven '))
 
 
-def _gradles() -> Iterator[DoctorFinding]:
+def _check_gradles() -> Iterator[DoctorFinding]:
     gradles = find_gradles()
     if not gradles:
         yield DoctorFinding(
@@ -60,8 +60,8 @@ def _gradles() -> Iterator[DoctorFinding]:
         yield DoctorFinding(name='Gradle', good=True, state=f'{gradle.version} in {gradle.home}')
 
 
-def _tool_cache() -> DoctorFinding:
-    tools = cache_folder() / 'tools'
+def _check_tool_cache() -> DoctorFinding:
+    tools = find_cache_folder() / 'tools'
     filled = any(tools.glob('programs-*/worker.jar'))
     return DoctorFinding(
         name='tool cache',
@@ -72,10 +72,10 @@ def _tool_cache() -> DoctorFinding:
     )
 
 
-def _refactoring_miner() -> DoctorFinding:
+def _check_refactoring_miner() -> DoctorFinding:
     """RefactoringMiner runs in a JVM of its own through JPype: jars, package and JDK must be there."""
-    name = f'RefactoringMiner {refactoring_miner.version()}'
-    lacking = list(_lacking())
+    name = f'RefactoringMiner {refactoring_miner.get_version()}'
+    lacking = list(_list_lacking_parts())
     return DoctorFinding(
         name=name,
         good=not lacking,
@@ -90,7 +90,7 @@ def _refactoring_miner() -> DoctorFinding:
     )
 
 
-def _lacking() -> Iterator[str]:
+def _list_lacking_parts() -> Iterator[str]:
     if not refactoring_miner.is_fetched():
         yield 'jars in the tool cache'
     if find_spec('jpype') is None:

@@ -52,7 +52,7 @@ class Gradle:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        return numbers(self.version)
+        return parse_version_numbers(self.version)
 
     @property
     def newest_jdk(self) -> int:
@@ -64,7 +64,7 @@ class Gradle:
         return 17 if self.numbers >= _FIRST_ON_17 else 8
 
 
-def numbers(version: str) -> tuple[int, ...]:
+def parse_version_numbers(version: str) -> tuple[int, ...]:
     """To compare versions by: 8.5 of `8.5-rc-1`."""
     return tuple(map(int, re.findall(r'\d+', version.partition('-')[0])))
 
@@ -72,17 +72,19 @@ def numbers(version: str) -> tuple[int, ...]:
 def find_gradles(environment: Mapping[str, str] = os.environ) -> tuple[Gradle, ...]:
     """Those of $GRADLE_HOME, PATH, wrappers that were run by hand, and the usual folders; one for each
     version, in the order of versions. $COEVO_GRADLES, a list of versions, leaves only those."""
-    found: dict[str, Gradle] = {}
-    for home in _homes(environment):
-        gradle = _read(home.resolve())
+    gradles: dict[str, Gradle] = {}
+    for home in _list_homes(environment):
+        gradle = _identify_gradle(home.resolve())
         if gradle is not None:
-            found.setdefault(gradle.version, gradle)
+            gradles.setdefault(gradle.version, gradle)
     wanted = [text for text in environment.get(LIMIT, '').split(os.pathsep) if text]
-    left = (one for one in found.values() if not wanted or one.version in wanted)
+    left = (
+        candidate for candidate in gradles.values() if not wanted or candidate.version in wanted
+    )
     return tuple(sorted(left, key=lambda one: one.numbers))
 
 
-def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
     if named := environment.get('GRADLE_HOME'):
         yield Path(named)
     if program := shutil.which('gradle', path=environment.get('PATH')):
@@ -93,7 +95,7 @@ def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
         yield from sorted(Path(folder).expanduser().glob(pattern))
 
 
-def _read(home: Path) -> Gradle | None:
+def _identify_gradle(home: Path) -> Gradle | None:
     names = sorted(path.name for path in (home / 'lib').glob('gradle-core-*.jar'))
     versions = (match[1] for name in names if (match := _CORE.fullmatch(name)))
     version = next(versions, None)

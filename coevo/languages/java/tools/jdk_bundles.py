@@ -8,16 +8,16 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.debian.bundle import Recipe
-from coevo.debian.bundle import install
-from coevo.debian.bundle import record
+from coevo.debian.bundle import BundleRecipe
+from coevo.debian.bundle import install_bundle
+from coevo.debian.bundle import load_record
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import installed_jdks
-from coevo.languages.java.tools.jdks import read_jdk
+from coevo.languages.java.tools.jdks import identify_jdk
+from coevo.languages.java.tools.jdks import locate_installed_jdks
 from coevo.languages.java.tools.system_classes import archive_classes
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
-from coevo.storage.durable import write
+from coevo.storage.durable import write_durably
 
 # Long-term releases: what builds of any date can be expected to run on.
 OFFERED = (8, 11, 17, 21, 25)
@@ -41,9 +41,9 @@ _LIBRARIES = (
 _CERTIFICATES = ('lib/security/cacerts', 'jre/lib/security/cacerts')
 
 
-def folder_of(feature: int) -> Path:
+def locate_jdk_folder(feature: int) -> Path:
     """Where a JDK lies once it is installed."""
-    return installed_jdks() / f'jdk-{feature}'  # own name: a number
+    return locate_installed_jdks() / f'jdk-{feature}'  # own name: a number
 
 
 def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
@@ -52,53 +52,55 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
     others  JDKs at hand, whose certificates it gets where the system has none
     """
 
-    def trust(home: Path, root: Path) -> None:
-        _trust(home, others)
+    def copy_certificates(home: Path, root: Path) -> None:
+        _copy_certificates(home, others)
 
-    recipe = Recipe(
+    recipe = BundleRecipe(
         what=f'JDK {feature}',
         packages=(f'openjdk-{feature}-jdk-headless', f'openjdk-{feature}-jre-headless'),
         libraries=_LIBRARIES,
         home=f'usr/lib/jvm/java-{feature}-openjdk-*',
-        finish=trust,
+        finish=copy_certificates,
     )
-    folder = install(recipe, folder_of(feature), say)
-    jdk = read_jdk(folder)
+    folder = install_bundle(recipe, locate_jdk_folder(feature), say)
+    jdk = identify_jdk(folder)
     why = None if jdk is not None and jdk.feature == feature else 'it is no such JDK'
-    why = why or _does_not_run(folder)
+    why = why or _find_start_failure(folder)
     if jdk is None or why is not None:
         shutil.rmtree(folder)
         raise Fatal(f'JDK {feature} was installed but is of no use here ({why}) and was removed')
-    _say_version(jdk)
+    _write_release_file(jdk)
     archive_classes(folder)
     return jdk
 
 
-def made_of(home: Path) -> tuple[str, ...]:
+def list_source_packages(home: Path) -> tuple[str, ...]:
     """`NAME VERSION sha256:DIGEST` of each package of a JDK that coevo brought; none of any other."""
-    found = record(home)
-    packages = found.packages if found else ()
-    return tuple(f'{one.name} {one.version} sha256:{one.sha256}' for one in packages)
+    bundle = load_record(home)
+    packages = bundle.packages if bundle else ()
+    return tuple(
+        f'{package.name} {package.version} sha256:{package.sha256}' for package in packages
+    )
 
 
-def _say_version(jdk: Jdk) -> None:
+def _write_release_file(jdk: Jdk) -> None:
     """Write the `release` file that Debian's package of JDK 8 lacks: builds read it, and so do we."""
     file = jdk.home / 'release'
     if not file.is_file():
-        write(file, [f'JAVA_VERSION="{jdk.version}"\n'.encode()])
+        write_durably(file, [f'JAVA_VERSION="{jdk.version}"\n'.encode()])
 
 
-def _trust(home: Path, others: Iterable[Jdk]) -> None:
+def _copy_certificates(home: Path, others: Iterable[Jdk]) -> None:
     """Give a JDK the certificates of another one; without any, no test could open a TLS context."""
     own = [home / name for name in _CERTIFICATES if (home / name).parent.is_dir()]
-    found = (jdk.home / name for jdk in others for name in _CERTIFICATES)
-    source = next((path for path in found if path.is_file()), None)
+    candidates = (jdk.home / name for jdk in others for name in _CERTIFICATES)
+    source = next((path for path in candidates if path.is_file()), None)
     for path in own:
         if source is not None and not path.is_file():
             shutil.copyfile(source, path)
 
 
-def _does_not_run(home: Path) -> str | None:
+def _find_start_failure(home: Path) -> str | None:
     """Why a JDK does not start, in its own words; None where it does."""
     for name in ('java', 'javac'):
         done = subprocess.run(

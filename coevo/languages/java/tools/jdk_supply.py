@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 
 from coevo.languages.java.tools.jdk_bundles import OFFERED
-from coevo.languages.java.tools.jdk_bundles import folder_of
 from coevo.languages.java.tools.jdk_bundles import install_jdk
+from coevo.languages.java.tools.jdk_bundles import locate_jdk_folder
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import alike
+from coevo.languages.java.tools.jdks import find_alike_jdks
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 
 
 class JdkSupply:
@@ -32,7 +32,7 @@ class JdkSupply:
         known: Sequence[Jdk] | None = None,
         *,
         brings: bool = False,
-        say: Say = silent,
+        say: Say = ignore_message,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self._known = tuple(find_jdks(environment) if known is None else known)
@@ -51,44 +51,50 @@ class JdkSupply:
         """Those that `get` can be asked for: the machine's, then stand-ins for what it lacks."""
         there = {jdk.feature for jdk in self._known}
         absent = (feature for feature in OFFERED if self._brings and feature not in there)
-        return (*self._known, *(Jdk(home=folder_of(one), version=str(one)) for one in absent))
+        return (
+            *self._known,
+            *(
+                Jdk(home=locate_jdk_folder(feature_release), version=str(feature_release))
+                for feature_release in absent
+            ),
+        )
 
-    def get(self, jdk: Jdk) -> Jdk | None:
+    def get_jdk(self, jdk: Jdk) -> Jdk | None:
         """One of those that are offered, brought if need be; None where that fails, which is said."""
         if jdk in self._known:
             return jdk
         with self._lock:
             if jdk.feature not in self._brought:
-                self._brought[jdk.feature] = self._fetch(jdk.feature)
+                self._brought[jdk.feature] = self._try_install(jdk.feature)
             return self._brought[jdk.feature]
 
-    def failed(self, jdk: Jdk) -> bool:
+    def has_failed(self, jdk: Jdk) -> bool:
         """Whether it was to be brought, and could not be."""
         return jdk not in self._known and self._brought.get(jdk.feature, jdk) is None
 
     @property
-    def bringable(self) -> tuple[str, ...]:
+    def installable(self) -> tuple[str, ...]:
         return tuple(map(str, OFFERED))
 
-    def has(self, version: str) -> bool:
+    def can_provide(self, version: str) -> bool:
         """Whether one of a version, or of its release, can be had; it is brought if need be."""
-        offered = alike(version, self.offered)
-        return any(self.get(jdk) is not None for jdk in offered)
+        offered = find_alike_jdks(version, self.offered)
+        return any(self.get_jdk(jdk) is not None for jdk in offered)
 
-    def bring(self, release: str) -> Jdk:
+    def install(self, release: str) -> Jdk:
         """One of a release, brought if it is not here; Fatal, Transient.
 
         One that an earlier coevo brought gets what that did not make yet.
         """
-        found = next((jdk for jdk in self._known if jdk.release == release), None)
-        if found is None and release not in self.bringable:
-            known = ', '.join(self.bringable)
+        known_jdk = next((jdk for jdk in self._known if jdk.release == release), None)
+        if known_jdk is None and release not in self.installable:
+            known = ', '.join(self.installable)
             raise Fatal(f'JDK {release} is not among those that can be installed: {known}')
-        if found is not None and found.home != folder_of(int(release)):
-            return found
+        if known_jdk is not None and known_jdk.home != locate_jdk_folder(int(release)):
+            return known_jdk
         return install_jdk(int(release), self._say, self._known)
 
-    def _fetch(self, feature: int) -> Jdk | None:
+    def _try_install(self, feature: int) -> Jdk | None:
         self._say(f'JDK {feature} is not on this machine; it is brought now, which takes a minute')
         try:
             return install_jdk(feature, self._say, self._known)

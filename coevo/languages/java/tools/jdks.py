@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from coevo.model.errors import Fatal
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 PREFERRED = 17
 
@@ -50,9 +50,9 @@ class Jdk:
         return self.feature >= PREFERRED
 
 
-def installed_jdks() -> Path:
+def locate_installed_jdks() -> Path:
     """The folder of the JDKs that coevo brought itself."""
-    return cache_folder() / 'jdks'
+    return find_cache_folder() / 'jdks'
 
 
 def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
@@ -62,13 +62,13 @@ def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
     Each once, in that order. $COEVO_JDKS, a list of homes or of features such as `17:11`, leaves
     only those. Fatal where a variable such as JAVA_HOME_8 names another JDK than it says.
     """
-    found: dict[Path, Jdk] = {}
-    for home in _homes(environment):
-        jdk = read_jdk(home.resolve())
+    jdks_by_home: dict[Path, Jdk] = {}
+    for home in _list_homes(environment):
+        jdk = identify_jdk(home.resolve())
         if jdk is not None:
-            found.setdefault(jdk.home, jdk)
+            jdks_by_home.setdefault(jdk.home, jdk)
     wanted = [text for text in environment.get(LIMIT, '').split(os.pathsep) if text]
-    return tuple(jdk for jdk in found.values() if not wanted or _is_among(jdk, wanted))
+    return tuple(jdk for jdk in jdks_by_home.values() if not wanted or _is_wanted(jdk, wanted))
 
 
 def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
@@ -79,41 +79,41 @@ def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
     return min(usable, key=lambda jdk: jdk.feature)
 
 
-def alike(version: str, jdks: Iterable[Jdk]) -> tuple[Jdk, ...]:
+def find_alike_jdks(version: str, jdks: Iterable[Jdk]) -> tuple[Jdk, ...]:
     """Those of a version, else those of its feature release."""
     feature = Jdk(home=Path(), version=version).feature
     near = tuple(jdk for jdk in jdks if jdk.feature == feature)
     return tuple(jdk for jdk in near if jdk.version == version) or near
 
 
-def _is_among(jdk: Jdk, wanted: list[str]) -> bool:
+def _is_wanted(jdk: Jdk, wanted: list[str]) -> bool:
     return any(
         jdk.feature == int(text) if text.isdecimal() else jdk.home == Path(text).resolve()
         for text in wanted
     )
 
 
-def _homes(environment: Mapping[str, str]) -> Iterator[Path]:
+def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
     for name in sorted(environment):
         if re.fullmatch(r'JAVA_HOME(_.+)?', name) and environment[name]:
-            _check_promise(name, Path(environment[name]))
+            _check_named_release(name, Path(environment[name]))
             yield Path(environment[name])
     for file in _TOOLCHAINS:
-        yield from _toolchains(_expand(file, environment))
+        yield from _list_toolchain_homes(_expand_path(file, environment))
     for folder in _FOLDERS:
-        yield from sorted(_expand(folder, environment).glob('*'))
+        yield from sorted(_expand_path(folder, environment).glob('*'))
     compiler = shutil.which('javac', path=environment.get('PATH', os.defpath))
     if compiler is not None:
         yield Path(compiler).resolve().parent.parent
-    yield from sorted(installed_jdks().glob('jdk-*'))
+    yield from sorted(locate_installed_jdks().glob('jdk-*'))
 
 
-def _check_promise(name: str, home: Path) -> None:
+def _check_named_release(name: str, home: Path) -> None:
     """A variable that ends in a release, such as JAVA_HOME_11 or JAVA_HOME_8_X64, has to keep it."""
     promised = re.match(r'JAVA_HOME_(\d+)', name)
     if promised is None:
         return
-    jdk = read_jdk(home.resolve())
+    jdk = identify_jdk(home.resolve())
     if jdk is None or jdk.feature != int(promised[1]):
         what = 'has no compiler' if jdk is None else f'is JDK {jdk.feature}'
         raise Fatal(
@@ -121,14 +121,14 @@ def _check_promise(name: str, home: Path) -> None:
         )
 
 
-def _expand(path: str, environment: Mapping[str, str]) -> Path:
+def _expand_path(path: str, environment: Mapping[str, str]) -> Path:
     home, maven = environment.get('HOME', '/nonexistent'), environment.get('MAVEN_HOME', '')
     return Path(
         path.replace('~', home).replace('$MAVEN_HOME', maven or '/nonexistent')
     )  # own name: a place of this machine
 
 
-def _toolchains(file: Path) -> Iterator[Path]:
+def _list_toolchain_homes(file: Path) -> Iterator[Path]:
     """The JDKs that Maven's toolchains name; a file that cannot be read names none."""
     try:
         root = ElementTree.parse(file).getroot()
@@ -139,17 +139,17 @@ def _toolchains(file: Path) -> Iterator[Path]:
             yield Path(home.text.strip())
 
 
-def read_jdk(home: Path) -> Jdk | None:
+def identify_jdk(home: Path) -> Jdk | None:
     """The JDK of a folder; None where there is none with a compiler."""
     if not (home / 'bin' / 'javac').is_file():
         return None
     release = home / 'release'
-    text = release.read_text(errors='replace') if release.is_file() else _say(home)
+    text = release.read_text(errors='replace') if release.is_file() else _ask_version(home)
     match = re.search(r'^(?:JAVA_VERSION=|openjdk version )"([^"]+)"', text, re.MULTILINE)
     return Jdk(home=home, version=match[1]) if match else None
 
 
-def _say(home: Path) -> str:
+def _ask_version(home: Path) -> str:
     """What a JDK prints of itself; some packages of JDK 8 have no `release` file."""
     java = home / 'bin' / 'java'
     if not java.is_file():

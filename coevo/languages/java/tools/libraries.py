@@ -16,14 +16,14 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.sandboxes.host_tools import run_tool
-from coevo.storage.building import building
-from coevo.storage.folders import cache_folder
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
 
 _COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
+class PinnedLibrary:
     """A library that is fetched once and must have this checksum."""
 
     coordinates: str  # group:artifact:version[:type:classifier]
@@ -40,14 +40,14 @@ class Pin:
         return '-'.join(filter(None, (artifact, version, classifier))) + f'.{kind}'
 
 
-def read_pins(file: Path) -> tuple[Pin, ...]:
+def load_pins(file: Path) -> tuple[PinnedLibrary, ...]:
     """The libraries that a file of pins names, in its order."""
-    return tuple(Pin(**row) for row in tomllib.loads(file.read_text())['library'])
+    return tuple(PinnedLibrary(**row) for row in tomllib.loads(file.read_text())['library'])
 
 
-def library_folder(file: Path) -> Path:
+def locate_library_folder(file: Path) -> Path:
     """Where the libraries of a file of pins lie once they are fetched."""
-    return cache_folder() / 'tools' / f'libraries-{digest(file)}'
+    return find_cache_folder() / 'tools' / f'libraries-{digest_files(file)}'
 
 
 def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
@@ -55,19 +55,19 @@ def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
 
     Archives of type zip are unpacked. Transient if Maven fails, Fatal if a checksum is another one.
     """
-    folder = library_folder(file)
+    folder = locate_library_folder(file)
     if not folder.is_dir():
-        with building(folder) as new:
+        with build_folder_once(folder) as new:
             if new is not None:
                 say(f'fetching {what} (once)')
-                _fetch(new, read_pins(file), jdk)
+                _fetch_pins(new, load_pins(file), jdk)
     return folder
 
 
 # -- one folder, built once --------------------------------------------------------------------
 
 
-def digest(*files: Path) -> str:
+def digest_files(*files: Path) -> str:
     """Of names and contents, as 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for file in files:
@@ -78,24 +78,24 @@ def digest(*files: Path) -> str:
 # -- fetching ----------------------------------------------------------------------------------
 
 
-def _fetch(folder: Path, pins: Sequence[Pin], jdk: Jdk) -> None:
+def _fetch_pins(folder: Path, pins: Sequence[PinnedLibrary], jdk: Jdk) -> None:
     maven = shutil.which('mvn')
     if maven is None:
         raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
-    (folder / 'pom.xml').write_text(_pom(folder, pins))
+    (folder / 'pom.xml').write_text(_make_pom(folder, pins))
     command = [maven, '-q', '-B', '-f', str(folder / 'pom.xml'), _COPY]
     run_java_tool(
         command, jdk, 'Maven could not fetch the pinned libraries; check its network and settings'
     )
     (folder / 'pom.xml').unlink()
     for pin in pins:
-        _verify(folder / pin.file, pin)
+        _verify_checksum(folder / pin.file, pin)
     for distribution in folder.glob('*.zip'):
-        _unpack(distribution, folder)
+        _unpack_zip(distribution, folder)
         distribution.unlink()
 
 
-def _pom(folder: Path, pins: Sequence[Pin]) -> str:
+def _make_pom(folder: Path, pins: Sequence[PinnedLibrary]) -> str:
     return f"""<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>coevo</groupId><artifactId>tools</artifactId><version>1</version>
@@ -104,29 +104,29 @@ def _pom(folder: Path, pins: Sequence[Pin]) -> str:
     <groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
     <configuration>
       <outputDirectory>{escape(str(folder))}</outputDirectory>
-      <artifactItems>{''.join(map(_item, pins))}</artifactItems>
+      <artifactItems>{''.join(map(_format_artifact_item, pins))}</artifactItems>
     </configuration>
   </plugin></plugins></build>
 </project>"""
 
 
-def _item(pin: Pin) -> str:
+def _format_artifact_item(pin: PinnedLibrary) -> str:
     names = ('groupId', 'artifactId', 'version', 'type', 'classifier')
     values = zip(names, pin.coordinates.split(':'), strict=False)
     inner = ''.join(f'<{name}>{value}</{name}>' for name, value in values)
     return f'<artifactItem>{inner}</artifactItem>'
 
 
-def _verify(file: Path, pin: Pin) -> None:
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
-    if found != pin.sha256:
+def _verify_checksum(file: Path, pin: PinnedLibrary) -> None:
+    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
+    if checksum != pin.sha256:
         raise Fatal(
-            f'{pin.coordinates} has checksum {found} instead of {pin.sha256}: your Maven mirror'
+            f'{pin.coordinates} has checksum {checksum} instead of {pin.sha256}: your Maven mirror'
             ' or local repository holds another file; delete it there and run again'
         )
 
 
-def _unpack(archive: Path, folder: Path) -> None:
+def _unpack_zip(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as zipped:
         for entry in zipped.infolist():
             path = Path(

@@ -6,25 +6,25 @@ from pathlib import Path
 
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import library_folder
-from coevo.languages.java.tools.libraries import read_pins
+from coevo.languages.java.tools.libraries import load_pins
+from coevo.languages.java.tools.libraries import locate_library_folder
 from coevo.model.listener import Say
 
 _PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'
 
 
-def version() -> str:
+def get_version() -> str:
     """The version whose refactorings stand in the data, such as 3.0.10."""
-    (found,) = (pin for pin in read_pins(_PINS) if pin.artifact == 'refactoring-miner')
-    return found.coordinates.split(':')[2]
+    (miner_pin,) = (pin for pin in load_pins(_PINS) if pin.artifact == 'refactoring-miner')
+    return miner_pin.coordinates.split(':')[2]
 
 
 def is_fetched() -> bool:
     """Whether its jars are in the tool cache."""
-    return library_folder(_PINS).is_dir()
+    return locate_library_folder(_PINS).is_dir()
 
 
-def class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
+def fetch_class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
     """Its jars, in the order of the pins; fetched with that JDK's Maven if they are not there."""
     folder = fetch_libraries(_PINS, jdk, say, 'RefactoringMiner')
-    return tuple(folder / pin.file for pin in read_pins(_PINS))
+    return tuple(folder / pin.file for pin in load_pins(_PINS))

@@ -26,13 +26,13 @@ def archive_classes(home: Path) -> None:
         archive = library.with_name(_NAME)
         new = library.with_name(f'{_NAME}{UNFINISHED}{secrets.token_hex(6)}')
         try:
-            if not archive.exists() and _dump(home, new):
+            if not archive.exists() and _dump_archive(home, new):
                 new.replace(archive)
         finally:
             new.unlink(missing_ok=True)
 
 
-def _dump(home: Path, file: Path) -> bool:
+def _dump_archive(home: Path, file: Path) -> bool:
     """Whether a JVM wrote the archive to a file."""
     command = (
         *(home / 'bin/java', '-Xshare:dump', '-XX:+UnlockDiagnosticVMOptions'),

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import metadata
 
 from coevo.languages.java.tools import refactoring_miner
-from coevo.languages.java.tools.toolchain import pins
+from coevo.languages.java.tools.toolchain import load_toolchain_pins
 
 # By artifactId. A project's own JUnit comes first; these run what has none, and what is too old.
 _PINNED = {
@@ -20,14 +20,14 @@ _MUTATOR = 'universalmutator'
 
 
 @cache
-def tool_versions() -> tuple[str, ...]:
+def list_tool_versions() -> tuple[str, ...]:
     """`name version` of every tool that what is measured depends on, sorted."""
-    found = {
+    versions = {
         _PINNED[pin.artifact]: pin.coordinates.split(':')[2]
-        for pin in pins()
+        for pin in load_toolchain_pins()
         if pin.artifact in _PINNED
     }
-    found['refactoring-miner'] = refactoring_miner.version()
+    versions['refactoring-miner'] = refactoring_miner.get_version()
     with contextlib.suppress(metadata.PackageNotFoundError):  # then nothing here was mutated
-        found[_MUTATOR] = metadata.version(_MUTATOR)
-    return tuple(f'{name} {version}' for name, version in sorted(found.items()))
+        versions[_MUTATOR] = metadata.version(_MUTATOR)
+    return tuple(f'{name} {version}' for name, version in sorted(versions.items()))

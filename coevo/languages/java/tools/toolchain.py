@@ -17,14 +17,14 @@ from pathlib import Path
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.libraries import Pin
-from coevo.languages.java.tools.libraries import digest
+from coevo.languages.java.tools.libraries import PinnedLibrary
+from coevo.languages.java.tools.libraries import digest_files
 from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import read_pins
+from coevo.languages.java.tools.libraries import load_pins
 from coevo.languages.java.tools.libraries import run_java_tool
 from coevo.model.listener import Say
-from coevo.storage.building import building
-from coevo.storage.folders import cache_folder
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
 
 _SOURCES = Path(__file__).parents[1] / 'jvm'
 _PINS = _SOURCES / 'pins.toml'
@@ -79,32 +79,32 @@ class Toolchain:
     def tracer_class_path(self) -> tuple[Path, ...]:
         """What the reader of execution data runs on: no Maven, but for what writes JSON."""
         (gson,) = (self.maven_home / 'lib').glob('gson-*.jar')
-        return (self.tools / 'builder.jar', gson, *map(self.library, COVERAGE))
+        return (self.tools / 'builder.jar', gson, *map(self.locate_library, COVERAGE))
 
-    def library(self, artifact: str) -> Path:
+    def locate_library(self, artifact: str) -> Path:
         """The pinned jar of an artifactId."""
-        (found,) = (pin for pin in pins() if pin.artifact == artifact)
-        return self.libraries / found.file  # own name: of a list of coevo's
+        (library_pin,) = (pin for pin in load_toolchain_pins() if pin.artifact == artifact)
+        return self.libraries / library_pin.file  # own name: of a list of coevo's
 
 
 @cache
-def pins() -> tuple[Pin, ...]:
+def load_toolchain_pins() -> tuple[PinnedLibrary, ...]:
     """The pinned libraries, from the package's `jvm/pins.toml`."""
-    return read_pins(_PINS)
+    return load_pins(_PINS)
 
 
-def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
+def prepare_toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
     """The tools, fetched and compiled if they are not there yet; `say` hears what takes a while.
 
     chosen  the JDK of the repository's code; the machine's own choice if None
     """
     jdk = choose_jdk(find_jdks())
     code = chosen or jdk
-    folder = cache_folder() / 'tools'
+    folder = find_cache_folder() / 'tools'
     libraries = fetch_libraries(_PINS, jdk, say, 'Maven and the JUnit libraries')
-    tools = folder / f'programs-{_programs_key(jdk, libraries)}'  # own name: a digest
+    tools = folder / f'programs-{_make_programs_key(jdk, libraries)}'  # own name: a digest
     if not tools.is_dir():
-        with building(tools) as new:
+        with build_folder_once(tools) as new:
             if new is not None:
                 _compile_programs(new, jdk, libraries, say)
     (maven_home,) = libraries.glob('apache-maven-*/')
@@ -121,9 +121,9 @@ def toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolch
 # -- compiling our programs --------------------------------------------------------------------
 
 
-def _programs_key(jdk: Jdk, libraries: Path) -> str:
+def _make_programs_key(jdk: Jdk, libraries: Path) -> str:
     files = sorted(path for path in _SOURCES.rglob('*') if path.is_file())
-    text = f'{jdk.home}\0{jdk.version}\0{libraries.name}\0{digest(*files)}'
+    text = f'{jdk.home}\0{jdk.version}\0{libraries.name}\0{digest_files(*files)}'
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -133,8 +133,8 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     platform = sorted(libraries.glob('junit-platform-*.jar'))
     annotations = sorted(libraries.glob('apiguardian-*.jar'))
     boot = sorted(libraries.glob('apache-maven-*/boot/*.jar'))
-    coverage = [libraries / pin.file for pin in pins() if pin.artifact in COVERAGE]
-    agent = [libraries / pin.file for pin in pins() if pin.artifact == AGENT]
+    coverage = [libraries / pin.file for pin in load_toolchain_pins() if pin.artifact in COVERAGE]
+    agent = [libraries / pin.file for pin in load_toolchain_pins() if pin.artifact == AGENT]
     compile_program(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
     # The compiler's own interface is not among what `--release 8` knows.
     source_8 = ['-source', '8', '-target', '8', '-Xlint:-options']
@@ -154,10 +154,10 @@ def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Pa
         resources = _SOURCES / jar.stem / 'resources'
         if resources.is_dir():
             shutil.copytree(resources, classes, dirs_exist_ok=True)
-        _pack(jar, Path(classes))
+        _pack_jar(jar, Path(classes))
 
 
-def _pack(jar: Path, classes: Path) -> None:
+def _pack_jar(jar: Path, classes: Path) -> None:
     with zipfile.ZipFile(jar, 'w', zipfile.ZIP_DEFLATED) as zipped:
         for file in sorted(path for path in classes.rglob('*') if path.is_file()):
             zipped.writestr(

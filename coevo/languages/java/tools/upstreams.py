@@ -24,7 +24,7 @@ from xml.etree.ElementTree import Element
 
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 
 # Changes with what is made of Maven's answer.
 _READ_BY = b'2'
@@ -57,23 +57,25 @@ class Upstream:
     proxy: str | None = None
 
 
-def upstreams() -> tuple[Upstream, ...]:
+def list_upstreams() -> tuple[Upstream, ...]:
     """Maven's repositories in its order, then those of $COEVO_MAVEN_REPOSITORIES."""
     named = (Upstream(url.rstrip('/')) for url in os.environ.get(_VARIABLE, '').split())
-    return tuple(dict.fromkeys((*_known_to_maven(), *named)))
+    return tuple(dict.fromkeys((*_list_maven_upstreams(), *named)))
 
 
-def _known_to_maven() -> tuple[Upstream, ...]:
+def _list_maven_upstreams() -> tuple[Upstream, ...]:
     maven = shutil.which('mvn')
     if maven is None:
         raise Fatal('Maven was not found on PATH; install it (apt install maven) and run again')
-    cached = cache_folder() / 'upstreams' / f'{_settings_key(maven)}.json'  # own name: a digest
+    cached = (
+        find_cache_folder() / 'upstreams' / f'{_make_settings_key(maven)}.json'
+    )  # own name: a digest
     if not cached.is_file():
-        _save(cached, _ask(maven))
+        _save_upstreams(cached, _ask_maven(maven))
     return tuple(Upstream(**row) for row in json.loads(cached.read_text()))
 
 
-def _settings_key(maven: str) -> str:
+def _make_settings_key(maven: str) -> str:
     """Changes with Maven's installation, its settings and its environment."""
     home = Path(maven).resolve().parent.parent
     digest = hashlib.sha256(_READ_BY + str(home).encode())
@@ -84,7 +86,7 @@ def _settings_key(maven: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _save(file: Path, found: tuple[Upstream, ...]) -> None:
+def _save_upstreams(file: Path, found: tuple[Upstream, ...]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile('w', dir=file.parent, delete=False) as new:
         json.dump([dataclasses.asdict(upstream) for upstream in found], new)
@@ -93,7 +95,7 @@ def _save(file: Path, found: tuple[Upstream, ...]) -> None:
     Path(new.name).replace(file)  # own name: tempfile's
 
 
-def _ask(maven: str) -> tuple[Upstream, ...]:
+def _ask_maven(maven: str) -> tuple[Upstream, ...]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / 'pom.xml').write_text(_POM)
@@ -109,79 +111,83 @@ def _ask(maven: str) -> tuple[Upstream, ...]:
         )
         if done.returncode:
             raise Transient(f'Maven could not say its repositories:\n{done.stdout[-2000:]}')
-        return read((folder / 'model').read_text(), (folder / 'settings').read_text())
+        return parse_upstreams((folder / 'model').read_text(), (folder / 'settings').read_text())
 
 
-def read(model: str, settings: str) -> tuple[Upstream, ...]:
+def parse_upstreams(model: str, settings: str) -> tuple[Upstream, ...]:
     """Repositories of an effective POM under effective settings (both XML), each once."""
     chosen = ElementTree.fromstring(settings)
-    urls = _urls(ElementTree.fromstring(model), chosen)
-    return tuple(Upstream(url, _proxy(url, chosen)) for url in dict.fromkeys(urls))
+    urls = _list_urls(ElementTree.fromstring(model), chosen)
+    return tuple(Upstream(url, _find_proxy(url, chosen)) for url in dict.fromkeys(urls))
 
 
-def _urls(model: Element, settings: Element) -> Iterator[str]:
+def _list_urls(model: Element, settings: Element) -> Iterator[str]:
     for path in ('{*}repositories/{*}repository', '{*}pluginRepositories/{*}pluginRepository'):
         for repository in model.findall(path):
-            if _text(repository, 'releases/enabled') == 'false':
+            if _get_text(repository, 'releases/enabled') == 'false':
                 continue
-            yield from _asked(_mirror(repository, settings) or repository)
+            yield from _list_usable_urls(_find_mirror(repository, settings) or repository)
     # A mirror may stand for a repository that POMs alone name: whoever set it up trusts it.
     for mirror in settings.findall('{*}mirrors/{*}mirror'):
-        yield from _asked(mirror)
+        yield from _list_usable_urls(mirror)
 
 
-def _asked(place: Element) -> Iterator[str]:
-    url = _text(place, 'url').rstrip('/')
-    if urlsplit(url).scheme in ('http', 'https') and _text(place, 'blocked') != 'true':
+def _list_usable_urls(place: Element) -> Iterator[str]:
+    url = _get_text(place, 'url').rstrip('/')
+    if urlsplit(url).scheme in ('http', 'https') and _get_text(place, 'blocked') != 'true':
         yield url
 
 
-def _text(element: Element, path: str) -> str:
-    found = element.findtext('/'.join(f'{{*}}{name}' for name in path.split('/')))
-    return (found or '').strip()
+def _get_text(element: Element, path: str) -> str:
+    text = element.findtext('/'.join(f'{{*}}{name}' for name in path.split('/')))
+    return (text or '').strip()
 
 
 # -- mirrors -------------------------------------------------------------------------------------
 
 
-def _mirror(repository: Element, settings: Element) -> Element | None:
+def _find_mirror(repository: Element, settings: Element) -> Element | None:
     """The mirror that stands for a repository: by its very name first, then by pattern."""
-    name, url = _text(repository, 'id'), _text(repository, 'url')
+    name, url = _get_text(repository, 'id'), _get_text(repository, 'url')
     mirrors = settings.findall('{*}mirrors/{*}mirror')
     for mirror in mirrors:
-        if _text(mirror, 'mirrorOf') == name:
+        if _get_text(mirror, 'mirrorOf') == name:
             return mirror
-    return next((m for m in mirrors if _covers(_text(m, 'mirrorOf'), name, url)), None)
+    return next(
+        (m for m in mirrors if _covers_repository(_get_text(m, 'mirrorOf'), name, url)), None
+    )
 
 
-def _covers(patterns: str, name: str, url: str) -> bool:
+def _covers_repository(patterns: str, name: str, url: str) -> bool:
     parts = [part.strip() for part in patterns.split(',')]
     if f'!{name}' in parts:
         return False
-    return any(_matches(part, name, url) for part in parts)
+    return any(_matches_pattern(part, name, url) for part in parts)
 
 
-def _matches(pattern: str, name: str, url: str) -> bool:
-    place = urlsplit(url)
-    external = place.scheme != 'file' and place.hostname not in ('localhost', '127.0.0.1')
+def _matches_pattern(pattern: str, name: str, url: str) -> bool:
+    url_parts = urlsplit(url)
+    external = url_parts.scheme != 'file' and url_parts.hostname not in ('localhost', '127.0.0.1')
     match pattern:
         case '*':
             return True
         case 'external:*':
             return external
         case 'external:http:*':
-            return external and place.scheme == 'http'
+            return external and url_parts.scheme == 'http'
     return pattern == name
 
 
 # -- proxies -------------------------------------------------------------------------------------
 
 
-def _proxy(url: str, settings: Element) -> str | None:
+def _find_proxy(url: str, settings: Element) -> str | None:
     host = urlsplit(url).hostname or ''
     for proxy in settings.findall('{*}proxies/{*}proxy'):
-        direct = _text(proxy, 'nonProxyHosts').replace(',', '|').split('|')
-        if _text(proxy, 'active') == 'false' or any(fnmatchcase(host, one) for one in direct):
+        direct = _get_text(proxy, 'nonProxyHosts').replace(',', '|').split('|')
+        if _get_text(proxy, 'active') == 'false' or any(
+            fnmatchcase(host, pattern) for pattern in direct
+        ):
             continue
-        return f'http://{_text(proxy, "host")}:{_text(proxy, "port") or "8080"}'
+        return f'http://{_get_text(proxy, "host")}:{_get_text(proxy, "port") or "8080"}'
     return None

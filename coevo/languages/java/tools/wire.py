@@ -16,8 +16,8 @@ from typing import IO
 
 from coevo.model.errors import Transient
 from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import beneath
-from coevo.storage.beneath import path_fault
+from coevo.storage.beneath import find_path_fault
+from coevo.storage.beneath import join_beneath
 
 _BLOCK = 1 << 16
 _FILE_COST = 512  # what a file counts beside its bytes, so that empty files are not free
@@ -27,7 +27,7 @@ class WireError(Transient):
     """The other side ended early, sent what the framing forbids, or more than it may."""
 
 
-def encode(strings: Sequence[str]) -> bytes:
+def encode_strings(strings: Sequence[str]) -> bytes:
     """A request, ready to be written."""
     parts = [struct.pack('>i', len(strings))]
     for text in strings:
@@ -36,14 +36,14 @@ def encode(strings: Sequence[str]) -> bytes:
     return b''.join(parts)
 
 
-def send(stream: IO[bytes], strings: Sequence[str]) -> None:
+def send_request(stream: IO[bytes], strings: Sequence[str]) -> None:
     """Write a request and flush it."""
-    stream.write(encode(strings))
+    stream.write(encode_strings(strings))
     stream.flush()
 
 
 @dataclass(slots=True)
-class _Budget:
+class _ByteBudget:
     """Bytes that may still arrive."""
 
     left: int
@@ -56,27 +56,29 @@ class _Budget:
             raise WireError('the JVM sent more bytes than it may')
 
 
-def receive(stream: IO[bytes], folder: Path, *, limit: int) -> tuple[object, tuple[str, ...]]:
+def receive_response(
+    stream: IO[bytes], folder: Path, *, limit: int
+) -> tuple[object, tuple[str, ...]]:
     """The JSON value of one response and the paths of its files, which are written below `folder`.
 
     limit   bytes of JSON and files together; each file counts 512 bytes more
     folder  exists and is ours alone; nothing in it is replaced and no link is followed
     """
-    budget = _Budget(limit)
-    if _integer(stream) != 1:
+    budget = _ByteBudget(limit)
+    if _receive_integer(stream) != 1:
         raise WireError('the JVM sent no response')
-    value = _parse(_string(stream, budget))
+    value = _parse_json(_receive_string(stream, budget))
     seen: dict[str, None] = {}
-    while (kind := _exactly(stream, 1)) == b'\1':
-        path = _checked(_string(stream, budget), seen)
-        _save(stream, folder, path, budget)
+    while (kind := _receive_exactly(stream, 1)) == b'\1':
+        path = _check_path(_receive_string(stream, budget), seen)
+        _receive_file(stream, folder, path, budget)
         seen[path] = None
     if kind != b'\0':
         raise WireError(f'the JVM sent a frame of unknown kind {kind!r}')
     return value, tuple(seen)
 
 
-def _parse(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -84,7 +86,7 @@ def _parse(text: str) -> object:
     return value
 
 
-def _exactly(stream: IO[bytes], size: int) -> bytes:
+def _receive_exactly(stream: IO[bytes], size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
         part = stream.read(min(_BLOCK, size - len(data)))
@@ -94,35 +96,39 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     return bytes(data)
 
 
-def _integer(stream: IO[bytes]) -> int:
-    return int.from_bytes(_exactly(stream, 4), 'big', signed=True)
+def _receive_integer(stream: IO[bytes]) -> int:
+    return int.from_bytes(_receive_exactly(stream, 4), 'big', signed=True)
 
 
-def _string(stream: IO[bytes], budget: _Budget) -> str:
-    size = _integer(stream)
+def _receive_string(stream: IO[bytes], budget: _ByteBudget) -> str:
+    size = _receive_integer(stream)
     budget.spend(size)
     try:
-        return _exactly(stream, size).decode()
+        return _receive_exactly(stream, size).decode()
     except UnicodeDecodeError as error:
         raise WireError('the JVM sent text that is not UTF-8') from error
 
 
-def _checked(path: str, seen: dict[str, None]) -> str:
+def _check_path(path: str, seen: dict[str, None]) -> str:
     parts = path.split('/')
-    if path_fault(path) is not None or '\\' in path or any(part in ('', '.') for part in parts):
+    if (
+        find_path_fault(path) is not None
+        or '\\' in path
+        or any(part in ('', '.') for part in parts)
+    ):
         raise WireError(f'the JVM sent the path {path!r}')
     if path in seen:
         raise WireError(f'the JVM sent {path!r} twice')
     return path
 
 
-def _save(stream: IO[bytes], folder: Path, path: str, budget: _Budget) -> None:
-    size = int.from_bytes(_exactly(stream, 8), 'big', signed=True)
+def _receive_file(stream: IO[bytes], folder: Path, path: str, budget: _ByteBudget) -> None:
+    size = int.from_bytes(_receive_exactly(stream, 8), 'big', signed=True)
     budget.spend(size)
     budget.spend(_FILE_COST)
     try:
-        with beneath(folder, path).creating() as file:
+        with join_beneath(folder, path).open_new_file() as file:
             while size:
-                size -= file.write(_exactly(stream, min(_BLOCK, size)))
+                size -= file.write(_receive_exactly(stream, min(_BLOCK, size)))
     except (FileExistsError, UnsafePath) as error:
         raise WireError(f'the JVM sent {path!r}, which is there already') from error

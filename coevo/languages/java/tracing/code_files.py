@@ -31,21 +31,21 @@ class CodeFiles:
     removed: tuple[Path, ...]
     places_at_run_time: tuple[str, ...]
 
-    def source(self, folder: int, name: str, file: str | None) -> str | None:
+    def find_source(self, folder: int, name: str, file: str | None) -> str | None:
         """The repository path of a class's source; None if it was generated.
 
         name  binary name of the class
         file  as its class file says; the rule for public classes decides where that says nothing
         """
         package, _, simple = name.rpartition('.')
-        for name_of_file in (file,) if file else _files(simple):
+        for name_of_file in (file,) if file else _list_file_names(simple):
             for root in self.roots[folder]:
                 path = posixpath.normpath(f'{root}/{package.replace(".", "/")}/{name_of_file}')
                 if path in self.tree:
                     return path
         return None
 
-    def places(self, files: Collection[str]) -> Iterator[str]:
+    def list_source_entries(self, files: Collection[str]) -> Iterator[str]:
         """INDEX:PATH of source files, by class folder and place in the package."""
         for path in sorted(files):
             for index, roots in enumerate(self.roots):
@@ -54,20 +54,23 @@ class CodeFiles:
                         yield f'{index}:{path.removeprefix(f"{root}/")}'
 
 
-def _files(simple: str) -> Iterator[str]:
+def _list_file_names(simple: str) -> Iterator[str]:
     """What the file of a class may be called, the longest first: a name may hold a `$`."""
     while simple:
         yield f'{simple}.java'
         simple = simple.rpartition('$')[0]
 
 
-def code_files(
+def find_code_files(
     plan: LaunchPlan, modules: Mapping[str, JavaModule], tree: Collection[str]
 ) -> CodeFiles:
     """Of a plan, with the modules of its code's revision."""
-    siblings = [one.sibling or '' for one in plan.module.class_path if not one.tests]
-    known = [plan.module, *(modules[one] for one in dict.fromkeys(siblings) if one in modules)]
-    found = [
+    siblings = [entry.sibling or '' for entry in plan.module.class_path if not entry.tests]
+    known = [
+        plan.module,
+        *(modules[entry] for entry in dict.fromkeys(siblings) if entry in modules),
+    ]
+    folders_with_roots = [
         (folder, tuple(posixpath.normpath(f'{module.path}/{root}') for root in module.source_roots))
         for module in known
         for layer in reversed(plan.layers)
@@ -75,8 +78,8 @@ def code_files(
     ]
     places = [f'{TREE}/{module.path}/{module.classes}' for module in known]
     return CodeFiles(
-        folders=tuple(folder for folder, _ in found),
-        roots=tuple(roots for _, roots in found),
+        folders=tuple(folder for folder, _ in folders_with_roots),
+        roots=tuple(roots for _, roots in folders_with_roots),
         tree=tree,
         removed=tuple(layer / path for layer in plan.layers for path in plan.removed),
         places_at_run_time=tuple(places),

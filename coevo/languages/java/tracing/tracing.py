@@ -24,20 +24,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.java.building.session import Died
+from coevo.languages.java.building.session import JvmDeath
 from coevo.languages.java.processes.launch import WORKER
-from coevo.languages.java.processes.plan import Agent
+from coevo.languages.java.processes.plan import JvmAgent
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.runner import Recorded
+from coevo.languages.java.processes.runner import TargetRecording
 from coevo.languages.java.processes.runner import run_traced
 from coevo.languages.java.processes.runner import run_watched
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.java.tracing.code_files import CodeFiles
-from coevo.languages.java.tracing.traces import read_traces
+from coevo.languages.java.tracing.traces import parse_traces
 from coevo.languages.traces import Trace
-from coevo.languages.traces import Traced
-from coevo.languages.verdicts import Batch
+from coevo.languages.traces import TraceBatch
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.words import Outcome
 
 # Execution data of one request, in characters.
@@ -53,7 +53,7 @@ class Tracer:
 
     def __init__(self, builds: SharedBuilds) -> None:
         self._builds = builds
-        self._session = builds.reader()
+        self._session = builds.make_tracer_session()
 
     def trace(
         self,
@@ -64,126 +64,133 @@ class Tracer:
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> Traced:
+    ) -> TraceBatch:
         """A trace for each target of a plan that is arranged, lines for those source files.
 
         shared    whether targets may have a JVM in common
         watched   lines for an observer; the plan is observed then
         together  whether one of all of them is wanted, too
         """
-        plan = replace(plan, agents=self._agents(code))
-        recorded: dict[int, Recorded | None] = {}
+        plan = replace(plan, agents=self._list_agents(code))
+        recorded: dict[int, TargetRecording | None] = {}
         spent = 0.0
-        if shared and watched is None and _can_be_loaded_anew(plan):
-            recorded, spent = self._share(plan)
-        for place, target in enumerate(plan.targets):
-            if place not in recorded:
-                recorded[place], batch = self._run_alone(replace(plan, targets=(target,)), watched)
+        if shared and watched is None and _can_reload_classes(plan):
+            recorded, spent = self._record_shared(plan)
+        for index, target in enumerate(plan.targets):
+            if index not in recorded:
+                recorded[index], batch = self._run_alone(replace(plan, targets=(target,)), watched)
                 spent += batch.cpu_seconds
-        data = [recorded[place] for place in range(len(plan.targets))]
+        data = [recorded[index] for index in range(len(plan.targets))]
         traces: list[Trace | None] = [None] * len(data)
-        for places in _portions(data):
-            told, used = self._read([one for place in places if (one := data[place])], code, files)
+        for places in _split_into_portions(data):
+            portion_traces, used = self._request_traces(
+                [recording for index in places if (recording := data[index])], code, files
+            )
             spent += used
-            for place, trace in zip(places, told, strict=True):
-                traces[place] = trace
-        whole = [one for one, trace in zip(data, traces, strict=True) if one and trace]
+            for index, trace in zip(places, portion_traces, strict=True):
+                traces[index] = trace
+        whole = [
+            recording for recording, trace in zip(data, traces, strict=True) if recording and trace
+        ]
         if not together or not whole:
-            return Traced(traces=tuple(traces), cpu_seconds=spent)
-        (joined,), used = self._read([_joined(whole)], code, files)
-        return Traced(traces=tuple(traces), cpu_seconds=spent + used, together=joined)
+            return TraceBatch(traces=tuple(traces), cpu_seconds=spent)
+        (joined,), used = self._request_traces([_join_recordings(whole)], code, files)
+        return TraceBatch(traces=tuple(traces), cpu_seconds=spent + used, together=joined)
 
     def close(self) -> None:
         self._session.close()
 
-    def _share(self, plan: LaunchPlan) -> tuple[dict[int, Recorded | None], float]:
+    def _record_shared(self, plan: LaunchPlan) -> tuple[dict[int, TargetRecording | None], float]:
         """What was recorded of targets that pass in a shared JVM, by place; who ends it early is
         followed by a next one."""
-        recorded: dict[int, Recorded | None] = {}
+        recorded: dict[int, TargetRecording | None] = {}
         rest = list(range(len(plan.targets)))
         spent = 0.0
         while len(rest) > 1:
-            targets = tuple(plan.targets[place] for place in rest)
-            found, batch = self._run(replace(plan, targets=targets, reload_classes=True))
+            targets = tuple(plan.targets[index] for index in rest)
+            recordings, batch = self._run_plan(replace(plan, targets=targets, reload_classes=True))
             spent += batch.cpu_seconds
-            told = dict(zip(rest, zip(found, batch.verdicts, strict=True), strict=True))
+            outcomes = dict(zip(rest, zip(recordings, batch.verdicts, strict=True), strict=True))
             passed = {
-                place: one
-                for place, (one, verdict) in told.items()
+                index: recording
+                for index, (recording, verdict) in outcomes.items()
                 if verdict is not None and verdict.outcome is Outcome.PASS
             }
             if not passed:
                 break  # it does not suit these tests
             recorded |= passed
-            rest = [place for place in rest if told[place][1] is None]
+            rest = [index for index in rest if outcomes[index][1] is None]
         return recorded, spent
 
     def _run_alone(
         self, plan: LaunchPlan, watched: Mapping[str, Collection[int]] | None
-    ) -> tuple[Recorded | None, Batch]:
+    ) -> tuple[TargetRecording | None, VerdictBatch]:
         if watched is None:
-            (recorded,), batch = self._run(plan)
+            (recorded,), batch = self._run_plan(plan)
             return recorded, batch
-        job = self._builds.launcher.job(plan)
+        job = self._builds.launcher.make_job(plan)
         return run_watched(self._builds.sandbox, job, plan.targets[0], watched)
 
-    def _run(self, plan: LaunchPlan) -> tuple[list[Recorded | None], Batch]:
-        return run_traced(self._builds.sandbox, self._builds.launcher.job(plan), plan.targets)
+    def _run_plan(self, plan: LaunchPlan) -> tuple[list[TargetRecording | None], VerdictBatch]:
+        return run_traced(self._builds.sandbox, self._builds.launcher.make_job(plan), plan.targets)
 
-    def _read(
-        self, data: Sequence[Recorded], code: CodeFiles, files: Collection[str]
+    def _request_traces(
+        self, data: Sequence[TargetRecording], code: CodeFiles, files: Collection[str]
     ) -> tuple[Sequence[Trace | None], float]:
         request = [
             'trace',
-            *(f'folder={self._builds.launcher.inside(folder)}' for folder in code.folders),
-            *(f'removed={self._builds.launcher.inside(file)}' for file in code.removed),
-            *(f'source={place}' for place in code.places(files)),
-            *(f'covered={one.covered}' for one in data),
-            *(f'entered={one.entered}' for one in data),
+            *(
+                f'folder={self._builds.launcher.locate_in_sandbox(folder)}'
+                for folder in code.folders
+            ),
+            *(f'removed={self._builds.launcher.locate_in_sandbox(file)}' for file in code.removed),
+            *(f'source={source_entry}' for source_entry in code.list_source_entries(files)),
+            *(f'covered={recording.covered}' for recording in data),
+            *(f'entered={recording.entered}' for recording in data),
         ]
-        answer = self._session.ask(request, self._builds.folder('traces', str(id(self))))
-        if isinstance(answer, Died):
+        answer = self._session.ask(request, self._builds.make_folder('traces', str(id(self))))
+        if isinstance(answer, JvmDeath):
             return [None] * len(data), 0.0
-        entered = [one.entered for one in data]
-        traces = read_traces(answer.report, entered, code, files)
+        entered = [recording.entered for recording in data]
+        traces = parse_traces(answer.report, entered, code, files)
         with_reached = [
-            trace and replace(trace, reached=one.reached)
-            for trace, one in zip(traces, data, strict=True)
+            trace and replace(trace, reached=recording.reached)
+            for trace, recording in zip(traces, data, strict=True)
         ]
         return with_reached, answer.cpu_seconds
 
-    def _agents(self, code: CodeFiles) -> tuple[Agent, ...]:
+    def _list_agents(self, code: CodeFiles) -> tuple[JvmAgent, ...]:
         """JaCoCo's, then ours, which changes what that has changed."""
-        library = self._builds.launcher.library(AGENT)
+        library = self._builds.launcher.locate_tool_library(AGENT)
         return (
-            Agent(jar=library, options=jacoco_options(code.folders)),
-            Agent(jar=WORKER, options='|'.join(code.places_at_run_time)),
+            JvmAgent(jar=library, options=make_jacoco_options(code.folders)),
+            JvmAgent(jar=WORKER, options='|'.join(code.places_at_run_time)),
         )
 
 
-def _joined(recorded: Sequence[Recorded]) -> Recorded:
+def _join_recordings(recorded: Sequence[TargetRecording]) -> TargetRecording:
     """What was recorded of several, as of one: JaCoCo reads its files one behind the other, and counts
     a branch that any of them took."""
-    blocks = [base64.urlsafe_b64decode(f'{one.covered}==') for one in recorded]
+    blocks = [base64.urlsafe_b64decode(f'{recording.covered}==') for recording in recorded]
     reached: dict[str, frozenset[int]] = {}
-    for one in recorded:
-        for name, lines in (one.reached or {}).items():
+    for recording in recorded:
+        for name, lines in (recording.reached or {}).items():
             reached[name] = reached.get(name, frozenset()) | lines
-    return Recorded(
+    return TargetRecording(
         covered=base64.urlsafe_b64encode(b''.join(blocks)).decode(),
-        entered='\n'.join(one.entered for one in recorded),
-        reached=reached if any(one.reached is not None for one in recorded) else None,
+        entered='\n'.join(recording.entered for recording in recorded),
+        reached=reached if any(recording.reached is not None for recording in recorded) else None,
     )
 
 
-def _can_be_loaded_anew(plan: LaunchPlan) -> bool:
+def _can_reload_classes(plan: LaunchPlan) -> bool:
     """Whether folders alone stand behind the libraries, so that either is found where it was."""
-    return not any(place.endswith(('.jar', '*')) for place in plan.folders)
+    return not any(folder.endswith(('.jar', '*')) for folder in plan.folders)
 
 
-def jacoco_options(folders: Iterable[Path]) -> str:
+def make_jacoco_options(folders: Iterable[Path]) -> str:
     """Nothing is written or sent by the agent itself; it changes classes of these folders alone."""
-    names = sorted({name for folder in folders for name in _packages(folder)})
+    names = sorted({name for folder in folders for name in _list_packages(folder)})
     roots: list[str] = []
     for name in names:
         if not any(name.startswith(f'{root}.') for root in roots):
@@ -193,25 +200,25 @@ def jacoco_options(folders: Iterable[Path]) -> str:
     return f'output=none{only}'
 
 
-def _packages(folder: Path) -> Iterator[str]:
+def _list_packages(folder: Path) -> Iterator[str]:
     for parent, _, names in os.walk(folder):
         if any(name.endswith('.class') for name in names):
             package = os.path.relpath(parent, folder).replace('/', '.')
             yield package if package != '.' and _PACKAGE.fullmatch(package) else ''
 
 
-def _portions(data: Sequence[Recorded | None]) -> Iterator[list[int]]:
+def _split_into_portions(data: Sequence[TargetRecording | None]) -> Iterator[list[int]]:
     """Places of what is there, as many at a time as fit into a request."""
     portion: list[int] = []
     size = 0
-    for place, one in enumerate(data):
-        if one is None:
+    for index, recording in enumerate(data):
+        if recording is None:
             continue
-        more = len(one.covered) + len(one.entered)
+        more = len(recording.covered) + len(recording.entered)
         if portion and size + more > _REQUEST:
             yield portion
             portion, size = [], 0
-        portion.append(place)
+        portion.append(index)
         size += more
     if portion:
         yield portion

@@ -18,46 +18,46 @@ class CoevoMissing(BaseException):
     """What a test needs and the code lacks; no `except Exception` swallows it."""
 
 
-def _used(name):
+def _raise_if_running(name):
     if RUNNING[0]:
         raise CoevoMissing(name)
 
 
-def _full_name(owner):
+def _get_full_name(owner):
     return type.__getattribute__(owner, '__dict__').get('_coevo_name', 'a stand-in')
 
 
-class _Absent(type):
+class _StandInType(type):
     """The type of what stands in, so that it passes where a class is wanted."""
 
     def __call__(cls, *args, **kwargs):
-        name = _full_name(cls)
-        _used(name)
+        name = _get_full_name(cls)
+        _raise_if_running(name)
         if len(args) == 1 and not kwargs and isinstance(args[0], types.FunctionType):
-            return _raising(args[0], name)
+            return _make_raising(args[0], name)
         return cls
 
     def __getattr__(cls, member):
         if member.startswith('__') and member.endswith('__'):
             raise AttributeError(member)
-        name = _full_name(cls)
-        _used(name)
-        return stand_in('%s.%s' % (name, member))
+        name = _get_full_name(cls)
+        _raise_if_running(name)
+        return make_stand_in('%s.%s' % (name, member))
 
     def _use(cls, *args):
-        _used(_full_name(cls))
+        _raise_if_running(_get_full_name(cls))
         return cls
 
     def _ask(cls, other=None):
-        _used(_full_name(cls))
+        _raise_if_running(_get_full_name(cls))
         return False
 
     def __repr__(cls):
-        _used(_full_name(cls))
-        return '<%s, which is not there>' % _full_name(cls)
+        _raise_if_running(_get_full_name(cls))
+        return '<%s, which is not there>' % _get_full_name(cls)
 
     def __iter__(cls):
-        _used(_full_name(cls))
+        _raise_if_running(_get_full_name(cls))
         return iter(())
 
     __getitem__ = __or__ = __ror__ = __and__ = __add__ = __radd__ = __sub__ = __mul__ = _use
@@ -66,40 +66,40 @@ class _Absent(type):
     __exit__ = _use
 
     def __bool__(cls):
-        _used(_full_name(cls))
+        _raise_if_running(_get_full_name(cls))
         return True
 
     def __len__(cls):
-        _used(_full_name(cls))
+        _raise_if_running(_get_full_name(cls))
         return 0
 
 
-def _raising(function, name):
+def _make_raising(function, name):
     @functools.wraps(function)
-    def instead(*args, **kwargs):
+    def raise_missing(*args, **kwargs):
         raise CoevoMissing(name)
 
-    del instead.__wrapped__
-    instead.__signature__ = __import__('inspect').Signature()
-    return instead
+    del raise_missing.__wrapped__
+    raise_missing.__signature__ = __import__('inspect').Signature()
+    return raise_missing
 
 
-def stand_in(name):
+def make_stand_in(name):
     last = name.rpartition('.')[2]
     base = Exception if last.endswith(('Error', 'Exception', 'Warning')) else object
-    return _Absent(last, (base,), {'_coevo_name': name, '__module__': 'coevo_absent'})
+    return _StandInType(last, (base,), {'_coevo_name': name, '__module__': 'coevo_absent'})
 
 
-class _AbsentModule(types.ModuleType):
+class _StandInModule(types.ModuleType):
     """A module that is not there; `from` it anything can be had."""
 
     def __getattr__(self, member):
         if member.startswith('__') and member.endswith('__'):
             raise AttributeError(member)
-        return stand_in('%s.%s' % (self.__name__, member))
+        return make_stand_in('%s.%s' % (self.__name__, member))
 
 
-def place(file, package, tops):
+def add_stand_ins(file, package, tops):
     """Let the imports of a file find something; modules of `tops` alone, which are the code's.
 
     Its functions that name what is not there: class, function, the name.
@@ -113,7 +113,7 @@ def place(file, package, tops):
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if isinstance(_module(alias.name, tops), _AbsentModule):
+                if isinstance(_import_or_stand_in(alias.name, tops), _StandInModule):
                     names[alias.asname or alias.name.partition('.')[0]] = alias.name
         elif isinstance(node, ast.ImportFrom):
             name = ('.' * node.level) + (node.module or '')
@@ -125,26 +125,26 @@ def place(file, package, tops):
                     continue
                 head = '.'.join(parts[: len(parts) - node.level + 1])
                 name = '.'.join(filter(None, (head, node.module)))
-            found = _module(name, tops)
-            for alias in node.names if found is not None else ():
-                if _member(found, alias.name):
+            module = _import_or_stand_in(name, tops)
+            for alias in node.names if module is not None else ():
+                if _add_missing_member(module, alias.name):
                     names[alias.asname or alias.name] = '%s.%s' % (name, alias.name)
-    return list(_users(tree.body, '', names))
+    return list(_find_users(tree.body, '', names))
 
 
-def _users(nodes, owner, names):
+def _find_users(nodes, owner, names):
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             inner = owner + '.' + node.name if owner else node.name
-            for user in _users(node.body, inner, names):
+            for user in _find_users(node.body, inner, names):
                 yield user
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+            used = {name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)}
             for name in sorted(used.intersection(names))[:1]:
                 yield owner, node.name, names[name]
 
 
-def _module(name, tops):
+def _import_or_stand_in(name, tops):
     """The module, or what stands in for it; None for what is not the code's, or breaks itself."""
     if name.partition('.')[0] not in tops:
         return None
@@ -159,22 +159,22 @@ def _module(name, tops):
     for end in range(1, len(parts) + 1):
         here = '.'.join(parts[:end])
         if here not in sys.modules:
-            sys.modules[here] = _AbsentModule(here)
+            sys.modules[here] = _StandInModule(here)
             sys.modules[here].__path__ = []
             if end > 1:
                 setattr(sys.modules['.'.join(parts[: end - 1])], parts[end - 1], sys.modules[here])
     return sys.modules[name]
 
 
-def _member(module, name):
+def _add_missing_member(module, name):
     """Whether a module lacks something, which has a stand-in now."""
-    if isinstance(module, _AbsentModule):
+    if isinstance(module, _StandInModule):
         return True
     if name == '*' or hasattr(module, name):
-        return isinstance(getattr(module, name, None), _Absent)
+        return isinstance(getattr(module, name, None), _StandInType)
     try:
         importlib.import_module('%s.%s' % (module.__name__, name))
     except BaseException:
-        setattr(module, name, stand_in('%s.%s' % (module.__name__, name)))
+        setattr(module, name, make_stand_in('%s.%s' % (module.__name__, name)))
         return True
     return False

@@ -17,25 +17,25 @@ import types
 
 def main():
     rows = json.load(sys.stdin)
-    json.dump([checked(path, base64.b64decode(text)) for path, text in rows], sys.stdout)
+    json.dump([check_source(path, base64.b64decode(text)) for path, text in rows], sys.stdout)
 
 
-def checked(path, source):
+def check_source(path, source):
     try:
         whole = compile(source, path, 'exec', dont_inherit=True)
         tree = ast.parse(source)
-        forget_docstrings(tree)
+        remove_docstrings(tree)
         code = compile(tree, '', 'exec', dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         name = '%s:%s' % (type(error).__name__, getattr(error, 'msg', ''))
         return [name[:200], None, None]
     digest = hashlib.sha256()
-    put(digest, code)
-    made = importlib.util.MAGIC_NUMBER + marshal.dumps(whole)
-    return [None, digest.hexdigest(), base64.b64encode(made).decode()]
+    hash_code(digest, code)
+    marshalled = importlib.util.MAGIC_NUMBER + marshal.dumps(whole)
+    return [None, digest.hexdigest(), base64.b64encode(marshalled).decode()]
 
 
-def forget_docstrings(tree):
+def remove_docstrings(tree):
     """Nothing stands in their place: `from __future__` has to be first."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -44,7 +44,7 @@ def forget_docstrings(tree):
                 node.body = rest or [ast.copy_location(ast.Pass(), node.body[0])]
 
 
-def put(digest, code):
+def hash_code(digest, code):
     for part in (
         code.co_name,
         code.co_code,
@@ -59,7 +59,7 @@ def put(digest, code):
         digest.update(repr(part).encode(errors='surrogatepass') + b'\0')
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
-            put(digest, const)
+            hash_code(digest, const)
         else:
             known = sorted(map(repr, const)) if isinstance(const, frozenset) else repr(const)
             text = '%s %s' % (type(const).__name__, known)

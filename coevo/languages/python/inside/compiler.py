@@ -14,13 +14,13 @@ import sys
 
 def main():
     rows = json.load(sys.stdin)
-    answer = [compiled(path, base64.b64decode(text)) for path, text in rows]
+    answer = [compile_source(path, base64.b64decode(text)) for path, text in rows]
     head = importlib.util.MAGIC_NUMBER
-    found = [base64.b64encode(head + marshal.dumps(code)).decode() for code in answer]
-    json.dump(found, sys.stdout)
+    encoded = [base64.b64encode(head + marshal.dumps(code)).decode() for code in answer]
+    json.dump(encoded, sys.stdout)
 
 
-def compiled(path, source):
+def compile_source(path, source):
     try:
         return compile(source, path, 'exec', dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -27,16 +27,16 @@ _PR_SET_DUMPABLE = 4
 
 
 def main() -> None:
-    hide()
+    forbid_dumping()
     order = json.loads(sys.stdin.buffer.readline())
     nonce = order['nonce'].encode()
     os.set_inheritable(CHANNEL, False)
-    say(nonce + b'\t{"e": "started"}')
-    page = Page(order['observed']) if order['observed'] else None
+    write_to_channel(nonce + b'\t{"e": "started"}')
+    page = ObserverPage(order['observed']) if order['observed'] else None
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
     if page is not None:
-        order['request']['observed'] = page.request()
+        order['request']['observed'] = page.make_request()
     process = subprocess.Popen(
         [*order['command'], str(writing)],
         stdin=subprocess.PIPE,
@@ -50,18 +50,20 @@ def main() -> None:
         process.stdin.close()
     except BrokenPipeError:
         pass
-    follow(process, reading, secret.encode() + b'\t', nonce + b'\t')
-    status = end(process)
+    relay_events(process, reading, secret.encode() + b'\t', nonce + b'\t')
+    status = wait_for_end(process)
     if page is not None:
-        say(nonce + b'\t' + json.dumps(page.seen()).encode())
-    say(nonce + b'\t' + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode())
+        write_to_channel(nonce + b'\t' + json.dumps(page.load_counts()).encode())
+    write_to_channel(
+        nonce + b'\t' + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode()
+    )
 
 
-def hide() -> None:
+def forbid_dumping() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-class Page:
+class ObserverPage:
     """What the observer in the test process counts into, as `observer.c` has it; a file without a name."""
 
     HEAD, EACH = 2, 3
@@ -78,10 +80,10 @@ class Page:
         self.memory = mmap.mmap(self.file.fileno(), self.bytes)
         self.descriptor = self.file.fileno()
 
-    def request(self) -> dict:
+    def make_request(self) -> dict:
         return {'descriptor': self.descriptor, 'bytes': self.bytes, 'files': self.files}
 
-    def seen(self) -> dict:
+    def load_counts(self) -> dict:
         words = struct.unpack_from('%dI' % self.words, self.memory)
         counts = words[self.HEAD : self.HEAD + self.EACH * self.targets]
         return {
@@ -97,7 +99,7 @@ class Page:
         }
 
 
-def follow(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes) -> None:
+def relay_events(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes) -> None:
     """Until the test process has closed its pipe, or has ended and left it to others."""
     rest, ended = b'', 0.0
     while True:
@@ -114,14 +116,14 @@ def follow(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes)
                     if line == b'"bye"':
                         ended = ended or time.monotonic()
                     else:
-                        say(nonce + line)
+                        write_to_channel(nonce + line)
         elif process.poll() is not None:
             return
         if ended and time.monotonic() - ended > LAST_WORDS_SECONDS:
             return
 
 
-def end(process: subprocess.Popen) -> int:
+def wait_for_end(process: subprocess.Popen) -> int:
     """How it ended; who has nothing more to say and lives on is killed."""
     try:
         return process.wait(LAST_WORDS_SECONDS)
@@ -131,7 +133,7 @@ def end(process: subprocess.Popen) -> int:
         return 0
 
 
-def say(line: bytes) -> None:
+def write_to_channel(line: bytes) -> None:
     data = line + b'\n'
     while data:
         data = data[os.write(CHANNEL, data) :]

@@ -36,7 +36,7 @@ class Counter:
         self._start(_LINES, branch=False)
 
     def _start(self, core, branch):
-        with self._in_place(core):
+        with self._swap_in_coverage(core):
             from coverage import Coverage
 
             paths = list(self.paths.values())
@@ -45,41 +45,43 @@ class Counter:
 
     def end(self):
         """An event for each file that can be read."""
-        return self._end(_BRANCHES, self._told)
+        return self._stop(_BRANCHES, self._describe_lines_and_branches)
 
     def end_loading(self):
-        return self._end(_LINES, self._loaded)
+        return self._stop(_LINES, self._describe_loaded_lines)
 
-    def _end(self, core, told):
-        with self._in_place(core):
+    def _stop(self, core, told):
+        with self._swap_in_coverage(core):
             self.running.stop()
             data = self.running.get_data()
-            readable = [one for one in sorted(self.paths.items()) if self._possible(one[1])]
+            readable = [
+                entry for entry in sorted(self.paths.items()) if self._get_executable(entry[1])
+            ]
             return [dict(told(path, data), file=file) for file, path in readable]
 
-    def _possible(self, path):
+    def _get_executable(self, path):
         if path not in self.possible:
-            self.possible[path] = self._of(path)
+            self.possible[path] = self._read_executable(path)
         return self.possible[path]
 
-    def _told(self, path, data):
+    def _describe_lines_and_branches(self, path, data):
         reporter, known, exits, arcs = self.possible[path]
         taken = set(reporter.translate_arcs(data.arcs(path) or ()))
         return {
             'known': sorted(known),
-            'hit': self._hit(path, data),
+            'hit': self._list_hit_lines(path, data),
             'exits': sorted(exits.items()),
             'missed': sorted(arcs - taken),
         }
 
-    def _loaded(self, path, data):
-        return {'loaded': self._hit(path, data)}
+    def _describe_loaded_lines(self, path, data):
+        return {'loaded': self._list_hit_lines(path, data)}
 
-    def _hit(self, path, data):
+    def _list_hit_lines(self, path, data):
         reporter, known, _, _ = self.possible[path]
         return sorted(known & reporter.translate_lines(data.lines(path) or ()))
 
-    def _of(self, path):
+    def _read_executable(self, path):
         """What there is to be executed; None of what coverage.py cannot read."""
         from coverage.exceptions import CoverageException
         from coverage.parser import PythonParser
@@ -105,10 +107,10 @@ class Counter:
         return reporter, known, exits, arcs
 
     @contextlib.contextmanager
-    def _in_place(self, wanted):
+    def _swap_in_coverage(self, wanted):
         """As the one that is imported under its name, with the core that is wanted."""
-        foreign, core = _modules(), os.environ.get(_CORE)
-        self._replace(foreign, self.modules)
+        foreign, core = _list_coverage_modules(), os.environ.get(_CORE)
+        self._replace_modules(foreign, self.modules)
         sys.path.insert(0, self.folder)
         os.environ[_CORE] = wanted
         try:
@@ -121,14 +123,18 @@ class Counter:
             else:
                 os.environ[_CORE] = core
             sys.path.remove(self.folder)
-            self.modules = _modules()
-            self._replace(self.modules, foreign)
+            self.modules = _list_coverage_modules()
+            self._replace_modules(self.modules, foreign)
 
-    def _replace(self, these, others):
+    def _replace_modules(self, these, others):
         for name in these:
             del sys.modules[name]
         sys.modules.update(others)
 
 
-def _modules():
-    return {name: one for name, one in list(sys.modules.items()) if name.partition('.')[0] == _NAME}
+def _list_coverage_modules():
+    return {
+        name: module
+        for name, module in list(sys.modules.items())
+        if name.partition('.')[0] == _NAME
+    }

@@ -15,27 +15,27 @@ import sys
 _SUFFIXES = ('.so', '.abi3.so')
 
 
-def libraries():
-    found = set()
+def find_libraries():
+    paths = set()
     for folder, _, names in os.walk('.'):
         if folder.split(os.sep)[1:2] != ['build']:
-            found.update(os.path.join(folder, name) for name in names if name.endswith(_SUFFIXES))
-    return found
+            paths.update(os.path.join(folder, name) for name in names if name.endswith(_SUFFIXES))
+    return paths
 
 
 def main(packages):
     os.set_inheritable(3, False)
     site.addsitedir(packages)
-    before = libraries()
+    before = find_libraries()
     sys.path.insert(0, os.getcwd())
     sys.argv[:] = ['setup.py', 'build_ext', '--inplace']
     runpy.run_path('setup.py', run_name='__main__')
-    made = []
-    for path in sorted(libraries() - before):
+    rows = []
+    for path in sorted(find_libraries() - before):
         with open(path, 'rb') as file:
-            made.append([os.path.relpath(path), base64.b64encode(file.read()).decode()])
+            rows.append([os.path.relpath(path), base64.b64encode(file.read()).decode()])
     with os.fdopen(3, 'w') as channel:
-        json.dump(made, channel)
+        json.dump(rows, channel)
 
 
 if __name__ == '__main__':

@@ -20,34 +20,33 @@ def watch(request, folder, packages):
     order = request['observed']
     root = os.path.realpath(request['root'])
     targets = []
-    for place, (file, owner, name) in enumerate(request['targets']):
+    for item, (file, owner, name) in enumerate(request['targets']):
         path = os.path.join(root, file)
-        targets += [(path, name, line, place) for line in _first_lines(path, owner, name)]
+        targets += [(path, name, line, item) for line in _find_first_lines(path, owner, name)]
     files = [(os.path.join(root, file), word, lines) for file, word, lines in order['files']]
     library = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
     trusted = tuple(
-        place if place.endswith(os.sep) else place + os.sep
-        for place in [library, folder, *packages]
+        item if item.endswith(os.sep) else item + os.sep for item in [library, folder, *packages]
     )
     if sysconfig.get_config_var('Py_GIL_DISABLED'):
         return  # its objects look different: nothing is observed
-    observer = _observer(os.path.join(folder, 'observer.so'))
+    observer = _load_observer(os.path.join(folder, 'observer.so'))
     observer.watch(
         order['descriptor'],
         order['bytes'],
         tuple(targets),
         tuple(files),
         trusted,
-        _numbers(_RETURNING),
-        _numbers(_YIELDING),
+        _get_opcode_numbers(_RETURNING),
+        _get_opcode_numbers(_YIELDING),
         opcode.opmap.get('YIELD_FROM', -1),
-        tuple(_natives(root)),
+        tuple(_find_native_modules(root)),
     )
     for name in (_NAME, '_ctypes'):  # the latter is looked at in 3.6 and 3.7 alone
         sys.modules.pop(name, None)
 
 
-def _observer(path):
+def _load_observer(path):
     loader = importlib.machinery.ExtensionFileLoader(_NAME, path)
     spec = importlib.util.spec_from_file_location(_NAME, path, loader=loader)
     module = importlib.util.module_from_spec(spec)
@@ -55,36 +54,36 @@ def _observer(path):
     return module
 
 
-def _natives(root):
+def _find_native_modules(root):
     for folder, _, names in os.walk(root):
         for name in sorted(names):
             if name.endswith('.so'):
                 yield os.path.join(folder, name)
 
 
-def _numbers(names):
+def _get_opcode_numbers(names):
     return tuple(opcode.opmap[name] for name in names if name in opcode.opmap)
 
 
-def _first_lines(path, owner, name):
+def _find_first_lines(path, owner, name):
     """Where the code of a function begins, of each that has its name there: at its first decorator."""
     try:
         with open(path, 'rb') as source:
             tree = ast.parse(source.read())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return []
-    return sorted(set(_found(tree, owner.split('.') if owner else [], name)))
+    return sorted(set(_search_definitions(tree, owner.split('.') if owner else [], name)))
 
 
-def _found(node, owners, name):
+def _search_definitions(node, owners, name):
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
             if owners and child.name == owners[0]:
-                for line in _found(child, owners[1:], name):
+                for line in _search_definitions(child, owners[1:], name):
                     yield line
         elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             if not owners and child.name == name:
-                yield min([child.lineno] + [one.lineno for one in child.decorator_list])
+                yield min([child.lineno] + [decorator.lineno for decorator in child.decorator_list])
         else:
-            for line in _found(child, owners, name):
+            for line in _search_definitions(child, owners, name):
                 yield line

@@ -21,20 +21,20 @@ def main():
     site.addsitedir(sys.argv[1])
     from _pytest.assertion import rewrite
 
-    made = [rewritten(rewrite, date, path, base64.b64decode(text)) for path, text in rows]
-    json.dump([rewrite.PYC_TAIL, made], sys.stdout)
+    codes = [rewrite_source(rewrite, date, path, base64.b64decode(text)) for path, text in rows]
+    json.dump([rewrite.PYC_TAIL, codes], sys.stdout)
 
 
-def rewritten(rewrite, date, path, source):
+def rewrite_source(rewrite, date, path, source):
     try:
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter('always')
             tree = ast.parse(source, filename=path)
             rewrite.rewrite_asserts(tree, source, path, None)
             code = compile(tree, path, 'exec', dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if said:
+    if caught_warnings:
         return None
     file = io.BytesIO()
     about = types.SimpleNamespace(st_mtime=date, st_size=len(source))

@@ -40,49 +40,51 @@ _QUEUES = ('sysvipc/msg', 'sysvipc/sem', 'sysvipc/shm')
 
 
 def main() -> None:
-    controller.hide()
+    controller.forbid_dumping()
     os.set_inheritable(controller.CHANNEL, False)
     head = json.loads(sys.stdin.buffer.readline())
-    ground = Ground()
+    ground = WorkingFolders()
     zygote = Zygote(head['command'], [head['packages'], *head['options']])
-    surroundings = Surroundings()
+    surroundings = SystemState()
     for line in iter(sys.stdin.buffer.readline, b''):
         order = json.loads(line.decode())
         if order['archive'] is not None:
-            ground.lay(sys.stdin.buffer.read(order['archive']), order['layout'])
+            ground.lay_out(sys.stdin.buffer.read(order['archive']), order['layout'])
         nonce = order['nonce'].encode() + b'\t'
-        controller.say(nonce + b'{"e": "started"}')
-        refusal = zygote.refusal(order['roots'])
+        controller.write_to_channel(nonce + b'{"e": "started"}')
+        refusal = zygote.explain_refusal(order['roots'])
         if refusal is None:
-            run(zygote, order, nonce)
+            run_order(zygote, order, nonce)
         else:
             refused = {'e': 'refused', 'key': order['key'], 'why': refusal}
-            controller.say(nonce + json.dumps(refused).encode())
+            controller.write_to_channel(nonce + json.dumps(refused).encode())
         again = zygote.lives and surroundings.are_as_before() and ground.restore()
-        told = {'e': 'over', 'key': order['key'], 'again': again}
-        controller.say(nonce + json.dumps(told).encode())
+        event = {'e': 'over', 'key': order['key'], 'again': again}
+        controller.write_to_channel(nonce + json.dumps(event).encode())
         if not again:
             break
-    zygote.end()
+    zygote.wait_for_end()
 
 
-def run(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
-    mark(order['mark'])
+def run_order(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
+    write_mark(order['mark'])
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
     line = json.dumps([secret, order['request']])
-    child = zygote.forked(
+    child = zygote.fork(
         writing, {'input': line, 'folder': order['folder'], 'cpu_seconds': order['cpu_seconds']}
     )
     os.close(writing)
-    controller.follow(child, reading, secret.encode() + b'\t', nonce)
+    controller.relay_events(child, reading, secret.encode() + b'\t', nonce)
     os.close(reading)
-    status = controller.end(child)
-    controller.say(nonce + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode())
-    mark(order['mark'])
+    status = controller.wait_for_end(child)
+    controller.write_to_channel(
+        nonce + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode()
+    )
+    write_mark(order['mark'])
 
 
-def mark(text: str) -> None:
+def write_mark(text: str) -> None:
     data = ('\n%s\n' % text).encode()
     while data:
         data = data[os.write(2, data) :]
@@ -101,17 +103,17 @@ class Zygote:
                 start_new_session=True,
             )
         self.talk, self.rest, self.lives = ours, b'', True
-        head = self.said(None)
+        head = self.receive(None)
         self.head: dict = head if isinstance(head, dict) else {'ready': False, 'tops': []}
 
-    def refusal(self, roots: list) -> 'str | None':
+    def explain_refusal(self, roots: list) -> 'str | None':
         """Why no process can be forked for a tree: it would hide what is imported already."""
         if not self.lives or not self.head['ready']:
             return 'zygote'
-        there = {_imported_as(entry) for root in roots for entry in os.scandir(root)}
+        there = {_get_import_name(entry) for root in roots for entry in os.scandir(root)}
         return 'tree' if there.intersection(self.head['tops']) else None
 
-    def forked(self, pipe: int, order: dict) -> 'Child':
+    def fork(self, pipe: int, order: dict) -> 'ForkedProcess':
         data = json.dumps(order).encode() + b'\n'
         try:
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack('i', pipe))
@@ -119,15 +121,15 @@ class Zygote:
             self.talk.sendall(data[sent:])
         except OSError:
             self.lives = False
-        return Child(self, self.said(None))
+        return ForkedProcess(self, self.receive(None))
 
-    def end(self) -> None:
+    def wait_for_end(self) -> None:
         """Wait for it, so that what it has used is counted."""
         self.talk.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(LEAVING_SECONDS)
 
-    def said(self, seconds: 'float | None') -> object:
+    def receive(self, seconds: 'float | None') -> object:
         """The next thing that it says; TimeoutError if it is not said in time, None at its end."""
         while b'\n' not in self.rest:
             if not select.select([self.talk], [], [], seconds)[0]:
@@ -144,14 +146,14 @@ class Zygote:
         return json.loads(line)
 
 
-def _imported_as(entry: 'os.DirEntry[str]') -> str:
+def _get_import_name(entry: 'os.DirEntry[str]') -> str:
     """The name under which a folder or file of a root can be imported; '' of what cannot be, as `pytest.ini`."""
     if entry.is_dir():
         return entry.name
     return entry.name.partition('.')[0] if entry.name.endswith(_MODULES) else ''
 
 
-class Child:
+class ForkedProcess:
     """A process of a zygote's, asked as `subprocess.Popen` is; who cannot be told of has ended by 1."""
 
     def __init__(self, zygote: Zygote, pid: object) -> None:
@@ -167,48 +169,48 @@ class Child:
     def wait(self, seconds: 'float | None' = None) -> int:
         if self.status is None:
             try:
-                said = self.zygote.said(seconds)
+                reply = self.zygote.receive(seconds)
             except TimeoutError:
                 raise subprocess.TimeoutExpired('', seconds or 0) from None
-            self.status = said if isinstance(said, int) else 1
+            self.status = reply if isinstance(reply, int) else 1
         return self.status
 
 
-class Surroundings:
+class SystemState:
     """What is in memory: processes, sockets, queues."""
 
     def __init__(self) -> None:
-        self.before = self.seen()
+        self.before = self.capture()
 
-    def seen(self) -> tuple:
-        rows = (self.rows(name) for name in (*_TABLES, *_QUEUES))
-        return (self.processes(), *rows, *self.sockets())
+    def capture(self) -> tuple:
+        rows = (self.count_rows(name) for name in (*_TABLES, *_QUEUES))
+        return (self.list_processes(), *rows, *self.count_sockets())
 
     def are_as_before(self) -> bool:
         """Some seconds are left to processes that are about to end."""
         end = time.monotonic() + LEAVING_SECONDS
-        while self.seen() != self.before:
+        while self.capture() != self.before:
             if time.monotonic() > end:
                 return False
             time.sleep(0.005)
         return True
 
     @staticmethod
-    def processes() -> frozenset:
+    def list_processes() -> frozenset:
         return frozenset(name for name in os.listdir('/proc') if name.isdigit())
 
     @staticmethod
-    def sockets() -> 'list[str]':
-        found = []
+    def count_sockets() -> 'list[str]':
+        totals = []
         for name in ('sockstat', 'sockstat6'):
             with contextlib.suppress(OSError), open('/proc/net/' + name) as table:
                 for head, *words in map(str.split, table):
                     counts = {words[at]: words[at + 1] for at in range(0, len(words) - 1, 2)}
-                    found += [counts[key] for key in _COUNTED.get(head, ()) if key in counts]
-        return found
+                    totals += [counts[key] for key in _COUNTED.get(head, ()) if key in counts]
+        return totals
 
     @staticmethod
-    def rows(name: str) -> int:
+    def count_rows(name: str) -> int:
         try:
             with open('/proc/' + name, 'rb') as table:
                 return table.read().count(b'\n')
@@ -216,22 +218,22 @@ class Surroundings:
             return 0
 
 
-class Ground:
+class WorkingFolders:
     """Files: the tree as it was laid out, and folders that are empty when a run begins."""
 
     def __init__(self) -> None:
         self.archive, self.script = b'', ''
         self.laid: 'dict | None' = None
-        self.rights = [os.stat(place).st_mode for place in (WORK, TEMPORARY, SHARED, HOME)]
+        self.rights = [os.stat(folder).st_mode for folder in (WORK, TEMPORARY, SHARED, HOME)]
 
-    def lay(self, archive: bytes, script: str) -> None:
+    def lay_out(self, archive: bytes, script: str) -> None:
         self.archive, self.script = archive, script
-        self.lay_again()
+        self.lay_out_again()
 
-    def lay_again(self) -> None:
-        empty(WORK)
+    def lay_out_again(self) -> None:
+        empty_folder(WORK)
         subprocess.run(['/bin/sh', '-c', self.script], input=self.archive, check=True, cwd='/')
-        self.laid = seen(WORK)
+        self.laid = capture_state(WORK)
         latest = max(entry[-1] for entry in self.laid.values())
         while time.clock_gettime(COARSE_CLOCK) * 1e9 <= latest + CLOCK_ROUNDING:
             time.sleep(0.001)  # what is changed later has another date
@@ -239,17 +241,17 @@ class Ground:
     def restore(self) -> bool:
         """Whether the next run finds what the first one found."""
         try:
-            for place in (HOME, TEMPORARY, SHARED):
-                empty(place, HOME)
-            if self.laid is not None and seen(WORK) != self.laid:
-                self.lay_again()
-            rights = [os.stat(place).st_mode for place in (WORK, TEMPORARY, SHARED, HOME)]
+            for folder in (HOME, TEMPORARY, SHARED):
+                empty_folder(folder, HOME)
+            if self.laid is not None and capture_state(WORK) != self.laid:
+                self.lay_out_again()
+            rights = [os.stat(folder).st_mode for folder in (WORK, TEMPORARY, SHARED, HOME)]
         except (OSError, RecursionError, subprocess.SubprocessError):
             return False
         return rights == self.rights
 
 
-def empty(place: str, but: str = '') -> None:
+def empty_folder(place: str, but: str = '') -> None:
     for entry in list(os.scandir(place)):
         if entry.is_dir(follow_symlinks=False):
             if entry.path != but:
@@ -258,19 +260,19 @@ def empty(place: str, but: str = '') -> None:
             os.unlink(entry.path)
 
 
-def seen(place: str) -> dict:
+def capture_state(place: str) -> dict:
     """Of all below a folder, by path, what changes with it; the last is when the kernel saw a change."""
-    found, todo = {place: of(os.stat(place))}, [place]
+    state_by_path, todo = {place: pick_stat_fields(os.stat(place))}, [place]
     while todo:
         for entry in os.scandir(todo.pop()):
             about = entry.stat(follow_symlinks=False)
-            found[entry.path] = of(about)
+            state_by_path[entry.path] = pick_stat_fields(about)
             if stat.S_ISDIR(about.st_mode):
                 todo.append(entry.path)
-    return found
+    return state_by_path
 
 
-def of(about: os.stat_result) -> tuple:
+def pick_stat_fields(about: os.stat_result) -> tuple:
     return about.st_mode, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 

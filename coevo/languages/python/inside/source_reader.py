@@ -25,27 +25,27 @@ _DAMAGED = (
 
 def main(place, names):
     wanted = {name: re.compile(r'(\./)?[^/]+/' + re.escape(name)) for name in names}
-    found = {}
+    content_by_name = {}
     with contextlib.suppress(*_DAMAGED):  # what was read until then counts
-        for path, read in _zipped(place) if place.endswith('.zip') else _packed(place):
+        for path, read in _iterate_zip(place) if place.endswith('.zip') else _iterate_tar(place):
             for name, form in wanted.items():
-                if name not in found and form.fullmatch(path):
-                    found[name] = read(_MOST_BYTES)
-            if len(found) == len(wanted):
+                if name not in content_by_name and form.fullmatch(path):
+                    content_by_name[name] = read(_MOST_BYTES)
+            if len(content_by_name) == len(wanted):
                 break
     for name in names:
-        content = found.get(name, b'')
+        content = content_by_name.get(name, b'')
         sys.stdout.buffer.write(b'%d\n' % len(content) + content)
     sys.stdout.buffer.flush()
 
 
-def _zipped(place):
+def _iterate_zip(place):
     with zipfile.ZipFile(place) as archive:
         for path in archive.namelist():
             yield path, lambda size, path=path: archive.open(path).read(size)
 
 
-def _packed(place):
+def _iterate_tar(place):
     with tarfile.open(place) as archive:
         for member in archive:
             if member.isfile():

@@ -15,9 +15,9 @@ _TOOL = 4  # neither debugger (0), coverage (1), profiler (2) nor optimizer (5)
 _BATCH = 200
 
 
-def tracer(request, counter):
+def make_tracer(request, counter):
     """counter  of lines and branches; None where none are asked for"""
-    kind = _Monitoring if hasattr(sys, 'monitoring') else _Called
+    kind = _MonitoringTracer if hasattr(sys, 'monitoring') else _SetTraceTracer
     return kind(os.path.realpath(request['root']), counter)
 
 
@@ -29,7 +29,7 @@ class _Tracer:
         self.on = False
         self.loading, self.loaded = False, []
 
-    def place(self, code):
+    def get_path(self, code):
         """Path relative to the root; None for what is not of the tree."""
         name = code.co_filename
         if name not in self.places:
@@ -60,14 +60,14 @@ class _Tracer:
         functions = []
         names = {}
         for code in sorted(self.codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
-            file = self.place(code)
+            file = self.get_path(code)
             if file is None or code.co_name in ('<module>',):
                 continue
             if file not in names:
-                names[file] = _names(os.path.join(self.root, file))
+                names[file] = _map_qualified_names(os.path.join(self.root, file))
             name = names[file].get((code.co_firstlineno, code.co_name))
             if name is not None:
-                lines = _lines(code)
+                lines = _list_lines(code)
                 functions.append([file, name, min(lines), max(lines)])
         for start in range(0, len(functions), _BATCH):
             yield {'functions': functions[start : start + _BATCH]}
@@ -75,26 +75,26 @@ class _Tracer:
             yield event
 
 
-def _lines(code):
+def _list_lines(code):
     """Lines of a function's own code."""
     if hasattr(code, 'co_lines'):
-        found = [line for _, _, line in code.co_lines() if line]
+        lines = [line for _, _, line in code.co_lines() if line]
     else:
         import dis
 
-        found = [line for _, line in dis.findlinestarts(code)]
-    return found or [code.co_firstlineno]
+        lines = [line for _, line in dis.findlinestarts(code)]
+    return lines or [code.co_firstlineno]
 
 
 # Of files of byte code, before the code (PEP 552).
 _HEAD = 16 if sys.version_info >= (3, 7) else 12
 
 
-def _compiled(path):
+def _load_code(path):
     """The code of a file: what was laid beside its text, or in its place, comes first."""
-    for place in (importlib.util.cache_from_source(path), path + 'c'):
+    for candidate in (importlib.util.cache_from_source(path), path + 'c'):
         try:
-            with open(place, 'rb') as file:
+            with open(candidate, 'rb') as file:
                 return marshal.loads(file.read()[_HEAD:])
         except (OSError, EOFError, ValueError, TypeError):
             pass
@@ -105,57 +105,57 @@ def _compiled(path):
         return None
 
 
-def _names(path):
+def _map_qualified_names(path):
     """Qualified names by first line and name, as `co_qualname` has them since 3.11."""
-    code = _compiled(path)
-    todo, found = [(code, '')] if code is not None else [], {}
+    code = _load_code(path)
+    todo, names = [(code, '')] if code is not None else [], {}
     while todo:
-        one, prefix = todo.pop()
-        for const in one.co_consts:
+        outer, prefix = todo.pop()
+        for const in outer.co_consts:
             if isinstance(const, types.CodeType):
                 name = prefix + const.co_name
                 if const.co_flags & 0x1:
-                    found[const.co_firstlineno, const.co_name] = name
+                    names[const.co_firstlineno, const.co_name] = name
                 todo.append((const, name + ('.' if not const.co_flags & 0x1 else '.<locals>.')))
-    return found
+    return names
 
 
-class _Monitoring(_Tracer):
+class _MonitoringTracer(_Tracer):
     def start(self):
         events = sys.monitoring.events
         sys.monitoring.use_tool_id(_TOOL, 'coevo')
-        sys.monitoring.register_callback(_TOOL, events.PY_START, self.started)
+        sys.monitoring.register_callback(_TOOL, events.PY_START, self.record_start)
         sys.monitoring.set_events(_TOOL, events.PY_START)
 
     def begin(self):
         super().begin()
         sys.monitoring.restart_events()
 
-    def started(self, code, offset):
-        if self.on and self.place(code) is not None:
+    def record_start(self, code, offset):
+        if self.on and self.get_path(code) is not None:
             self.codes.add(code)
         return sys.monitoring.DISABLE
 
 
-class _Called(_Tracer):
+class _SetTraceTracer(_Tracer):
     def start(self):
         pass
 
     def begin(self):
         super().begin()
-        self.hook(self.called)
+        self.set_hook(self.record_call)
 
     def end(self):
-        self.hook(None)
+        self.set_hook(None)
         return super().end()
 
-    def hook(self, function):
+    def set_hook(self, function):
         import threading
 
         name = 'settrace' if self.counter is None else 'setprofile'
         getattr(threading, name)(function)
         getattr(sys, name)(function)
 
-    def called(self, frame, event, argument):
-        if self.on and event == 'call' and self.place(frame.f_code) is not None:
+    def record_call(self, frame, event, argument):
+        if self.on and event == 'call' and self.get_path(frame.f_code) is not None:
             self.codes.add(frame.f_code)

@@ -27,11 +27,11 @@ def main(archive, packages):
     backend, paths = sys.argv[3], [path for path in sys.argv[4:] if path]
     sys.path[:0] = paths
     module, _, member = backend.partition(':')
-    found = importlib.import_module(module)
+    build_backend = importlib.import_module(module)
     for name in filter(None, member.split('.')):
-        found = getattr(found, name)
+        build_backend = getattr(build_backend, name)
     sys.argv[:] = ['setup.py']
-    name = found.build_wheel(_OUT, {})
+    name = build_backend.build_wheel(_OUT, {})
     with os.fdopen(3, 'wb') as channel, open(os.path.join(_OUT, name), 'rb') as wheel:
         channel.write(name.encode() + b'\n')
         shutil.copyfileobj(wheel, channel)

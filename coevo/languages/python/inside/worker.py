@@ -5,7 +5,7 @@ over the pipe whose descriptor is its argument to `controller.py`, which alone h
 a whole sequence: begin, its tests, end.
 
 The request has
-    mode       `run`, `load` (import the files and say which cannot be), `trace`, `probe` (import
+    mode       `run`, `load` (import the files and say which cannot be), `trace`, `probe_imports` (import
                packages of the code, which stand in the place of files), `rewrite` (texts of test files,
                which are not run)
     root       the tree; it is also where paths that are told are relative to
@@ -47,7 +47,7 @@ _QT = ('PySide6', 'PySide2', 'PyQt6', 'PyQt5')
 _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
 
 
-class Teller:
+class EventWriter:
     """Writes events; the one place that knows descriptor and secret."""
 
     def __init__(self, descriptor, secret):
@@ -67,42 +67,42 @@ class Failure:
     """What an exception tells: types (its own, its bases, then its causes), message, frame."""
 
     def __init__(self, value, root):
-        self.types = list(_types(value))
+        self.types = list(_list_type_names(value))
         try:
             self.message = str(value)[:_TEXT]
         except BaseException as error:
             self.message = 'str() raised %s' % type(error).__name__
-        self.frame = _frame(value, root)
+        self.frame = _find_innermost_frame(value, root)
 
     def event(self, **more):
         return dict(more, types=self.types, message=self.message, frame=self.frame)
 
 
-def _name(kind):
+def _get_qualified_name(kind):
     module = getattr(kind, '__module__', None)
     return kind.__qualname__ if module in (None, 'builtins') else module + '.' + kind.__qualname__
 
 
-def _types(value):
+def _list_type_names(value):
     seen = 0
     while value is not None and seen < _DEEP:
         for kind in type(value).__mro__:
             if kind not in (object, BaseException, Exception):
-                yield _name(kind)
+                yield _get_qualified_name(kind)
         value = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
         seen += 1
 
 
-def _frame(value, root):
+def _find_innermost_frame(value, root):
     """The innermost frame of the project: its file and function; '' where there is none."""
-    found, step = '', value.__traceback__
+    frame_name, step = '', value.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
         path = os.path.realpath(code.co_filename)
         if path.startswith(root + os.sep):
-            found = '%s:%s' % (os.path.relpath(path, root), code.co_name)
+            frame_name = '%s:%s' % (os.path.relpath(path, root), code.co_name)
         step = step.tb_next
-    return found
+    return frame_name
 
 
 class Plugin:
@@ -134,12 +134,12 @@ class Plugin:
         for line in _MARKS:
             early_config.addinivalue_line('markers', line)
         filters = early_config.getini('filterwarnings')
-        filters[:] = [line for line in filters if not self.is_idle(line)]
+        filters[:] = [line for line in filters if not self.is_idle_filter(line)]
         if hasattr(self.pytest, 'PytestConfigWarning'):  # of plugins that are not here
             filters.append('ignore:Unknown config:pytest.PytestConfigWarning')
         yield
 
-    def is_idle(self, line):
+    def is_idle_filter(self, line):
         """Whether a filter names a class of a package that is not here: pytest would refuse to run at all."""
         import importlib.util
 
@@ -179,22 +179,22 @@ class Plugin:
         path = str(getattr(collector, 'fspath', '') or getattr(collector, 'path', ''))
         call = getattr(report, 'call', None)
         value = call.excinfo.value if call is not None and call.excinfo else None
-        self.not_loaded(path, value, skipped=report.outcome == 'skipped')
+        self.report_load_failure(path, value, skipped=report.outcome == 'skipped')
 
-    def not_loaded(self, path, value, skipped=False):
+    def report_load_failure(self, path, value, skipped=False):
         file = os.path.relpath(os.path.realpath(path), self.root) if path else '*'
         while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
             inner = value.__cause__ or value.__context__
-            held = getattr(value, 'excinfo', None)
-            if inner is None and isinstance(held, tuple):
-                inner = held[1]
+            exception_info = getattr(value, 'excinfo', None)
+            if inner is None and isinstance(exception_info, tuple):
+                inner = exception_info[1]
             if inner is None:
                 break
             value = inner
         failure = Failure(value if value is not None else Exception('unknown'), self.root)
         detail = ''
         if isinstance(value, ImportError):
-            detail = _imported(value)
+            detail = _describe_import_error(value)
         event = failure.event(e='file', file=file, detail=detail)
         event['outcome'] = 'skipped' if skipped else 'compile_error'
         event['syntax'] = isinstance(value, SyntaxError)
@@ -202,13 +202,15 @@ class Plugin:
 
     def pytest_collection_modifyitems(self, session, config, items):
         yield
-        _calm_hypothesis(self.request)
+        _make_hypothesis_deterministic(self.request)
         if self.request['mode'] == 'load':
             items[:] = []
             return
-        found = [(self.target(item), place) for place, item in enumerate(items)]
-        chosen = sorted(pair for pair in found if pair[0] is not None)
-        items[:] = [items[place] for _, place in chosen]
+        indexed_items = [
+            (self.find_target_index(item), position) for position, item in enumerate(items)
+        ]
+        chosen = sorted(pair for pair in indexed_items if pair[0] is not None)
+        items[:] = [items[position] for _, position in chosen]
         present = {index for index, _ in chosen}
         for index in range(len(self.counts)):
             if index not in present:
@@ -220,28 +222,28 @@ class Plugin:
         if self.tracer is not None:
             self.tracer.start()
 
-    def target(self, item):
+    def find_target_index(self, item):
         obj = getattr(item, 'obj', None)
         if obj is None:
             return None
         name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
         owner = getattr(item, 'cls', None)
         if owner is None:
-            return self.targets.get((self.place(str(item.fspath)), '', name))
+            return self.targets.get((self.to_relative_path(str(item.fspath)), '', name))
         for kind in owner.__mro__:
             if name in vars(kind):
                 module = sys.modules.get(kind.__module__)
-                file = self.place(getattr(module, '__file__', None) or '')
+                file = self.to_relative_path(getattr(module, '__file__', None) or '')
                 return self.targets.get((file, kind.__qualname__, name))
         return None
 
-    def place(self, path):
+    def to_relative_path(self, path):
         return os.path.relpath(os.path.realpath(path), self.root) if path else ''
 
     # -- what is run ---------------------------------------------------------------------------
 
     def pytest_runtest_protocol(self, item, nextitem):
-        index = self.target(item)
+        index = self.find_target_index(item)
         if self.worst is None:
             self.worst, self.cpu = [], time.process_time()
             self.tell({'e': 'begin', 't': index})
@@ -253,7 +255,7 @@ class Plugin:
         if ended.excinfo is not None or 'teardown' not in self.phases:
             return  # it has ended the session, and not itself
         self.tell_test(index)
-        if nextitem is None or self.target(nextitem) != index:
+        if nextitem is None or self.find_target_index(nextitem) != index:
             if self.tracer is not None:
                 for event in self.tracer.end():
                     self.tell(dict(event, e='trace', t=index))
@@ -265,7 +267,9 @@ class Plugin:
     def tell_test(self, index):
         if not self.outcomes:
             return
-        if self.phases == {'setup', 'teardown'} and all(one == 'pass' for one, _ in self.outcomes):
+        if self.phases == {'setup', 'teardown'} and all(
+            phase_outcome == 'pass' for phase_outcome, _ in self.outcomes
+        ):
             return
         outcome, failure = min(self.outcomes, key=lambda one: _WORST.index(one[0]))
         event = failure.event() if failure is not None else {}
@@ -283,9 +287,9 @@ class Plugin:
         report = outcome.get_result()
         self.reported.add(id(report))
         self.phases.add(call.when)
-        self.outcomes.append(self.judged(item, call, report))
+        self.outcomes.append(self.classify_phase(item, call, report))
 
-    def judged(self, item, call, report):
+    def classify_phase(self, item, call, report):
         """An outcome of one phase; a report that says `passed` of what raised is not believed."""
         value = call.excinfo.value if call.excinfo is not None else None
         xfail = hasattr(report, 'wasxfail')
@@ -300,9 +304,9 @@ class Plugin:
                 value = RuntimeError('the test was reported to pass and was not called')
         if value is None:
             return 'fail', Failure(AssertionError('XPASS(strict)'), self.root)
-        return self.broken(value, call.when), Failure(value, self.root)
+        return self.classify_exception(value, call.when), Failure(value, self.root)
 
-    def broken(self, value, when):
+    def classify_exception(self, value, when):
         if type(value).__name__ == 'CoevoMissing':
             return 'compile_error'
         failed = isinstance(value, (AssertionError, self.pytest.fail.Exception))
@@ -323,7 +327,7 @@ def _is_unittest(item):
     return type(item).__name__ == 'TestCaseFunction'
 
 
-def _imported(error):
+def _describe_import_error(error):
     """MODULE.NAME of what could not be imported."""
     if isinstance(error, ModuleNotFoundError):
         return error.name or ''
@@ -332,7 +336,7 @@ def _imported(error):
     return '.'.join(filter(None, (error.name, named)))
 
 
-def _calm_hypothesis(request):
+def _make_hypothesis_deterministic(request):
     """The same examples in each run, no deadline, no database: else it is flaky under load."""
     if 'hypothesis' not in sys.modules:
         return
@@ -343,7 +347,7 @@ def _calm_hypothesis(request):
     settings.load_profile('coevo')
 
 
-def _hooks(pytest):
+def _mark_hooks(pytest):
     """Mark wrappers and fixtures, as all versions of pytest from 3.2 on understand it."""
     for name in (
         'pytest_load_initial_conftests',
@@ -362,20 +366,20 @@ def _hooks(pytest):
 
 def run(request, teller):
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [place for place in sys.path if os.path.abspath(place or '.') != here]
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != here]
     sys.argv[:] = ['pytest']
     if request['mode'] == 'probe':
-        return probe(request, teller)
+        return probe_imports(request, teller)
     if request['mode'] == 'rewrite':
         return rewrite(request, teller, here)
     if request.get('observed'):
-        _beside(here, 'observing').watch(request, here, [request['packages']])
+        _import_own_module(here, 'observing').watch(request, here, [request['packages']])
         sys.modules.pop('coevo_observing')
-    tracer = _tracer(request, here) if request['mode'] == 'trace' else None
+    tracer = _make_tracer(request, here) if request['mode'] == 'trace' else None
     if request['absent']:  # which imports the code
-        absent = _beside(here, 'absent')
+        absent = _import_own_module(here, 'absent')
         for file, package in request['absent']:
-            users = absent.place(file, package, set(request['tops']))
+            users = absent.add_stand_ins(file, package, set(request['tops']))
             if request['mode'] == 'load' and users:
                 root = os.path.realpath(request['root'])
                 path = os.path.relpath(os.path.realpath(file), root)
@@ -383,14 +387,14 @@ def run(request, teller):
     import pytest
     from _pytest.config import _prepareconfig
 
-    _hooks(pytest)
+    _mark_hooks(pytest)
     plugin = Plugin(request, teller, pytest)
     plugin.tracer = tracer
-    arguments = [*request['options'], *_without_idle_plugins(), *request['files']]
+    arguments = [*request['options'], *_make_blocking_options(), *request['files']]
     try:
         config = _prepareconfig(arguments, [plugin])
     except BaseException as error:
-        plugin.not_loaded(str(getattr(error, 'path', '') or ''), error)
+        plugin.report_load_failure(str(getattr(error, 'path', '') or ''), error)
         return None
     try:
         config.hook.pytest_cmdline_main(config=config)
@@ -399,7 +403,7 @@ def run(request, teller):
         config._ensure_unconfigure()
 
 
-def _without_idle_plugins():
+def _make_blocking_options():
     """Options that block plugins which refuse to start where nothing is installed that they could drive."""
     import importlib.util
 
@@ -410,24 +414,24 @@ def _without_idle_plugins():
     return ['-p', 'no:pytest-qt'] if idle else []
 
 
-def _tracer(request, here):
+def _make_tracer(request, here):
     root, counter = os.path.realpath(request['root']), None
     if request['traced']:
-        covering = _beside(here, 'covering')
+        covering = _import_own_module(here, 'covering')
         counter = covering.Counter(request['coverage'], root, request['traced'])
-    tracer = _beside(here, 'tracer').tracer(request, counter)
+    tracer = _import_own_module(here, 'tracer').make_tracer(request, counter)
     if request.get('loads'):
         tracer.load()
     return tracer
 
 
-def probe(request, teller):
+def probe_imports(request, teller):
     root = os.path.realpath(request['root'])
     for name in request['files']:
         try:
             __import__(name)
         except BaseException as error:
-            detail = _imported(error) if isinstance(error, ImportError) else ''
+            detail = _describe_import_error(error) if isinstance(error, ImportError) else ''
             event = Failure(error, root).event(e='file', file=name, detail=detail)
             teller.tell(dict(event, outcome='compile_error'))
     teller.tell({'e': 'loaded'})
@@ -438,14 +442,14 @@ def rewrite(request, teller, here):
 
     from _pytest.assertion import rewrite
 
-    rewriter = _beside(here, 'rewriter')
-    for place, (path, text) in enumerate(request['sources']):
-        code = rewriter.rewritten(rewrite, request['date'], path, base64.b64decode(text))
-        teller.tell({'e': 'rewritten', 'place': place, 'tail': rewrite.PYC_TAIL, 'code': code})
+    rewriter = _import_own_module(here, 'rewriter')
+    for index, (path, text) in enumerate(request['sources']):
+        code = rewriter.rewrite_source(rewrite, request['date'], path, base64.b64decode(text))
+        teller.tell({'e': 'rewritten', 'place': index, 'tail': rewrite.PYC_TAIL, 'code': code})
     teller.tell({'e': 'loaded'})
 
 
-def _beside(folder, name):
+def _import_own_module(folder, name):
     """A module of ours, whatever the project has under its name."""
     import importlib.util
 
@@ -461,7 +465,7 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     forked = len(sys.argv) > 2
     if forked:
-        descriptor, line = _beside(here, 'zygote').child(
+        descriptor, line = _import_own_module(here, 'zygote').fork_children(
             int(sys.argv[1]), sys.argv[2], sys.argv[3:]
         )
     else:
@@ -470,7 +474,7 @@ def main():
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    teller = Teller(descriptor, secret)
+    teller = EventWriter(descriptor, secret)
     try:
         run(request, teller)
     finally:

@@ -30,55 +30,55 @@ _COMMON = (
 _blocks: list = []
 
 
-def child(descriptor, packages, options):
+def fork_children(descriptor, packages, options):
     """Returns in test processes alone: the descriptor of each one's pipe, and its order.
 
     options  words that all runs begin with, by which plugins of pytest are blocked
     """
-    limit_time = _cpu_limiter()
-    talk = _socket(descriptor)
+    limit_time = _make_cpu_limiter()
+    talk = _open_socket(descriptor)
     _preload(options)
-    let_look = _looks()
+    let_look = _make_dumpable_switch()
     let_look(False)
-    talk.sendall(_line(_readiness(packages)))
+    talk.sendall(_encode_line(_describe_readiness(packages)))
     while True:
-        found = _order(talk)
-        if found is None:
+        pipe_and_order = _receive_order(talk)
+        if pipe_and_order is None:
             os._exit(0)
-        pipe, order = found
+        pipe, order = pipe_and_order
         sys.stdout.flush()
         sys.stderr.flush()
         pid = os.fork()
         if not pid:
             talk.close()
             let_look(True)
-            _begin(order, limit_time)
+            _set_up_child(order, limit_time)
             return pipe, order['input']
         os.close(pipe)
-        talk.sendall(_line(pid))
+        talk.sendall(_encode_line(pid))
         status = os.waitpid(pid, 0)[1]
         talk.sendall(
-            _line(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+            _encode_line(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
         )
 
 
-def _begin(order, limit_time):
+def _set_up_child(order, limit_time):
     """What of a process is its own, and not its parent's."""
     os.setsid()
     os.chdir(order['folder'])
     limit_time(order['cpu_seconds'])
-    for place in list(sys.path_importer_cache):
-        if place.startswith('/w/'):
-            del sys.path_importer_cache[place]
+    for path in list(sys.path_importer_cache):
+        if path.startswith('/w/'):
+            del sys.path_importer_cache[path]
     importlib = sys.modules.get('importlib')
     if importlib is not None:
         importlib.invalidate_caches()
     if sys.version_info < (3, 7) and 'random' in sys.modules:  # later ones do so themselves
         sys.modules['random'].seed()
-    _shift()
+    _shift_heap()
 
 
-def _shift():
+def _shift_heap():
     """Objects lie elsewhere in each process, as they do where the kernel chooses: sets have orders by it."""
     for size in range(0, 480, 16):
         _blocks.extend(bytes(size) for _ in range(os.urandom(1)[0] % _MOST_BLOCKS))
@@ -88,7 +88,7 @@ def _preload(options):
     import pytest
     from _pytest.config import _prepareconfig
 
-    names = _LATER if _make_ready(options) else _imported_by_pytest(_prepareconfig)
+    names = _LATER if _make_config_ready(options) else _find_pytest_imports(_prepareconfig)
     if sys.version_info < (3, 11) and int(pytest.__version__.partition('.')[0]) >= 7:
         names = (*names, 'tomli')
     for name in (*names, *_COMMON):
@@ -96,21 +96,23 @@ def _preload(options):
             __import__(name)
 
 
-def _imported_by_pytest(prepare):
+def _find_pytest_imports(prepare):
     """Modules of pytest and of the standard library that are imported before any line of a project is."""
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
-        known, found = set(sys.modules), []
+        known, names = set(sys.modules), []
         try:
             null = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(null, stream)
             os.chdir(os.environ['HOME'])
             prepare([], None)
-            found = [name for name in sys.modules if name not in known and _is_pytests(name)]
+            names = [
+                name for name in sys.modules if name not in known and _is_pytest_or_standard(name)
+            ]
         finally:
-            os.write(writing, json.dumps(found).encode()[: 1 << 16])
+            os.write(writing, json.dumps(names).encode()[: 1 << 16])
             os._exit(0)
     os.close(writing)
     text = b''
@@ -124,14 +126,14 @@ def _imported_by_pytest(prepare):
     return json.loads(text.decode() or '[]')
 
 
-def _is_pytests(name):
+def _is_pytest_or_standard(name):
     spec = getattr(sys.modules[name], '__spec__', None)
     origin = getattr(spec, 'origin', None) or ''
     ours = name.partition('.')[0] == '_pytest' or origin in ('built-in', 'frozen')
     return ours or (origin.startswith(_STANDARD) and '-packages' + os.sep not in origin)
 
 
-def _make_ready(options):
+def _make_config_ready(options):
     """The first settings of a run, with pytest's own plugins in them, are made here: nothing of them knows of a
     project, a folder or a file before `pytest_cmdline_parse`. Each child takes its own copy, once. False of
     pytest before 5.1, where they know the folder.
@@ -142,9 +144,9 @@ def _make_ready(options):
     takes = make.__code__.co_varnames[: make.__code__.co_argcount]
     if takes != ('args', 'plugins') or not hasattr(config.Config, 'InvocationParams'):
         return False
-    made = make(list(options), None)
-    _keep_parser(made)
-    _know_who_has_fixtures(made)
+    ready_config = make(list(options), None)
+    _cache_parser(ready_config)
+    _remember_fixture_holders(ready_config)
 
     def get_config(args=None, plugins=None, **more):
         config.get_config = make
@@ -153,16 +155,16 @@ def _make_ready(options):
         blocked = [word for at in places for word in args[at - 1 : at + 1]]
         if blocked != list(options) or any(value is not None for value in more.values()):
             return make(args, plugins, **more)
-        made.invocation_params = made.InvocationParams(
+        ready_config.invocation_params = ready_config.InvocationParams(
             args=args, plugins=plugins, dir=pathlib.Path.cwd()
         )
-        return made
+        return ready_config
 
     config.get_config = get_config
     return True
 
 
-def _know_who_has_fixtures(made):
+def _remember_fixture_holders(made):
     """In each run pytest looks through all names of each plugin for fixtures: most of its own have none."""
     from _pytest import fixtures
 
@@ -171,7 +173,7 @@ def _know_who_has_fixtures(made):
     if marker is None and kind is None:
         return
 
-    def is_one(value):
+    def is_fixture(value):
         return isinstance(value, kind) if marker is None else marker(value) is not None
 
     module = type(os)
@@ -179,7 +181,9 @@ def _know_who_has_fixtures(made):
     for plugin in made.pluginmanager.get_plugins():
         if isinstance(plugin, module):
             holder = module(plugin.__name__)
-            vars(holder).update((name, one) for name, one in vars(plugin).items() if is_one(one))
+            vars(holder).update(
+                (name, member) for name, member in vars(plugin).items() if is_fixture(member)
+            )
             known[id(plugin)] = plugin, holder
     parse = fixtures.FixtureManager.parsefactories
 
@@ -198,7 +202,7 @@ def _know_who_has_fixtures(made):
     fixtures.FixtureManager.parsefactories = parsefactories
 
 
-def _keep_parser(made):
+def _cache_parser(made):
     """pytest makes its parser of words six times in a run, by what has been added to it until then: once is enough
     for the same words, and for its own plugins' here.
     """
@@ -206,32 +210,32 @@ def _keep_parser(made):
     make = getattr(parser, '_getparser', None)
     if make is None or not hasattr(parser, 'prog'):
         return
-    kept = []
+    cached = []
 
-    def words():
+    def describe_words():
         groups = [*parser._groups, parser._anonymous]
         options = [
-            (group.name, group.description, [_word(one) for one in group.options])
+            (group.name, group.description, [_identify_option(option) for option in group.options])
             for group in groups
         ]
         return sys.argv[0], parser._usage, parser.prog, sorted(parser.extra_info.items()), options
 
     def get_parser():
-        now = words()
-        if not kept or kept[0] != now:
-            kept[:] = now, make()
-        return kept[1]
+        now = describe_words()
+        if not cached or cached[0] != now:
+            cached[:] = now, make()
+        return cached[1]
 
     parser._getparser = get_parser
     sys.argv[:] = ['pytest']  # as in each run: it is told with what is wrong
     get_parser()
 
 
-def _word(option):
+def _identify_option(option):
     return id(option), id(getattr(option, 'default', None))
 
 
-def _readiness(packages):
+def _describe_readiness(packages):
     """Whether it may be forked, and the modules that a tree's own would hide."""
     files = {
         name: getattr(module, '__file__', None) or '' for name, module in list(sys.modules.items())
@@ -249,12 +253,12 @@ def _readiness(packages):
 # -- what no test process keeps ------------------------------------------------------------------------
 
 
-def _cpu_limiter():
-    resource = _imported('resource')
+def _make_cpu_limiter():
+    resource = _import_privately('resource')
     return lambda seconds: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def _looks():
+def _make_dumpable_switch():
     """Whether others may look into this process, or write to it: prctl(2), PR_SET_DUMPABLE."""
     known = set(sys.modules)
     import ctypes
@@ -265,12 +269,12 @@ def _looks():
     return lambda yes: prctl(4, int(yes), 0, 0, 0)
 
 
-def _socket(descriptor):
-    module = _imported('_socket')
+def _open_socket(descriptor):
+    module = _import_privately('_socket')
     return module.socket(module.AF_UNIX, module.SOCK_STREAM, 0, descriptor)
 
 
-def _imported(name):
+def _import_privately(name):
     """A module that nobody finds imported who has not imported it."""
     known = name in sys.modules
     module = __import__(name)
@@ -279,11 +283,11 @@ def _imported(name):
     return module
 
 
-def _line(value):
+def _encode_line(value):
     return json.dumps(value).encode() + b'\n'
 
 
-def _order(talk):
+def _receive_order(talk):
     """The descriptor that comes with an order, and the order; None where there is none any more."""
     text, more, _, _ = talk.recvmsg(1 << 16, 64)
     if not text:

@@ -11,7 +11,7 @@ _AFFIX = re.compile(r'^Tests?(?=[A-Z_])_?|(?:Tests?|TestCases?)$')
 _FILE_AFFIX = re.compile(r'^tests?_|_tests?$')
 
 
-def class_under_test(test: TestMethod) -> str:
+def guess_class_under_test(test: TestMethod) -> str:
     """`Foo` of TestFoo, FooTest, TestFoo$TestBar; of a function the module `foo` of test_foo.py."""
     _, *classes = test.test_class.split('$')
     named = _AFFIX.sub('', classes[0]) if classes else ''

@@ -29,7 +29,7 @@ _ALWAYS = ('pytest.ini', '.pytest.ini')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class CollectionRules:
     """Patterns; of a class or function also the beginning of its name counts."""
 
     files: tuple[str, ...] = ('test_*.py', '*_test.py')
@@ -51,7 +51,7 @@ class Rules:
         )
 
 
-DEFAULT = Rules()
+DEFAULT = CollectionRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class PythonFile(SourceFile):
     extended   simple names of its classes from which others of the test tree derive
     """
 
-    rules: Rules = DEFAULT
+    rules: CollectionRules = DEFAULT
     collected: bool = True
     extended: frozenset[str] = frozenset()
 
@@ -75,36 +75,36 @@ def _begins_or_matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def rules_in(name: str, content: bytes) -> Rules | None:
+def parse_rules(name: str, content: bytes) -> CollectionRules | None:
     """What a file of settings says; None if it is none of pytest's."""
     text = content.decode(errors='replace')
-    found = _toml(text) if name.endswith('.toml') else _ini(text, SETTINGS[name])
-    if found is None:
+    settings = _parse_toml(text) if name.endswith('.toml') else _parse_ini(text, SETTINGS[name])
+    if settings is None:
         return DEFAULT if name in _ALWAYS else None
-    return Rules(
-        files=tuple(found.get('python_files', ())) or DEFAULT.files,
-        classes=tuple(found.get('python_classes', ())) or DEFAULT.classes,
-        functions=tuple(found.get('python_functions', ())) or DEFAULT.functions,
+    return CollectionRules(
+        files=tuple(settings.get('python_files', ())) or DEFAULT.files,
+        classes=tuple(settings.get('python_classes', ())) or DEFAULT.classes,
+        functions=tuple(settings.get('python_functions', ())) or DEFAULT.functions,
     )
 
 
-def _toml(text: str) -> Mapping[str, list[str]] | None:
+def _parse_toml(text: str) -> Mapping[str, list[str]] | None:
     try:
         pytest = tomllib.loads(text).get('tool', {}).get('pytest')
         table = pytest.get('ini_options', pytest)
-        return {key: list(_words(value)) for key, value in table.items()}
+        return {key: list(_split_words(value)) for key, value in table.items()}
     except (tomllib.TOMLDecodeError, AttributeError):
         return None  # pytest would not read it either
 
 
-def _words(value: object) -> Iterator[str]:
+def _split_words(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield from value.split()
     elif isinstance(value, list):
-        yield from (one for one in value if isinstance(one, str))
+        yield from (word for word in value if isinstance(word, str))
 
 
-def _ini(text: str, sections: Sequence[str]) -> Mapping[str, list[str]] | None:
+def _parse_ini(text: str, sections: Sequence[str]) -> Mapping[str, list[str]] | None:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(text)
@@ -112,5 +112,5 @@ def _ini(text: str, sections: Sequence[str]) -> Mapping[str, list[str]] | None:
         return None
     for section in sections:
         if parser.has_section(section):
-            return {key: list(_words(value)) for key, value in parser.items(section)}
+            return {key: list(_split_words(value)) for key, value in parser.items(section)}
     return None

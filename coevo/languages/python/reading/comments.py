@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from coevo.languages.python.reading.tokens import Span
 from coevo.languages.spans import begins_line
-from coevo.languages.spans import code_end
+from coevo.languages.spans import find_code_end
 
 
-class Comments:
+class PythonComments:
     """Those of one file."""
 
     def __init__(self, source: bytes, spans: Iterable[Span]) -> None:
@@ -17,10 +17,10 @@ class Comments:
         self._starts = {end: start for start, end in spans}
         self._ends = {start: end for end, start in self._starts.items()}
 
-    def above(self, start: int) -> int:
+    def find_start_above(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
         while True:
-            before = code_end(self._source, start)
+            before = find_code_end(self._source, start)
             comment = self._starts.get(before)
             if comment is None or self._source.count(b'\n', before, start) > 1:
                 return start
@@ -28,7 +28,7 @@ class Comments:
                 return start
             start = comment
 
-    def behind(self, end: int) -> int:
+    def find_end_behind(self, end: int) -> int:
         """Where a comment ends that closes the line."""
         stop = self._source.find(b'\n', end)
         line = self._source[end : stop if stop >= 0 else len(self._source)]

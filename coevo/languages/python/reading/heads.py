@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from coevo.languages.python.reading.statements import definition
+from coevo.languages.python.reading.statements import get_definition
 
 _WRAPPERS = {'staticmethod': 'static', 'classmethod': 'classmethod', 'property': 'property'}
 _ABSTRACT = frozenset({'ABC', 'ABCMeta', 'Protocol'})
@@ -21,11 +21,11 @@ class Head:
         self._statement = statement
         self._source = source
         self._renamed = renamed
-        self.node = definition(statement)
+        self.node = get_definition(statement)
         self.body = self.node.child_by_field_name('body')
-        self.name = self.text(self.node.child_by_field_name('name'))
+        self.name = self.read_text(self.node.child_by_field_name('name'))
 
-    def text(self, node: Node | None) -> str:
+    def read_text(self, node: Node | None) -> str:
         if node is None:
             return ''
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
@@ -34,35 +34,41 @@ class Head:
     def annotations(self) -> tuple[str, ...]:
         """The simple names of its decorators."""
         nodes = (c for c in self._statement.children if c.type == 'decorator')
-        return tuple(name for node in nodes for c in node.named_children if (name := self._last(c)))
+        return tuple(
+            name
+            for node in nodes
+            for c in node.named_children
+            if (name := self._get_simple_name(c))
+        )
 
     @property
     def bases(self) -> tuple[str, ...]:
         """The simple names of what a class derives from."""
         return tuple(
             name
-            for node in self._arguments()
-            if not node.type.startswith(('keyword', 'comment')) and (name := self._last(node))
+            for node in self._list_superclass_nodes()
+            if not node.type.startswith(('keyword', 'comment'))
+            and (name := self._get_simple_name(node))
         )
 
     @property
     def modifiers(self) -> frozenset[str]:
-        found = {_WRAPPERS[name] for name in self.annotations if name in _WRAPPERS}
+        modifiers = {_WRAPPERS[name] for name in self.annotations if name in _WRAPPERS}
         if any(child.type == 'async' for child in self.node.children):
-            found.add('async')
+            modifiers.add('async')
         if self.name.startswith('_') and not self.name.endswith('__'):
-            found.add('private')
-        return frozenset(found)
+            modifiers.add('private')
+        return frozenset(modifiers)
 
     @property
     def is_test_of_none(self) -> bool:
         """Whether it says of a function named as a test that it returns nothing, which no runner of tests reads."""
-        says = self.text(self.node.child_by_field_name('return_type'))
+        says = self.read_text(self.node.child_by_field_name('return_type'))
         return says == 'None' and self.name.startswith('test')
 
     @property
     def is_abstract(self) -> bool:
-        names = {self._last(node) for node in self._arguments()}
+        names = {self._get_simple_name(node) for node in self._list_superclass_nodes()}
         return not names.isdisjoint(_ABSTRACT)
 
     @property
@@ -76,17 +82,17 @@ class Head:
         start = self.node.start_byte
         end = self.node.end_byte if self.body is None else self.body.start_byte
         pieces = []
-        for child in _comments(self.node, end):
+        for child in _find_comments(self.node, end):
             pieces.append(self._source[start : child.start_byte])
             start = child.end_byte
         text = b' '.join([*pieces, self._source[start:end]]).decode(errors='replace')
         return ' '.join(text.split()).removesuffix(':').rstrip()
 
-    def _arguments(self) -> list[Node]:
-        found = self.node.child_by_field_name('superclasses')
-        return found.named_children if found is not None else []
+    def _list_superclass_nodes(self) -> list[Node]:
+        superclasses = self.node.child_by_field_name('superclasses')
+        return superclasses.named_children if superclasses is not None else []
 
-    def _last(self, node: Node) -> str:
+    def _get_simple_name(self, node: Node) -> str:
         """The simple name of `a.b.C`, `C(…)`, `C[…]` or `metaclass=C`, as it is called where it stands."""
         while node.type in ('call', 'subscript', 'keyword_argument'):
             field = {'call': 'function', 'subscript': 'value'}.get(node.type, 'value')
@@ -95,14 +101,14 @@ class Head:
                 return ''
             node = inner
         if node.type == 'attribute':
-            return self.text(node.child_by_field_name('attribute'))
+            return self.read_text(node.child_by_field_name('attribute'))
         if node.type != 'identifier':
             return ''
-        name = self.text(node)
+        name = self.read_text(node)
         return self._renamed.get(name, name)
 
 
-def _comments(node: Node, end: int) -> Iterator[Node]:
+def _find_comments(node: Node, end: int) -> Iterator[Node]:
     """The comments in a head, in order."""
     todo = [node]
     while todo:

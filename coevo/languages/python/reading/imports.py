@@ -18,7 +18,7 @@ STATEMENTS = frozenset({'import_statement', 'import_from_statement', 'future_imp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportedName:
     """One name of an import statement.
 
     module  what follows `from`, dots and all; '' of a plain import
@@ -49,47 +49,47 @@ class Imported:
         return self.name.rpartition('.')[2]
 
 
-def imported(node: Node, source: bytes) -> Iterator[Imported]:
+def list_imported_names(node: Node, source: bytes) -> Iterator[ImportedName]:
     """The names of one statement."""
     module = ''
     if node.type == 'future_import_statement':
         module = '__future__'
     elif node.type == 'import_from_statement':
-        module = _text(node.child_by_field_name('module_name'), source)
+        module = _read_text(node.child_by_field_name('module_name'), source)
     for child in node.children_by_field_name('name'):
         aliased = child.type == 'aliased_import'
-        name = _text(child.child_by_field_name('name') if aliased else child, source)
-        alias = _text(child.child_by_field_name('alias'), source) if aliased else ''
-        yield Imported(
+        name = _read_text(child.child_by_field_name('name') if aliased else child, source)
+        alias = _read_text(child.child_by_field_name('alias'), source) if aliased else ''
+        yield ImportedName(
             module=module, name=name, bound=alias or (name if module else name.partition('.')[0])
         )
     if any(child.type == 'wildcard_import' for child in node.children):
-        yield Imported(module=module, name='*', bound='*')
+        yield ImportedName(module=module, name='*', bound='*')
 
 
-def imports_of(nodes: list[Node], source: bytes) -> Iterator[Import]:
+def list_imports(nodes: list[Node], source: bytes) -> Iterator[Import]:
     for node in nodes:
-        for one in imported(node, source):
+        for imported_name in list_imported_names(node, source):
             yield Import(
-                text=one.qualified,
-                name=one.last,
-                static=bool(one.module) and not _is_written_as_class(one.last),
+                text=imported_name.qualified,
+                name=imported_name.last,
+                static=bool(imported_name.module) and not _is_written_as_class(imported_name.last),
                 start_byte=node.start_byte,
                 end_byte=node.end_byte,
             )
 
 
-def renamed(nodes: list[Node], source: bytes) -> Mapping[str, str]:
+def map_renamed_imports(nodes: list[Node], source: bytes) -> Mapping[str, str]:
     """By the name that a file gives to what it imports, the name that this has where it stands."""
     return {
-        one.bound: one.last
+        imported_name.bound: imported_name.last
         for node in nodes
-        for one in imported(node, source)
-        if one.bound not in (one.last, one.name.partition('.')[0])
+        for imported_name in list_imported_names(node, source)
+        if imported_name.bound not in (imported_name.last, imported_name.name.partition('.')[0])
     }
 
 
-def _text(node: Node | None, source: bytes) -> str:
+def _read_text(node: Node | None, source: bytes) -> str:
     if node is None:
         return ''
     text = source[node.start_byte : node.end_byte].decode(errors='replace')

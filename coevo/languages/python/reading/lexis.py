@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from coevo.languages.prints import Lexis
+from coevo.languages.prints import LexicalRules
 
-LEXIS = Lexis(
+LEXIS = LexicalRules(
     comment=rb'[#][^\n]*+',
     string=rb'''(?:
         """(?:\\.|[^"\\]++|"(?!""))*+"""

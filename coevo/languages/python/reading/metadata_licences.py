@@ -21,47 +21,47 @@ _CHOICE = re.compile(r'\s+OR\s+')
 _LONGEST = 100
 
 
-def declared_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
+def parse_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
     """Of a pyproject.toml, a setup.cfg or a setup.py; none of a file that is no such or cannot be read."""
     text = build_file.decode('utf-8', 'replace')
-    for read in (_of_toml, _of_cfg, _of_script):
-        names = tuple(_names(*read(text)))
+    for read in (_parse_toml, _parse_cfg, _parse_script):
+        names = tuple(_list_licence_names(*read(text)))
         if names:
             return tuple(DeclaredLicence(name=name) for name in names)
     return ()
 
 
-def _names(field: object, classifiers: Iterable[object]) -> Iterator[str]:
+def _list_licence_names(field: object, classifiers: Iterable[object]) -> Iterator[str]:
     if isinstance(field, str) and 0 < len(field.strip()) <= _LONGEST:
         yield from _CHOICE.split(field.strip().strip('()'))
         return
-    for one in classifiers:
-        found = _CLASSIFIER.fullmatch(one.strip()) if isinstance(one, str) else None
-        if found is not None:
-            yield found[1]
+    for classifier in classifiers:
+        match = _CLASSIFIER.fullmatch(classifier.strip()) if isinstance(classifier, str) else None
+        if match is not None:
+            yield match[1]
 
 
 _Declared = tuple[object, Iterable[object]]
 _NOTHING: _Declared = (None, ())
 
 
-def _of_toml(text: str) -> _Declared:
+def _parse_toml(text: str) -> _Declared:
     try:
         read = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return _NOTHING
-    project = _table(read.get('project')) or _table(_table(read.get('tool')).get('poetry'))
+    project = _as_table(read.get('project')) or _as_table(_as_table(read.get('tool')).get('poetry'))
     field, classifiers = project.get('license'), project.get('classifiers')
     if isinstance(field, dict):
         field = field.get('text')
     return field, classifiers if isinstance(classifiers, list) else ()
 
 
-def _table(value: object) -> dict[str, Any]:
+def _as_table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _of_cfg(text: str) -> _Declared:
+def _parse_cfg(text: str) -> _Declared:
     parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)
@@ -71,27 +71,27 @@ def _of_cfg(text: str) -> _Declared:
     return field, parser.get('metadata', 'classifiers', fallback='').splitlines()
 
 
-def _of_script(text: str) -> _Declared:
+def _parse_script(text: str) -> _Declared:
     """What is written out where `setup` is called."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return _NOTHING
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name(node.func) == 'setup':
-            given = {one.arg: _written(one.value) for one in node.keywords}
+        if isinstance(node, ast.Call) and _get_function_name(node.func) == 'setup':
+            given = {keyword.arg: _evaluate_literal(keyword.value) for keyword in node.keywords}
             classifiers = given.get('classifiers')
             return given.get('license'), classifiers if isinstance(classifiers, list) else ()
     return _NOTHING
 
 
-def _name(function: ast.expr) -> str:
+def _get_function_name(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ''
 
 
-def _written(value: ast.expr) -> object:
+def _evaluate_literal(value: ast.expr) -> object:
     """A literal's value; None of all else."""
     try:
         return ast.literal_eval(value)

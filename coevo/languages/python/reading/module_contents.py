@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coevo.languages.python.reading.places import absolute
+from coevo.languages.python.reading.places import make_absolute
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ModuleImport:
     """What a file imports: the text in full, the name that it gets, '*' for all."""
 
     text: str
@@ -28,22 +28,22 @@ class ModuleContents:
     classes: frozenset[str]
     functions: frozenset[str]
     shown: frozenset[str]
-    imports: tuple[Taken, ...]
+    imports: tuple[ModuleImport, ...]
     imported: frozenset[str]
 
 
 @lru_cache(maxsize=2048)
-def module_contents(source: bytes, path: str) -> ModuleContents:
+def parse_module_contents(source: bytes, path: str) -> ModuleContents:
     """One object for all texts of a file that have the same names, as neighbours mostly do."""
-    return _shared(_read(source, path))
+    return _share_equal(_read_contents(source, path))
 
 
 @lru_cache(maxsize=2048)
-def _shared(contents: ModuleContents) -> ModuleContents:
+def _share_equal(contents: ModuleContents) -> ModuleContents:
     return contents
 
 
-def _read(source: bytes, path: str) -> ModuleContents:
+def _read_contents(source: bytes, path: str) -> ModuleContents:
     file, module, is_package = parse(source, path), module_name(path), _is_package(path)
     own = next((t for t in file.types if t.kind == 'module'), None)
     members = () if own is None else own.members
@@ -53,10 +53,12 @@ def _read(source: bytes, path: str) -> ModuleContents:
         functions=frozenset(m.name for m in members if m.kind == 'method'),
         shown=frozenset((*first, *(t.simple for t in file.types))),
         imports=tuple(
-            Taken(absolute(one.text, module, is_package=is_package), one.name)
-            for one in file.imports
+            ModuleImport(
+                make_absolute(statement.text, module, is_package=is_package), statement.name
+            )
+            for statement in file.imports
         ),
-        imported=frozenset(one.name for one in file.imports),
+        imported=frozenset(statement.name for statement in file.imports),
     )
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 _ROOTS = ('', 'src', 'lib', 'python')
 
 
-class ModulePaths:
+class PythonModulePaths:
     """Those of all revisions that have the same files. What was asked once is kept."""
 
     def __init__(self, paths: frozenset[str], builds: frozenset[str]) -> None:
@@ -22,7 +22,7 @@ class ModulePaths:
         self._roots = cache(self._find_roots)
         self._path_of = cache(self._find_path)
 
-    def find(self, text: str, importer: str) -> str | None:
+    def find_module(self, text: str, importer: str) -> str | None:
         """The path of a module by what is written to import it."""
         return self._path_of(text, importer.rpartition('/')[0])
 
@@ -37,20 +37,20 @@ class ModulePaths:
 
     def _find_roots(self, folder: str) -> tuple[str, ...]:
         """The folders above a file that Python may look for modules in: those that are no packages."""
-        found = []
+        roots = []
         while True:
             if (f'{folder}/__init__.py' if folder else '__init__.py') not in self._paths:
-                found.append(folder)
+                roots.append(folder)
             if not folder:
-                return tuple(found)
+                return tuple(roots)
             folder = folder.rpartition('/')[0]
 
 
 @lru_cache(maxsize=8)
-def module_paths(paths: frozenset[str], builds: frozenset[str]) -> ModulePaths:
+def get_module_paths(paths: frozenset[str], builds: frozenset[str]) -> PythonModulePaths:
     """Kept since neighbours of a walk mostly have the same files.
 
     paths   of all files in Python
     builds  folders with a build file, '.' is the root
     """
-    return ModulePaths(paths, builds)
+    return PythonModulePaths(paths, builds)

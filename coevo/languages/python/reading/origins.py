@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 
 _VENDORED = re.compile(
     r'_?vendor(s|ed)?|_?(third|3rd)[-_]?party|extern(al|als)?|node_modules|bower_components|site-packages',
@@ -39,26 +39,26 @@ _HANDS_OFF = re.compile(r'\bdo\s+not\s+(?:edit|modify|change)\b', re.IGNORECASE)
 _SAID_GENERATED = re.compile(r'\b(?:auto)?[-\s]?generated\b', re.IGNORECASE)
 
 
-def origin_of(path: str, source: bytes, first_byte: int) -> Origin:
+def determine_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
     """Where a file comes from; first_byte is where its first declaration begins."""
     *folders, name = path.removesuffix('.py').split('/')
     if name in _VENDORED_NAMES or any(map(_VENDORED.fullmatch, folders)):
-        return Origin.VENDORED
+        return FileOrigin.VENDORED
     by_path = _NAMES.fullmatch(name) or any(map(_GENERATED.fullmatch, folders))
-    if by_path or _says_so(source[:first_byte].decode(errors='replace')):
-        return Origin.GENERATED
-    return Origin.WRITTEN
+    if by_path or _says_generated(source[:first_byte].decode(errors='replace')):
+        return FileOrigin.GENERATED
+    return FileOrigin.WRITTEN
 
 
-def _says_so(head: str) -> bool:
+def _says_generated(head: str) -> bool:
     """Whether a comment or the docstring above the first declaration says that it is generated."""
     texts = [match[0] for match in _COMMENT.finditer(head)]
-    if found := _DOCSTRING.match(head):
-        texts.append(found[2])
-    return any(map(_is_notice, texts))
+    if docstring := _DOCSTRING.match(head):
+        texts.append(docstring[2])
+    return any(map(_is_generated_notice, texts))
 
 
-def _is_notice(comment: str) -> bool:
+def _is_generated_notice(comment: str) -> bool:
     text = _DECORATION.sub('', comment)
     if _MAKER.search(text) is not None:
         return True

@@ -10,13 +10,13 @@ from functools import lru_cache
 from coevo.languages.declarations import Import
 from coevo.languages.declarations import SourceFile
 from coevo.languages.python.reading.collection import DEFAULT
+from coevo.languages.python.reading.collection import CollectionRules
 from coevo.languages.python.reading.collection import PythonFile
-from coevo.languages.python.reading.collection import Rules
 from coevo.languages.python.reading.syntax import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class PythonFileContext:
     """What a revision says of a file, beside what the file itself says.
 
     imports     what they mean there
@@ -25,31 +25,31 @@ class Surroundings:
 
     imports: tuple[Import, ...]
     interfaces: tuple[str, ...] = ()
-    rules: Rules = DEFAULT
+    rules: CollectionRules = DEFAULT
     collected: bool = False
     extended: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
-class _Kept:
-    file: tuple[Surroundings, PythonFile] | None = None
+class _PlacedFileCache:
+    file: tuple[PythonFileContext, PythonFile] | None = None
 
 
 @lru_cache(maxsize=2048)
-def _kept(source: bytes, path: str) -> _Kept:
+def _get_cache(source: bytes, path: str) -> _PlacedFileCache:
     """Where to keep what a file was for another revision."""
-    return _Kept()
+    return _PlacedFileCache()
 
 
-def placed_file(source: bytes, path: str, around: Surroundings) -> PythonFile:
-    kept = _kept(source, path)
-    known = kept.file
+def make_placed_file(source: bytes, path: str, around: PythonFileContext) -> PythonFile:
+    cache = _get_cache(source, path)
+    known = cache.file
     if known is None or known[0] != around:
-        known = kept.file = (around, _place(parse(source, path), around))
+        known = cache.file = (around, _apply_context(parse(source, path), around))
     return known[1]
 
 
-def _place(parsed: SourceFile, around: Surroundings) -> PythonFile:
+def _apply_context(parsed: SourceFile, around: PythonFileContext) -> PythonFile:
     known = {each.name: getattr(parsed, each.name) for each in fields(SourceFile)}
     known['imports'] = around.imports
     if around.interfaces:

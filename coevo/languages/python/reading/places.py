@@ -2,7 +2,7 @@
 
 It is the path from the root, or from the first folder `src` (https://packaging.python.org/en/latest/discussions/src-layout-vs-flat-layout/), so
 that no two tests of a repository have one name, a file that becomes part of a package keeps its own, and
-nothing but the path is needed. What imports call it may be shorter, see `imported_names`.
+nothing but the path is needed. What imports call it may be shorter, see `list_import_names`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def module_name(path: str) -> str:
     return '.'.join(part.replace('.', '_') for part in parts)
 
 
-def imported_names(name: str) -> Iterator[str]:
+def list_import_names(name: str) -> Iterator[str]:
     """What may be written to import a module: the ends of its name, the longest first."""
     yield name
     while '.' in name:
@@ -31,7 +31,7 @@ def imported_names(name: str) -> Iterator[str]:
         yield name
 
 
-def absolute(text: str, name: str, *, is_package: bool) -> str:
+def make_absolute(text: str, name: str, *, is_package: bool) -> str:
     """An import's text as seen from a module: `.x` in `pkg.mod` is `pkg.x`."""
     rest = text.lstrip('.')
     level = len(text) - len(rest)

@@ -57,13 +57,13 @@ def is_redundant(frame: Frame, stack: list[Frame]) -> bool:
     if frame.kind == ';':
         return True
     if frame.kind == ',':
-        return _is_magic(frame.node, stack[-1])
+        return _is_magic_comma(frame.node, stack[-1])
     if frame.kind in ('(', ')'):
         return _are_parentheses_redundant(stack)
     return False
 
 
-def _is_magic(comma: Node, parent: Frame) -> bool:
+def _is_magic_comma(comma: Node, parent: Frame) -> bool:
     following = comma.next_sibling
     while following is not None and following.type == 'comment':
         following = following.next_sibling

@@ -6,7 +6,7 @@ import io
 import tokenize
 
 
-def source_text(source: bytes) -> str:
+def decode_source(source: bytes) -> str:
     """What cannot be decoded is replaced; an encoding that nobody knows is taken for UTF-8."""
     lines = source.replace(b'\r\n', b'\n').replace(b'\r', b'\n')
     try:

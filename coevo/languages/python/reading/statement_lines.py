@@ -21,14 +21,14 @@ _HOLDS = frozenset(
 _BEGINS = ('_statement', '_definition', '_clause', 'decorator')
 
 
-def with_first_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
+def add_first_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
     """Lines, and of each the first one of its statement, or of the head of one that holds others."""
-    begins = sorted({0, *_beginnings(source)})
+    begins = sorted({0, *_find_beginnings(source)})
     first = {begins[bisect_right(begins, line) - 1] for line in lines}
     return frozenset(lines) | (first - {0})
 
 
-def _beginnings(source: bytes) -> Iterator[int]:
+def _find_beginnings(source: bytes) -> Iterator[int]:
     cursor = Parser(PYTHON).parse(source).walk()
     while True:
         node = cursor.node

@@ -22,33 +22,33 @@ _TEXTS = frozenset({'string', 'concatenated_string'})
 MOST_NESTED = 50
 
 
-class TooDeep(ValueError):
+class StatementsTooDeep(ValueError):
     """Statements in statements in statements."""
 
 
-def declared(parent: Node, depth: int = 0) -> Iterator[Node]:
+def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
     """The statements in a block; one that holds definitions is replaced by what it holds."""
     if depth > MOST_NESTED:
-        raise TooDeep
+        raise StatementsTooDeep
     for child in parent.children:
-        if child.type in _BETWEEN or (child.type in _COMPOUND and _defines(child, depth)):
-            yield from declared(child, depth + 1)
+        if child.type in _BETWEEN or (child.type in _COMPOUND and _holds_definition(child, depth)):
+            yield from list_declaring_statements(child, depth + 1)
         elif child.type.endswith(('_statement', '_definition')):
             yield child
 
 
-def _defines(node: Node, depth: int) -> bool:
+def _holds_definition(node: Node, depth: int) -> bool:
     """Whether a function or class is defined in a statement, in no other one's body."""
     if depth > MOST_NESTED:
-        raise TooDeep
+        raise StatementsTooDeep
     return any(
         child.type in _DEFINITIONS
-        or (child.type in _BETWEEN | _COMPOUND and _defines(child, depth + 1))
+        or (child.type in _BETWEEN | _COMPOUND and _holds_definition(child, depth + 1))
         for child in node.children
     )
 
 
-def is_text(statement: Node) -> bool:
+def is_text_statement(statement: Node) -> bool:
     """Whether it is a text alone, as what documents a function."""
     return (
         statement.type == 'expression_statement'
@@ -57,25 +57,25 @@ def is_text(statement: Node) -> bool:
     )
 
 
-def definition(node: Node) -> Node:
+def get_definition(node: Node) -> Node:
     """The function or class of a statement with decorators."""
     inner = node.child_by_field_name('definition') if node.type == 'decorated_definition' else None
     return inner or node
 
 
-def import_statements(root: Node) -> list[Node]:
+def find_import_statements(root: Node) -> list[Node]:
     """All import statements of a file, in order."""
-    found, cursor = [], root.walk()
+    statements, cursor = [], root.walk()
     while True:
         node = cursor.node
         assert node is not None
         if node.type in IMPORTS:
-            found.append(node)
+            statements.append(node)
         elif _may_hold_statements(node.type) and cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return found
+                return statements
 
 
 def _may_hold_statements(kind: str) -> bool:

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import cached_property
 
-from coevo.languages.ancestry import Ancestry
+from coevo.languages.ancestry import AncestryQuery
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.declarations import SourceFile
 from coevo.languages.python.reading.collection import DEFAULT
+from coevo.languages.python.reading.collection import CollectionRules
 from coevo.languages.python.reading.collection import PythonFile
-from coevo.languages.python.reading.collection import Rules
 from coevo.languages.reading import Resolve
 
 FIXTURES = frozenset({'fixture', 'yield_fixture', 'async_fixture'})
@@ -41,12 +41,12 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
 
     Of a file that stands in no tree the names are those that pytest takes without settings.
     """
-    return tuple(_Finder(file, resolve).tests())
+    return tuple(_TestFinder(file, resolve).list_tests())
 
 
 def is_collected(file: SourceFile, type_: DeclaredType, resolve: Resolve) -> bool:
     """Whether tests of a class, or module, run under its own name, not only under those of its heirs."""
-    return _Finder(file, resolve).is_collected(type_)
+    return _TestFinder(file, resolve).is_collected(type_)
 
 
 def is_fixture(member: Member) -> bool:
@@ -65,7 +65,9 @@ def is_fixture(member: Member) -> bool:
     return member.name in _AROUND or member.name.startswith('pytest_')
 
 
-def extended(classes: Iterable[tuple[str, Sequence[str]]], rules: Rules) -> frozenset[str]:
+def find_extended_names(
+    classes: Iterable[tuple[str, Sequence[str]]], rules: CollectionRules
+) -> frozenset[str]:
     """Of classes and their bases, by simple names: what collected ones derive from, however far."""
     bases: dict[str, set[str]] = {}
     todo: list[str] = []
@@ -73,15 +75,15 @@ def extended(classes: Iterable[tuple[str, Sequence[str]]], rules: Rules) -> froz
         bases.setdefault(name, set()).update(above)
         if _is_collected_by_name(name, above, rules=rules):
             todo += above
-    found = set(todo)
+    extended_names = set(todo)
     while todo:
-        new = bases.get(todo.pop(), set()) - found
-        found |= new
+        new = bases.get(todo.pop(), set()) - extended_names
+        extended_names |= new
         todo += new
-    return frozenset(found)
+    return frozenset(extended_names)
 
 
-def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: Rules) -> bool:
+def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: CollectionRules) -> bool:
     return rules.is_class(name) or any(base.endswith('TestCase') for base in bases)
 
 
@@ -95,24 +97,24 @@ def _is_autouse(tokens: tuple[str, ...]) -> bool:
     return any(head[i : i + 3] == ('autouse', '=', 'True') for i in range(len(head)))
 
 
-class _Finder:
+class _TestFinder:
     def __init__(self, file: SourceFile, resolve: Resolve) -> None:
         self._file = file
         self._resolve = resolve
-        self._cases = Ancestry(self._ask_case)
-        self._constructed = Ancestry(self._ask_constructed)
-        self._refused = Ancestry(self._ask_refused)
+        self._cases = AncestryQuery(self._look_up_case)
+        self._constructed = AncestryQuery(self._look_up_constructor)
+        self._refused = AncestryQuery(self._look_up_refusal)
         self._rules, self._collected = DEFAULT, True
-        own = [(type_.simple, _bases(type_)) for type_ in file.types]
-        self._extended = extended(own, DEFAULT)
+        own = [(type_.simple, _list_bases(type_)) for type_ in file.types]
+        self._extended = find_extended_names(own, DEFAULT)
         if isinstance(file, PythonFile):
             self._rules, self._collected = file.rules, file.collected
-            self._extended = extended(own, file.rules) | file.extended
+            self._extended = find_extended_names(own, file.rules) | file.extended
 
-    def tests(self) -> Iterator[tuple[DeclaredType, Member]]:
+    def list_tests(self) -> Iterator[tuple[DeclaredType, Member]]:
         known: dict[str, bool] = {}
-        for type_ in self._effective.values():
-            is_case = type_.kind == 'class' and self._is_case(type_)
+        for type_ in self._effective_types.values():
+            is_case = type_.kind == 'class' and self._is_test_case(type_)
             known[type_.name] = self._holds_tests(type_, known, is_case=is_case)
             if not known[type_.name]:
                 continue
@@ -123,11 +125,11 @@ class _Finder:
     def is_collected(self, type_: DeclaredType) -> bool:
         if type_.kind == 'module':
             return True
-        by_name = _is_collected_by_name(type_.simple, _bases(type_), rules=self._rules)
-        return by_name or self._is_case(type_)
+        by_name = _is_collected_by_name(type_.simple, _list_bases(type_), rules=self._rules)
+        return by_name or self._is_test_case(type_)
 
     @cached_property
-    def _effective(self) -> dict[str, DeclaredType]:
+    def _effective_types(self) -> dict[str, DeclaredType]:
         """The types by name, without those that a later one of the same name hides, in their order."""
         last = {type_.name: type_ for type_ in self._file.types}
         return {t.name: t for t in self._file.types if last[t.name] is t}
@@ -148,8 +150,8 @@ class _Finder:
         return self._rules.is_class(type_.simple) and not self._has_constructor(type_)
 
     def _is_case_by_name(self, name: str) -> bool:
-        type_ = self._effective.get(name)
-        return type_ is not None and self._is_case(type_)
+        type_ = self._effective_types.get(name)
+        return type_ is not None and self._is_test_case(type_)
 
     def _is_test(self, member: Member, *, is_case: bool) -> bool:
         if member.kind != 'method' or not _NO_FUNCTION.isdisjoint(member.annotations):
@@ -158,53 +160,57 @@ class _Finder:
             return member.name.startswith('test') or member.name == 'runTest'
         return self._rules.is_function(member.name)
 
-    def _classes(self, name: str) -> list[DeclaredType]:
+    def _resolve_classes(self, name: str) -> list[DeclaredType]:
         """The classes of the test tree that a base may be."""
         return [type_ for type_ in self._resolve(name) if type_.kind == 'class']
 
-    def _is_case(self, type_: DeclaredType) -> bool:
+    def _is_test_case(self, type_: DeclaredType) -> bool:
         """Whether a class extends TestCase, as the known part of its ancestry tells.
 
         A base from a library counts by its name: IsolatedAsyncioTestCase, AsyncHTTPTestCase and such.
         """
         return any(
-            name.endswith('TestCase') if self._is_unknown(name, type_) else self._cases.holds(name)
-            for name in _bases(type_)
+            name.endswith('TestCase')
+            if self._is_unknown(name, type_)
+            else self._cases.holds_for(name)
+            for name in _list_bases(type_)
         )
 
     def _is_unknown(self, name: str, heir: DeclaredType) -> bool:
         """Whether no class that is known may be the base of a name; a class is not its own."""
-        found = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
-        return all(type_.name == heir.name for type_ in found)
+        candidates = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
+        return all(type_.name == heir.name for type_ in candidates)
 
-    def _ask_case(self, name: str) -> tuple[bool, set[str]]:
-        types = self._classes(name)
+    def _look_up_case(self, name: str) -> tuple[bool, set[str]]:
+        types = self._resolve_classes(name)
         if not types:
             return name.endswith('TestCase'), set()
-        above = _bases_of(types)
+        above = _collect_bases(types)
         alone = len(types) == 1 and name in above
         return alone and name.endswith('TestCase'), above
 
     def _has_constructor(self, type_: DeclaredType) -> bool:
         """pytest passes by a class that has one, however it came by it."""
-        return _constructs(type_) or any(map(self._constructed.holds, _bases(type_)))
+        return _has_own_constructor(type_) or any(
+            map(self._constructed.holds_for, _list_bases(type_))
+        )
 
-    def _ask_constructed(self, name: str) -> tuple[bool, set[str]]:
-        types = self._classes(name)
-        return any(map(_constructs, types)), _bases_of(types)
+    def _look_up_constructor(self, name: str) -> tuple[bool, set[str]]:
+        types = self._resolve_classes(name)
+        return any(map(_has_own_constructor, types)), _collect_bases(types)
 
     def _is_refused(self, type_: DeclaredType) -> bool:
         """Whether `__test__ = False` says that there are no tests in a class."""
-        own = self._refuses(type_)
-        return any(map(self._refused.holds, _bases(type_))) if own is None else own
+        own = self._refuses_tests(type_)
+        return any(map(self._refused.holds_for, _list_bases(type_))) if own is None else own
 
-    def _ask_refused(self, name: str) -> tuple[bool, set[str]]:
-        types = self._classes(name)
-        own = [self._refuses(type_) for type_ in types]
+    def _look_up_refusal(self, name: str) -> tuple[bool, set[str]]:
+        types = self._resolve_classes(name)
+        own = [self._refuses_tests(type_) for type_ in types]
         silent = [type_ for type_, says in zip(types, own, strict=True) if says is None]
-        return any(own), _bases_of(silent)
+        return any(own), _collect_bases(silent)
 
-    def _refuses(self, type_: DeclaredType) -> bool | None:
+    def _refuses_tests(self, type_: DeclaredType) -> bool | None:
         """What a class itself says of that."""
         for member in type_.members:
             if member.kind == 'field' and member.name == '__test__':
@@ -212,15 +218,15 @@ class _Finder:
         return None
 
 
-def _constructs(type_: DeclaredType) -> bool:
+def _has_own_constructor(type_: DeclaredType) -> bool:
     own = any(m.kind == 'constructor' or m.name == '__new__' for m in type_.members)
     return own or 'dataclass' in type_.annotations
 
 
-def _bases_of(types: Iterable[DeclaredType]) -> set[str]:
-    return {name for type_ in types for name in _bases(type_)}
+def _collect_bases(types: Iterable[DeclaredType]) -> set[str]:
+    return {name for type_ in types for name in _list_bases(type_)}
 
 
-def _bases(type_: DeclaredType) -> tuple[str, ...]:
+def _list_bases(type_: DeclaredType) -> tuple[str, ...]:
     first = () if type_.superclass is None or type_.kind == 'module' else (type_.superclass,)
     return (*first, *(type_.interfaces if type_.kind != 'module' else ()))

@@ -21,19 +21,19 @@ from tree_sitter import Language
 from tree_sitter import Node
 from tree_sitter import TreeCursor
 
-from coevo.languages.grammars import fixed_kinds
-from coevo.languages.python.reading.literals import content
-from coevo.languages.python.reading.literals import number
-from coevo.languages.python.reading.literals import plain
-from coevo.languages.python.reading.literals import prefix
-from coevo.languages.python.reading.literals import spelled
+from coevo.languages.grammars import list_fixed_node_kinds
+from coevo.languages.python.reading.literals import normalise_content
+from coevo.languages.python.reading.literals import normalise_number
+from coevo.languages.python.reading.literals import normalise_prefix
+from coevo.languages.python.reading.literals import spell_string
+from coevo.languages.python.reading.literals import split_literal
 from coevo.languages.python.reading.redundancy import Frame
 from coevo.languages.python.reading.redundancy import is_docstring
 from coevo.languages.python.reading.redundancy import is_redundant
 
 PYTHON = Language(tree_sitter_python.language())
 # Words and signs that are always written so, and whose neighbours cannot make them redundant.
-_FIXED = fixed_kinds(PYTHON) - {'(', ')', ',', ';', 'not in', 'is not'}
+_FIXED = list_fixed_node_kinds(PYTHON) - {'(', ')', ',', ';', 'not in', 'is not'}
 INDENT, DEDENT, NEWLINE = '\x02', '\x03', '\n'
 _SKIPPED = frozenset({'comment', 'line_continuation'})
 _NAME, _TYPE = '\1name', '\1type'  # no token of Python begins so
@@ -46,7 +46,7 @@ Span = tuple[int, int]
 """Bytes, the end exclusive; or numbers of tokens."""
 
 
-class Role(Enum):
+class TokenRole(Enum):
     """What an identifier is where it stands."""
 
     LOADED = 'loaded'
@@ -64,7 +64,7 @@ class Role(Enum):
 class PythonToken:
     start: int
     text: str
-    role: Role | None = None
+    role: TokenRole | None = None
     string: str | None = None  # the content of a plain string
 
 
@@ -75,24 +75,24 @@ _IMPORT = b'import'
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaves:
+class _PythonTokenColumns:
     """PythonTokens in columns, and comments; by their offsets in a file, or in a function."""
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
-    roles: list[Role | None] = field(default_factory=list)
+    roles: list[TokenRole | None] = field(default_factory=list)
     strings: list[str | None] = field(default_factory=list)
     comments: list[Span] = field(default_factory=list)
 
-    def append(
-        self, start: int, text: str, role: Role | None = None, string: str | None = None
+    def append_token(
+        self, start: int, text: str, role: TokenRole | None = None, string: str | None = None
     ) -> None:
         self.starts.append(start)
         self.texts.append(text)
         self.roles.append(role)
         self.strings.append(string)
 
-    def add(self, other: _Leaves, at: int) -> None:
+    def add_function(self, other: _PythonTokenColumns, at: int) -> None:
         """Those of a function that begins at an offset."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
@@ -100,8 +100,8 @@ class _Leaves:
         self.strings.extend(other.strings)
         self.comments.extend([(start + at, end + at) for start, end in other.comments])
 
-    def part(self, first: int, last: int) -> _Leaves:
-        return _Leaves(
+    def copy_part(self, first: int, last: int) -> _PythonTokenColumns:
+        return _PythonTokenColumns(
             self.starts[first:last],
             self.texts[first:last],
             self.roles[first:last],
@@ -110,62 +110,64 @@ class _Leaves:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _FunctionTokens:
     """What a function has, with the place of its body among its tokens."""
 
-    leaves: _Leaves | None = None
+    leaves: _PythonTokenColumns | None = None
     body: Span = (0, 0)
 
 
 class PythonTokens:
-    """All tokens of a file; `of` gives those of a statement, `within` those of bytes.
+    """All tokens of a file; `of` gives those of a statement, `slice_bytes` those of bytes.
 
     `comments` are the spans of comments in their order. All is found in one pass.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._source = source
-        self._leaves = _Leaves()
+        self._leaves = _PythonTokenColumns()
         self.comments = self._leaves.comments
         self._places: dict[int, Span] = {}
         # Where a parser recovers, it reads words otherwise.
         self._shares = not root.has_error
-        self._read(root.walk())
+        self._load_tree(root.walk())
 
     @property
     def texts(self) -> Sequence[str]:
         """All of them, in order."""
         return self._leaves.texts
 
-    def of(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
+    def slice_node(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
         """The tokens of a statement or of the file, but for those of statements in it."""
-        return self._slice(outside(self._places[node.id], map(self._place, without)))
+        return self._make_slice(
+            subtract_spans(self._places[node.id], map(self._get_place, without))
+        )
 
-    def within(self, spans: Iterable[Span]) -> PythonSlice:
+    def slice_bytes(self, spans: Iterable[Span]) -> PythonSlice:
         """The tokens that begin in some bytes."""
         starts = self._leaves.starts
-        return self._slice(
+        return self._make_slice(
             [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in spans]
         )
 
-    def _slice(self, places: Iterable[Span]) -> PythonSlice:
-        found, all_ = _Leaves(), self._leaves
+    def _make_slice(self, places: Iterable[Span]) -> PythonSlice:
+        columns, all_ = _PythonTokenColumns(), self._leaves
         for first, last in places:
-            found.starts.extend(all_.starts[first:last])
-            found.texts.extend(all_.texts[first:last])
-            found.roles.extend(all_.roles[first:last])
-            found.strings.extend(all_.strings[first:last])
+            columns.starts.extend(all_.starts[first:last])
+            columns.texts.extend(all_.texts[first:last])
+            columns.roles.extend(all_.roles[first:last])
+            columns.strings.extend(all_.strings[first:last])
         return PythonSlice(
-            starts=tuple(found.starts),
-            texts=tuple(found.texts),
-            roles=tuple(found.roles),
-            contents=tuple(found.strings),
+            starts=tuple(columns.starts),
+            texts=tuple(columns.texts),
+            roles=tuple(columns.roles),
+            contents=tuple(columns.strings),
         )
 
-    def _place(self, node: Node) -> Span:
+    def _get_place(self, node: Node) -> Span:
         return self._places[node.id]
 
-    def _read(self, cursor: TreeCursor) -> None:
+    def _load_tree(self, cursor: TreeCursor) -> None:
         stack: list[Frame] = []
         while True:
             node = cursor.node
@@ -173,23 +175,23 @@ class PythonTokens:
             kind = node.type
             if kind in _FIXED:
                 if node.end_byte > node.start_byte:
-                    self._leaves.append(node.start_byte, kind)
+                    self._leaves.append_token(node.start_byte, kind)
             elif kind == 'identifier':
                 self._add_identifier(node, cursor.field_name, stack)
             else:
                 frame = Frame(node, kind, cursor.field_name, len(self._leaves.texts))
-                if not self._is_atom(frame, stack) and cursor.goto_first_child():
+                if not self._try_read_whole(frame, stack) and cursor.goto_first_child():
                     if kind == 'block':
-                        self._leaves.append(node.start_byte, INDENT)
+                        self._leaves.append_token(node.start_byte, INDENT)
                     stack.append(frame)
                     continue
-                self._leave(frame, stack)
+                self._leave_node(frame, stack)
             while not cursor.goto_next_sibling():
                 if not stack or not cursor.goto_parent():
                     return
-                self._leave(stack.pop(), stack)
+                self._leave_node(stack.pop(), stack)
 
-    def kept(self, function: Node) -> bytes | None:
+    def get_shareable_text(self, function: Node) -> bytes | None:
         """The text of a function of which all is kept that it says; None where nothing is."""
         start, end = function.start_byte, function.end_byte
         if not self._shares or end - start > _LONGEST:
@@ -197,46 +199,49 @@ class PythonTokens:
         text = self._source[start:end]
         return None if _IMPORT in text else text
 
-    def _is_known(self, function: Node) -> bool:
+    def _add_known_function(self, function: Node) -> bool:
         """Whether a function's tokens were read in another file, which are then added."""
-        text = self.kept(function)
+        text = self.get_shareable_text(function)
         body = function.child_by_field_name('body')
         if text is None or body is None:
             return False
-        known = _kept(function.start_point.column, text)
+        known = _get_function_tokens(function.start_point.column, text)
         if known.leaves is None:
             return False
         first = len(self._leaves.texts)
-        self._leaves.add(known.leaves, function.start_byte)
+        self._leaves.add_function(known.leaves, function.start_byte)
         self._places[body.id] = (first + known.body[0], first + known.body[1])
         return True
 
-    def _keep(self, frame: Frame) -> None:
+    def _remember_function(self, frame: Frame) -> None:
         """Keep the tokens of a function that was just read."""
-        text = self.kept(frame.node)
+        text = self.get_shareable_text(frame.node)
         body = frame.node.child_by_field_name('body')
         if text is None or body is None:
             return
         start, (first, last) = frame.node.start_byte, self._places[body.id]
-        known = _kept(frame.node.start_point.column, text)
-        found, read = _Leaves(), self._leaves.part(frame.first, len(self._leaves.texts))
+        known = _get_function_tokens(frame.node.start_point.column, text)
+        columns, read = (
+            _PythonTokenColumns(),
+            self._leaves.copy_part(frame.first, len(self._leaves.texts)),
+        )
         read.comments.extend(self.comments[bisect_left(self.comments, (start, start)) :])
-        found.add(read, -start)
+        columns.add_function(read, -start)
         known.body = (first - frame.first, last - frame.first)
-        known.leaves = found
+        known.leaves = columns
 
-    def _is_atom(self, frame: Frame, stack: list[Frame]) -> bool:
+    def _try_read_whole(self, frame: Frame, stack: list[Frame]) -> bool:
         """Whether a node is read as a whole, which is then done."""
         kind, node = frame.kind, frame.node
         if kind == 'function_definition':
-            frame.known = self._is_known(node)
+            frame.known = self._add_known_function(node)
             return frame.known
         if kind in _SKIPPED:
             if kind == 'comment':
                 self.comments.append((node.start_byte, node.end_byte))
             return True
         if kind in ('string', 'concatenated_string'):
-            return self._is_plain_string(node)
+            return self._try_add_plain_string(node)
         if kind == 'expression_statement' and is_docstring(node, stack):
             frame.silent = True
             return True
@@ -246,49 +251,49 @@ class PythonTokens:
             return True
         return False
 
-    def _is_plain_string(self, node: Node) -> bool:
+    def _try_add_plain_string(self, node: Node) -> bool:
         """Whether a string holds no expressions; neighbours of one kind become one token."""
         parts = node.children if node.type == 'concatenated_string' else [node]
         parts = [part for part in parts if part.type not in _SKIPPED]
         if any(child.type == 'interpolation' for part in parts for child in part.children):
             return False
-        read = [plain(self._text(part)) for part in parts]
+        read = [split_literal(self._get_text(part)) for part in parts]
         if len({letters for letters, _ in read}) != 1:
             return False
         text = ''.join(part for _, part in read)
-        token = spelled(read[0][0], text)
-        self._leaves.append(node.start_byte, sys.intern(token), None, text)
+        token = spell_string(read[0][0], text)
+        self._leaves.append_token(node.start_byte, sys.intern(token), None, text)
         return True
 
     def _add_identifier(self, node: Node, field: str | None, stack: list[Frame]) -> None:
         if node.end_byte > node.start_byte:
-            text = sys.intern(self._text(node))
-            self._leaves.append(node.start_byte, text, _role(field, stack))
+            text = sys.intern(self._get_text(node))
+            self._leaves.append_token(node.start_byte, text, _determine_role(field, stack))
 
     def _add_leaf(self, frame: Frame) -> None:
-        text = self._text(frame.node)
+        text = self._get_text(frame.node)
         if frame.kind in ('integer', 'float'):
-            text = number(text)
+            text = normalise_number(text)
         elif frame.kind in ('string_start', 'string_end'):
-            text = prefix(text.rstrip('\'"')) + "'"
+            text = normalise_prefix(text.rstrip('\'"')) + "'"
         elif frame.kind == 'string_content':
-            text = content(text, '')
-        self._leaves.append(frame.node.start_byte, sys.intern(text))
+            text = normalise_content(text, '')
+        self._leaves.append_token(frame.node.start_byte, sys.intern(text))
 
-    def _leave(self, frame: Frame, stack: list[Frame]) -> None:
+    def _leave_node(self, frame: Frame, stack: list[Frame]) -> None:
         kind, node = frame.kind, frame.node
         is_statement = kind.endswith(('_statement', '_definition'))
         if kind == 'block':
-            self._leaves.append(max(node.end_byte - 1, node.start_byte), DEDENT)
+            self._leaves.append_token(max(node.end_byte - 1, node.start_byte), DEDENT)
         elif is_statement and kind.partition('_')[0] not in _COMPOUND and not frame.silent:
-            self._leaves.append(max(node.end_byte - 1, node.start_byte), NEWLINE)
+            self._leaves.append_token(max(node.end_byte - 1, node.start_byte), NEWLINE)
         # The root, whatever it is: of a file that cannot be parsed it is no module.
         if is_statement or kind == 'block' or not stack:
             self._places[node.id] = (frame.first, len(self._leaves.texts))
         if kind == 'function_definition' and not frame.known:
-            self._keep(frame)
+            self._remember_function(frame)
 
-    def _text(self, node: Node) -> str:
+    def _get_text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
 
 
@@ -297,48 +302,48 @@ _BINDING = frozenset(
 )
 _PARAMETERS = frozenset({'parameters', 'lambda_parameters', 'typed_parameter'})
 _BY_FIELD = {
-    ('call', 'function'): Role.CALLED,
-    ('decorator', None): Role.CALLED,
-    ('attribute', 'attribute'): Role.ATTRIBUTE,
-    ('keyword_argument', 'name'): Role.KEYWORD,
-    ('function_definition', 'name'): Role.DEFINED,
-    ('class_definition', 'name'): Role.DEFINED,
-    ('default_parameter', 'name'): Role.OPTIONAL,
-    ('typed_default_parameter', 'name'): Role.OPTIONAL,
-    ('assignment', 'left'): Role.BOUND,
-    ('augmented_assignment', 'left'): Role.BOUND,
-    ('for_statement', 'left'): Role.BOUND,
-    ('for_in_clause', 'left'): Role.BOUND,
-    ('named_expression', 'name'): Role.BOUND,
+    ('call', 'function'): TokenRole.CALLED,
+    ('decorator', None): TokenRole.CALLED,
+    ('attribute', 'attribute'): TokenRole.ATTRIBUTE,
+    ('keyword_argument', 'name'): TokenRole.KEYWORD,
+    ('function_definition', 'name'): TokenRole.DEFINED,
+    ('class_definition', 'name'): TokenRole.DEFINED,
+    ('default_parameter', 'name'): TokenRole.OPTIONAL,
+    ('typed_default_parameter', 'name'): TokenRole.OPTIONAL,
+    ('assignment', 'left'): TokenRole.BOUND,
+    ('augmented_assignment', 'left'): TokenRole.BOUND,
+    ('for_statement', 'left'): TokenRole.BOUND,
+    ('for_in_clause', 'left'): TokenRole.BOUND,
+    ('named_expression', 'name'): TokenRole.BOUND,
 }
 
 
-def _role(field: str | None, stack: list[Frame]) -> Role:
+def _determine_role(field: str | None, stack: list[Frame]) -> TokenRole:
     parent = stack[-1].kind if stack else ''
-    found = _BY_FIELD.get((parent, field))
-    if found is not None:
-        return _called(stack) if found is Role.ATTRIBUTE else found
+    role = _BY_FIELD.get((parent, field))
+    if role is not None:
+        return _classify_attribute(stack) if role is TokenRole.ATTRIBUTE else role
     above = stack[-2].kind if len(stack) > 1 else ''
     if parent in ('list_splat_pattern', 'dictionary_splat_pattern'):
-        return Role.OPTIONAL if above in _PARAMETERS else Role.BOUND
+        return TokenRole.OPTIONAL if above in _PARAMETERS else TokenRole.BOUND
     if parent in _BINDING:
-        return Role.BOUND
+        return TokenRole.BOUND
     if parent in _PARAMETERS:
-        return Role.PARAMETER
+        return TokenRole.PARAMETER
     if any(each.kind == 'type' for each in stack[-4:]):
-        return Role.ANNOTATION
-    return Role.LOADED
+        return TokenRole.ANNOTATION
+    return TokenRole.LOADED
 
 
-def _called(stack: list[Frame]) -> Role:
+def _classify_attribute(stack: list[Frame]) -> TokenRole:
     """Of a name behind a dot: whether the whole is called."""
-    return Role.CALLED if stack[-1].field == 'function' else Role.ATTRIBUTE
+    return TokenRole.CALLED if stack[-1].field == 'function' else TokenRole.ATTRIBUTE
 
 
 @lru_cache(maxsize=1 << 14)
-def _kept(column: int, text: bytes) -> _Kept:
+def _get_function_tokens(column: int, text: bytes) -> _FunctionTokens:
     """Where to keep the tokens of a function, which its text tells with the column where it begins."""
-    return _Kept()
+    return _FunctionTokens()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,7 +352,7 @@ class PythonSlice:
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]
-    roles: tuple[Role | None, ...]
+    roles: tuple[TokenRole | None, ...]
     contents: tuple[str | None, ...]
 
     @property
@@ -363,16 +368,18 @@ class PythonSlice:
     def without_return(self) -> PythonSlice:
         """Those of a function whose head says `-> None`, without these words: they are in no other place before."""
         at = self.texts.index('->')
-        kept = [place for place in range(len(self.texts)) if place not in (at, at + 1)]
+        positions = [
+            position for position in range(len(self.texts)) if position not in (at, at + 1)
+        ]
         return PythonSlice(
-            starts=tuple(self.starts[place] for place in kept),
-            texts=tuple(self.texts[place] for place in kept),
-            roles=tuple(self.roles[place] for place in kept),
-            contents=tuple(self.contents[place] for place in kept),
+            starts=tuple(self.starts[position] for position in positions),
+            texts=tuple(self.texts[position] for position in positions),
+            roles=tuple(self.roles[position] for position in positions),
+            contents=tuple(self.contents[position] for position in positions),
         )
 
     @property
-    def _roles(self) -> Iterator[tuple[str, Role | None]]:
+    def _roles(self) -> Iterator[tuple[str, TokenRole | None]]:
         return zip(self.texts, self.roles, strict=True)
 
     @property
@@ -381,7 +388,7 @@ class PythonSlice:
         return frozenset(
             text
             for text, role in self._roles
-            if role is Role.ANNOTATION or (role is Role.CALLED and text[:1].isupper())
+            if role is TokenRole.ANNOTATION or (role is TokenRole.CALLED and text[:1].isupper())
         )
 
     @property
@@ -391,22 +398,22 @@ class PythonSlice:
         A property is called by its name alone, and a fixture by that of a parameter without default
         (https://docs.pytest.org/en/stable/how-to/fixtures.html#requesting-fixtures).
         """
-        local = self._having(Role.BOUND, Role.PARAMETER, Role.OPTIONAL)
-        loaded = self._having(Role.LOADED) - local
-        return loaded | self._having(Role.CALLED, Role.ATTRIBUTE, Role.PARAMETER)
+        local = self._find_names(TokenRole.BOUND, TokenRole.PARAMETER, TokenRole.OPTIONAL)
+        loaded = self._find_names(TokenRole.LOADED) - local
+        return loaded | self._find_names(TokenRole.CALLED, TokenRole.ATTRIBUTE, TokenRole.PARAMETER)
 
     @property
     def bound(self) -> frozenset[str]:
-        return self._having(Role.BOUND)
+        return self._find_names(TokenRole.BOUND)
 
-    def _having(self, *roles: Role) -> frozenset[str]:
+    def _find_names(self, *roles: TokenRole) -> frozenset[str]:
         return frozenset([text for text, role in self._roles if role in roles])
 
     @property
     def strings(self) -> frozenset[str]:
         return frozenset(text for text in self.contents if text is not None)
 
-    def bare(self, name: str, simple: str) -> tuple[str, ...]:
+    def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
         """The texts with a declaration's own name and its class's replaced by placeholders.
 
         Behind a dot the name is most often that of what a test tests, not its own.
@@ -420,7 +427,7 @@ class PythonSlice:
         return tuple(bare)
 
 
-def outside(span: Span, holes: Iterable[Span]) -> list[Span]:
+def subtract_spans(span: Span, holes: Iterable[Span]) -> list[Span]:
     """The parts of a span that no hole covers."""
     parts = []
     start, end = span

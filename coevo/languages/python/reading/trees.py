@@ -10,26 +10,26 @@ from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Located
+from coevo.languages.declarations import LocatedType
 from coevo.languages.declarations import SourceFile
 from coevo.languages.layout import Side
-from coevo.languages.located_types import meant
-from coevo.languages.located_types import paths_by_side
-from coevo.languages.located_types import types_by_name
+from coevo.languages.located_types import find_meant_types
+from coevo.languages.located_types import group_paths_by_side
+from coevo.languages.located_types import index_test_types
 from coevo.languages.python.reading.collection import DEFAULT
 from coevo.languages.python.reading.collection import SETTINGS
+from coevo.languages.python.reading.collection import CollectionRules
 from coevo.languages.python.reading.collection import PythonFile
-from coevo.languages.python.reading.collection import Rules
-from coevo.languages.python.reading.collection import rules_in
-from coevo.languages.python.reading.module_paths import module_paths
-from coevo.languages.python.reading.modules import Modules
-from coevo.languages.python.reading.origins import origin_of
-from coevo.languages.python.reading.placed_files import Surroundings
-from coevo.languages.python.reading.placed_files import placed_file
+from coevo.languages.python.reading.collection import parse_rules
+from coevo.languages.python.reading.module_paths import get_module_paths
+from coevo.languages.python.reading.modules import PythonModules
+from coevo.languages.python.reading.origins import determine_origin
+from coevo.languages.python.reading.placed_files import PythonFileContext
+from coevo.languages.python.reading.placed_files import make_placed_file
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tests import extended
-from coevo.languages.python.sides import tests_side
-from coevo.model.records import Origin
+from coevo.languages.python.reading.tests import find_extended_names
+from coevo.languages.python.sides import select_test_paths
+from coevo.model.records import FileOrigin
 
 _LINK = '120000'
 _BUILD_FILES = frozenset({'pyproject.toml', 'setup.py', 'setup.cfg'})
@@ -47,36 +47,38 @@ class PythonTree:
         self._repository = repository
         self.entries = repository.tree(rev)
         self._files: dict[str, PythonFile] = {}
-        self._origins: dict[str, Origin] = {}
+        self._origins: dict[str, FileOrigin] = {}
         self._rules = cache(self._find_rules)
 
-    def file(self, path: str) -> SourceFile:
+    def parse_file(self, path: str) -> SourceFile:
         if path not in self._files:
-            self._files[path] = self._placed(path)
+            self._files[path] = self._place_file(path)
         return self._files[path]
 
-    def content(self, path: str) -> bytes:
+    def read_content(self, path: str) -> bytes:
         return self._repository.blob(self.entries[path].oid)
 
-    def parsed(self, path: str) -> SourceFile:
+    def parse_alone(self, path: str) -> SourceFile:
         """As the file alone tells."""
-        return parse(self.content(path), path)
+        return parse(self.read_content(path), path)
 
-    def _placed(self, path: str) -> PythonFile:
+    def _place_file(self, path: str) -> PythonFile:
         """A file as its neighbours make it: what its imports mean, and what is collected."""
-        parsed = self.parsed(path)
-        imports = self.modules_of_code.imports(path, parsed)
+        parsed = self.parse_alone(path)
+        imports = self.modules_of_code.resolve_imports(path, parsed)
         if path not in self._tests:
-            return placed_file(self.content(path), path, Surroundings(imports=imports))
-        rules = self._rules(self.module(path))
-        around = Surroundings(
+            return make_placed_file(
+                self.read_content(path), path, PythonFileContext(imports=imports)
+            )
+        rules = self._rules(self.find_module(path))
+        around = PythonFileContext(
             imports=imports,
             rules=rules,
             collected=rules.is_file(path) or self._is_named_for_tests(path, parsed.types),
-            extended=self._extended & {type_.simple for type_ in parsed.types},
+            extended=self._extended_names & {type_.simple for type_ in parsed.types},
             interfaces=(_CONFTEST,),
         )
-        return placed_file(self.content(path), path, around)
+        return make_placed_file(self.read_content(path), path, around)
 
     def _is_named_for_tests(self, path: str, types: tuple[DeclaredType, ...]) -> bool:
         """Whether it is collected by whoever names it: `test.py`, or what unittest would find."""
@@ -85,17 +87,17 @@ class PythonTree:
             return True
         return name.startswith('test') and any('Case' in (t.superclass or '') for t in types)
 
-    def origin(self, path: str) -> Origin:
+    def find_origin(self, path: str) -> FileOrigin:
         """Whether a file was written here, generated, or taken from another project."""
         if path not in self._origins:
-            source, types = self.content(path), self.parsed(path).types
+            source, types = self.read_content(path), self.parse_alone(path).types
             starts = [m.start_byte for t in types[:1] for m in t.members]
             starts += [type_.start_byte for type_ in types[1:]]
             first = min(starts, default=len(source))
-            self._origins[path] = origin_of(path, source, first)
+            self._origins[path] = determine_origin(path, source, first)
         return self._origins[path]
 
-    def side(self, path: str) -> Side | None:
+    def find_side(self, path: str) -> Side | None:
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.py'):
             return None
@@ -107,15 +109,15 @@ class PythonTree:
         """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
         return path not in self._tests
 
-    def is_of_tests(self, path: str) -> bool:
+    def belongs_to_tests(self, path: str) -> bool:
         """Whether a file of whatever kind belongs to the tests."""
         return path in self._tests
 
     @cached_property
     def _tests(self) -> frozenset[str]:
-        return _sides(frozenset(self.entries))
+        return _get_test_paths(frozenset(self.entries))
 
-    def module(self, path: str) -> str:
+    def find_module(self, path: str) -> str:
         """The nearest folder above a file that holds a build file; '.' for the root or where none does."""
         for folder in PurePosixPath(path).parents:
             if str(folder) in self.modules:
@@ -131,48 +133,52 @@ class PythonTree:
         )
 
     @cached_property
-    def modules_of_code(self) -> Modules:
+    def modules_of_code(self) -> PythonModules:
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
-        return Modules(module_paths(paths, self.modules), self.content)
+        return PythonModules(get_module_paths(paths, self.modules), self.read_content)
 
-    def _find_rules(self, module: str) -> Rules:
+    def _find_rules(self, module: str) -> CollectionRules:
         """What pytest collects in a folder with a build file, by its settings or the root's."""
         for folder in dict.fromkeys((module, '.')):
             for name in SETTINGS:
                 path = name if folder == '.' else f'{folder}/{name}'
                 if path in self.entries:
-                    found = rules_in(name, self.content(path))
-                    if found is not None:
-                        return found
+                    rules = parse_rules(name, self.read_content(path))
+                    if rules is not None:
+                        return rules
         return DEFAULT
 
     @cached_property
-    def _extended(self) -> frozenset[str]:
+    def _extended_names(self) -> frozenset[str]:
         """What collected classes of the test tree derive from, by simple names."""
-        paths = self.paths(Side.TEST)
-        classes = [one for path in paths for one in _classes_in(self.content(path))]
-        return extended(classes, self._rules('.'))
+        paths = self.list_paths(Side.TEST)
+        classes = [
+            class_and_bases
+            for path in paths
+            for class_and_bases in _scan_classes(self.read_content(path))
+        ]
+        return find_extended_names(classes, self._rules('.'))
 
-    def paths(self, side: Side) -> tuple[str, ...]:
+    def list_paths(self, side: Side) -> tuple[str, ...]:
         return self._paths[side]
 
     @cached_property
     def _paths(self) -> dict[Side, tuple[str, ...]]:
-        return paths_by_side(self.entries, self.side)
+        return group_paths_by_side(self.entries, self.find_side)
 
     @cached_property
-    def test_types(self) -> dict[str, tuple[Located, ...]]:
+    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
         """The types of the test tree by simple name."""
-        return types_by_name(self)
+        return index_test_types(self)
 
-    def resolve(self, path: str, simple: str) -> tuple[Located, ...]:
+    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         """The types of the test tree that a simple name may mean in a file of it.
 
         `conftest` means those of the folders above: their fixtures are seen without any import.
         """
-        return meant(self, path, simple)
+        return find_meant_types(self, path, simple)
 
-    def visible(self, path: str, type_: Located) -> bool:
+    def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Whether a type can be meant by its simple name, or behind its module's, in a file."""
         if path == type_.path:
             return True
@@ -183,31 +189,32 @@ class PythonTree:
         module = type_.type.name.partition('$')[0]
         canonical = type_.canonical
         return any(
-            one.text == canonical or (one.text == module and (one.name == '*' or not one.static))
-            for one in self.file(path).imports
+            imported.text == canonical
+            or (imported.text == module and (imported.name == '*' or not imported.static))
+            for imported in self.parse_file(path).imports
         )
 
 
 @lru_cache(maxsize=2048)
-def _classes_in(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _scan_classes(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The classes of a file and their bases, by simple names; read without a parser."""
     return tuple(
-        (name.decode(errors='replace'), tuple(_simple_names(bases.decode(errors='replace'))))
+        (name.decode(errors='replace'), tuple(_split_base_names(bases.decode(errors='replace'))))
         for name, bases in _CLASS.findall(source)
     )
 
 
-def _simple_names(bases: str) -> list[str]:
+def _split_base_names(bases: str) -> list[str]:
     return [base.strip().rpartition('.')[2] for base in bases.split(',')]
 
 
 @lru_cache(maxsize=8)
-def _sides(paths: frozenset[str]) -> frozenset[str]:
+def _get_test_paths(paths: frozenset[str]) -> frozenset[str]:
     """Kept since neighbours of a walk mostly have the same files."""
-    return tests_side(paths)
+    return select_test_paths(paths)
 
 
 @lru_cache(maxsize=4)
-def tree(repository: Repository, rev: str) -> PythonTree:
+def open_tree(repository: Repository, rev: str) -> PythonTree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
     return PythonTree(repository, rev)

@@ -11,7 +11,7 @@ from coevo.languages import grammars
 
 
 @cache
-def version() -> str:
+def compute_version() -> str:
     """A digest of the code that turns a source into declarations and tests: all that stands here."""
     digest = hashlib.sha256()
     for module in (*sorted(Path(__file__).parent.glob('*.py')), Path(grammars.__file__)):

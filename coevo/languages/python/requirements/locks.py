@@ -19,10 +19,10 @@ from typing import Any
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.python.requirements.ini_files import requirement_list
-from coevo.languages.python.requirements.stated import name_of
-from coevo.languages.python.requirements.stated import normal
-from coevo.languages.python.requirements.stated import plain
+from coevo.languages.python.requirements.ini_files import load_requirement_list
+from coevo.languages.python.requirements.stated import clean_requirement
+from coevo.languages.python.requirements.stated import get_requirement_name
+from coevo.languages.python.requirements.stated import normalise_name
 
 _MOST_BYTES = 16 << 20
 _LISTS = re.compile(r'(requirements/[\w.-]+|[\w.-]*(requirements|constraints)[\w.-]*)\.txt')
@@ -32,7 +32,7 @@ _CLAUSE = re.compile(r'(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _LockEntry:
     """marker  for which interpreters and systems; '' where the lock does not say"""
 
     name: str
@@ -40,11 +40,11 @@ class _Entry:
     marker: str = ''
 
 
-def pins(repository: Repository, rev: str, folder: str = '.') -> tuple[str, ...]:
+def load_pins(repository: Repository, rev: str, folder: str = '.') -> tuple[str, ...]:
     """Of the first lock that there is, sorted; none without one, or of one that cannot be read."""
     tree = repository.tree(rev)
 
-    def read(path: str) -> bytes | None:
+    def load_blob(path: str) -> bytes | None:
         entry = tree.get(path)
         if entry is None or entry.mode == LINK:
             return None
@@ -53,145 +53,161 @@ def pins(repository: Repository, rev: str, folder: str = '.') -> tuple[str, ...]
 
     for prefix in dict.fromkeys(('' if folder == '.' else f'{folder}/', '')):
         for name, reader in _READERS.items():
-            source = read(prefix + name)
-            found = reader(source) if source is not None else ()
-            if found:
-                return found
-        lists = [path for path in tree if _is_list(path, prefix)]
-        found = _lines([one for path in sorted(lists) for one in _of_list(path, read)])
-        if found:
-            return found
+            source = load_blob(prefix + name)
+            pin_lines = reader(source) if source is not None else ()
+            if pin_lines:
+                return pin_lines
+        lists = [path for path in tree if _is_requirement_list(path, prefix)]
+        pin_lines = _format_pins(
+            [pin for path in sorted(lists) for pin in _load_list_pins(path, load_blob)]
+        )
+        if pin_lines:
+            return pin_lines
     return ()
 
 
-def _is_list(path: str, prefix: str) -> bool:
+def _is_requirement_list(path: str, prefix: str) -> bool:
     return path.startswith(prefix) and _LISTS.fullmatch(path[len(prefix) :]) is not None
 
 
-def _of_list(path: str, read: Callable[[str], bytes | None]) -> Iterator[_Entry]:
+def _load_list_pins(path: str, read: Callable[[str], bytes | None]) -> Iterator[_LockEntry]:
     """The pins of a list, of one that has nothing else."""
-    lines = [line for text in requirement_list(path, read) if (line := plain(text))]
-    found = [_PINNED.fullmatch(line) for line in lines]
-    if all(found):
-        for line, one in zip(lines, found, strict=True):
-            assert one is not None, 'all are'
-            marker = (one['marker'] or '').strip()
-            yield _Entry(name=name_of(line), version=one['version'], marker=marker)
+    lines = [
+        line for text in load_requirement_list(path, read) if (line := clean_requirement(text))
+    ]
+    matches = [_PINNED.fullmatch(line) for line in lines]
+    if all(matches):
+        for line, match in zip(lines, matches, strict=True):
+            assert match is not None, 'all are'
+            marker = (match['marker'] or '').strip()
+            yield _LockEntry(
+                name=get_requirement_name(line), version=match['version'], marker=marker
+            )
 
 
 # -- formats ---------------------------------------------------------------------------------------
 
 
-def _uv(document: Mapping[str, Any]) -> Iterator[_Entry]:
-    for package in _packages(document, 'package'):
+def _parse_uv_lock(document: Mapping[str, Any]) -> Iterator[_LockEntry]:
+    for package in _list_packages(document, 'package'):
         source = package.get('source')
         if isinstance(source, dict) and 'registry' in source:
             markers = package.get('resolution-markers')
-            yield from _entry(package, _any_of(markers if isinstance(markers, list) else []))
+            yield from _make_entries(
+                package, _join_alternatives(markers if isinstance(markers, list) else [])
+            )
 
 
-def _poetry(document: Mapping[str, Any]) -> Iterator[_Entry]:
-    for package in _packages(document, 'package'):
+def _parse_poetry_lock(document: Mapping[str, Any]) -> Iterator[_LockEntry]:
+    for package in _list_packages(document, 'package'):
         source = package.get('source')
         if not isinstance(source, dict) or source.get('type') == 'legacy':
-            yield from _entry(package, _marker(package, 'markers', 'python-versions'))
+            yield from _make_entries(package, _derive_marker(package, 'markers', 'python-versions'))
 
 
-def _pdm(document: Mapping[str, Any]) -> Iterator[_Entry]:
-    for package in _packages(document, 'package'):
+def _parse_pdm_lock(document: Mapping[str, Any]) -> Iterator[_LockEntry]:
+    for package in _list_packages(document, 'package'):
         if not {'git', 'path', 'url'} & package.keys():
-            yield from _entry(package, _marker(package, 'marker', 'requires_python'))
+            yield from _make_entries(package, _derive_marker(package, 'marker', 'requires_python'))
 
 
-def _pylock(document: Mapping[str, Any]) -> Iterator[_Entry]:
-    for package in _packages(document, 'packages'):
+def _parse_pylock(document: Mapping[str, Any]) -> Iterator[_LockEntry]:
+    for package in _list_packages(document, 'packages'):
         if not {'vcs', 'directory', 'archive'} & package.keys():
-            yield from _entry(package, _marker(package, 'marker', 'requires-python'))
+            yield from _make_entries(package, _derive_marker(package, 'marker', 'requires-python'))
 
 
-def _pipfile(document: Mapping[str, Any]) -> Iterator[_Entry]:
+def _parse_pipfile_lock(document: Mapping[str, Any]) -> Iterator[_LockEntry]:
     for part in ('default', 'develop'):
         packages = document.get(part)
         for name, package in packages.items() if isinstance(packages, dict) else ():
             if isinstance(package, dict) and isinstance(package.get('version'), str):
                 version = package['version'].removeprefix('==')
-                told = {'name': name, 'version': version, 'markers': package.get('markers')}
-                yield from _entry(told, _marker(told, 'markers', ''))
+                entry = {'name': name, 'version': version, 'markers': package.get('markers')}
+                yield from _make_entries(entry, _derive_marker(entry, 'markers', ''))
 
 
-def _packages(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    found = document.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def _list_packages(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    packages = document.get(name)
+    return (
+        [package for package in packages if isinstance(package, dict)]
+        if isinstance(packages, list)
+        else []
+    )
 
 
-def _entry(package: Mapping[str, Any], marker: str) -> Iterator[_Entry]:
+def _make_entries(package: Mapping[str, Any], marker: str) -> Iterator[_LockEntry]:
     name, version = package.get('name'), package.get('version')
     if isinstance(name, str) and isinstance(version, str) and _VERSION.fullmatch(version):
-        yield _Entry(name=normal(name), version=version, marker=marker)
+        yield _LockEntry(name=normalise_name(name), version=version, marker=marker)
 
 
-def _marker(package: Mapping[str, Any], marker: str, python: str) -> str:
+def _derive_marker(package: Mapping[str, Any], marker: str, python: str) -> str:
     """As a package has it (poetry's may differ by group), else by the interpreters that it allows."""
-    told = package.get(marker)
-    if isinstance(told, dict):
-        told = _any_of([one for one in told.values() if isinstance(one, str)])
-    if isinstance(told, str) and told:
-        return told
+    stated_marker = package.get(marker)
+    if isinstance(stated_marker, dict):
+        stated_marker = _join_alternatives(
+            [item for item in stated_marker.values() if isinstance(item, str)]
+        )
+    if isinstance(stated_marker, str) and stated_marker:
+        return stated_marker
     clauses = str(package.get(python) or '').split(',')
-    found = [_CLAUSE.fullmatch(one.strip()) for one in clauses]
-    return ' and '.join(f"python_full_version {one[1]} '{one[2]}'" for one in found if one)
+    clause_matches = [_CLAUSE.fullmatch(item.strip()) for item in clauses]
+    return ' and '.join(
+        f"python_full_version {item[1]} '{item[2]}'" for item in clause_matches if item
+    )
 
 
-def _any_of(markers: list[str]) -> str:
-    return ' or '.join(f'({one})' for one in markers)
+def _join_alternatives(markers: list[str]) -> str:
+    return ' or '.join(f'({marker})' for marker in markers)
 
 
 # -- lines -----------------------------------------------------------------------------------------
 
 
-def _lines(entries: list[_Entry]) -> tuple[str, ...]:
+def _format_pins(entries: list[_LockEntry]) -> tuple[str, ...]:
     """A name with one version is pinned to it wherever it is needed; of several each where its marker says."""
     by_name: dict[str, dict[str, set[str]]] = {}
-    for one in entries:
-        by_name.setdefault(one.name, {}).setdefault(one.version, set()).add(one.marker)
-    found = []
+    for entry in entries:
+        by_name.setdefault(entry.name, {}).setdefault(entry.version, set()).add(entry.marker)
+    pin_lines = []
     for name, versions in by_name.items():
         if len(versions) == 1:
-            found.append(f'{name}=={next(iter(versions))}')
+            pin_lines.append(f'{name}=={next(iter(versions))}')
         elif all('' not in markers for markers in versions.values()):
-            found += [
-                f'{name}=={version} ; {_any_of(sorted(markers))}'
+            pin_lines += [
+                f'{name}=={version} ; {_join_alternatives(sorted(markers))}'
                 for version, markers in versions.items()
             ]
-    return tuple(sorted(found))
+    return tuple(sorted(pin_lines))
 
 
-def _toml(
-    read: Callable[[Mapping[str, Any]], Iterator[_Entry]],
+def _make_toml_reader(
+    read: Callable[[Mapping[str, Any]], Iterator[_LockEntry]],
 ) -> Callable[[bytes], tuple[str, ...]]:
     @lru_cache(maxsize=64)
-    def lines(source: bytes) -> tuple[str, ...]:
+    def parse_lock(source: bytes) -> tuple[str, ...]:
         try:
             document = tomllib.loads(source.decode(errors='replace'))
         except (tomllib.TOMLDecodeError, RecursionError):
             return ()
-        return _lines(list(read(document)))
+        return _format_pins(list(read(document)))
 
-    return lines
+    return parse_lock
 
 
-def _json(source: bytes) -> tuple[str, ...]:
+def _parse_json_lock(source: bytes) -> tuple[str, ...]:
     try:
         document = json.loads(source)
     except (ValueError, RecursionError):
         return ()
-    return _lines(list(_pipfile(document))) if isinstance(document, dict) else ()
+    return _format_pins(list(_parse_pipfile_lock(document))) if isinstance(document, dict) else ()
 
 
 _READERS: Mapping[str, Callable[[bytes], tuple[str, ...]]] = {
-    'uv.lock': _toml(_uv),
-    'poetry.lock': _toml(_poetry),
-    'pdm.lock': _toml(_pdm),
-    'Pipfile.lock': _json,
-    'pylock.toml': _toml(_pylock),
+    'uv.lock': _make_toml_reader(_parse_uv_lock),
+    'poetry.lock': _make_toml_reader(_parse_poetry_lock),
+    'pdm.lock': _make_toml_reader(_parse_pdm_lock),
+    'Pipfile.lock': _parse_json_lock,
+    'pylock.toml': _make_toml_reader(_parse_pylock),
 }

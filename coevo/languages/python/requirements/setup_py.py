@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import Stated
+from coevo.languages.python.requirements.stated import StatedRequirements
 
 _UNKNOWN = object()
 _DEEP = 100  # parts of a sum
@@ -24,41 +24,41 @@ _TEXT = re.compile(
 _ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python_version', 'name'})
 
 
-def setup_py(source: bytes) -> Stated:
+def parse_setup_py(source: bytes) -> StatedRequirements:
     """What can be had of it; of one that this Python cannot read, nothing."""
-    module = _parsed(source)
+    module = _parse_module(source)
     if module is None:
-        return Stated()
-    names = _assigned(module)
+        return StatedRequirements()
+    names = _evaluate_assignments(module)
     arguments: dict[str, Any] = {}
     for node in ast.walk(module):
-        if isinstance(node, ast.Call) and _called(node.func) == 'setup':
-            arguments |= dict(_arguments(node, names))
+        if isinstance(node, ast.Call) and _get_called_name(node.func) == 'setup':
+            arguments |= dict(_evaluate_arguments(node, names))
     extras = arguments.get('extras_require')
     groups = {
-        name: tuple(_lines(lines))
+        name: tuple(_split_lines(lines))
         for name, lines in (extras if isinstance(extras, dict) else {}).items()
         if isinstance(name, str)
     }
-    groups['tests'] = (*groups.get('tests', ()), *_lines(arguments.get('tests_require')))
+    groups['tests'] = (*groups.get('tests', ()), *_split_lines(arguments.get('tests_require')))
     points = arguments.get('entry_points')
-    return Stated(
-        name=_text(arguments.get('name')),
-        version=_text(arguments.get('version')),
-        python=_text(arguments.get('python_requires')),
-        runtime=tuple(_lines(arguments.get('install_requires'))),
+    return StatedRequirements(
+        name=_as_text(arguments.get('name')),
+        version=_as_text(arguments.get('version')),
+        python=_as_text(arguments.get('python_requires')),
+        runtime=tuple(_split_lines(arguments.get('install_requires'))),
         groups={name: lines for name, lines in groups.items() if lines},
         entry_points={
-            name: tuple(_lines(lines))
+            name: tuple(_split_lines(lines))
             for name, lines in (points if isinstance(points, dict) else {}).items()
             if isinstance(name, str)
         },
     )
 
 
-def named_lists(source: bytes) -> tuple[str, ...]:
+def find_list_names(source: bytes) -> tuple[str, ...]:
     """Lists of requirements that setup.py has the names of, as it may read them when it is run; each once."""
-    module = _parsed(source)
+    module = _parse_module(source)
     nodes = ast.walk(module) if module is not None else ()
     texts = (node.value for node in nodes if isinstance(node, ast.Constant))
     return tuple(
@@ -66,7 +66,7 @@ def named_lists(source: bytes) -> tuple[str, ...]:
     )
 
 
-def _parsed(source: bytes) -> ast.Module | None:
+def _parse_module(source: bytes) -> ast.Module | None:
     """None of one that this Python cannot read."""
     try:
         with warnings.catch_warnings():
@@ -76,70 +76,72 @@ def _parsed(source: bytes) -> ast.Module | None:
         return None
 
 
-def _called(function: ast.expr) -> str:
+def _get_called_name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, 'id', '')
 
 
-def _arguments(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _evaluate_arguments(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for keyword in call.keywords:
-        value = _value(keyword.value, names)
+        value = _evaluate(keyword.value, names)
         if keyword.arg is not None:
             yield keyword.arg, value
         elif isinstance(value, dict):
-            yield from ((name, one) for name, one in value.items() if isinstance(name, str))
+            yield from ((name, item) for name, item in value.items() if isinstance(name, str))
 
 
-def _assigned(module: ast.Module) -> dict[str, Any]:
+def _evaluate_assignments(module: ast.Module) -> dict[str, Any]:
     """Names that are given values that can be told, the last one counts."""
     names: dict[str, Any] = {}
-    for node in _statements(module.body):
+    for node in _list_executed_statements(module.body):
         match node:
             case ast.Assign():
-                value = _value(node.value, names)
+                value = _evaluate(node.value, names)
                 for target in node.targets:
-                    _assign(target, value, names)
+                    _assign_target(target, value, names)
             case ast.With() | ast.FunctionDef():
-                names |= _read_by(node, names)
+                names |= _load_list_holders(node, names)
             case ast.AugAssign(op=ast.Add()):
-                _add(_value(node.target, names), _value(node.value, names))
+                _extend_holder(_evaluate(node.target, names), _evaluate(node.value, names))
             case ast.Expr(value=ast.Call(func=ast.Attribute() as method, args=[argument])):
-                value = _value(argument, names)
+                value = _evaluate(argument, names)
                 added = [value] if method.attr == 'append' else value
                 if method.attr in ('append', 'extend', 'update'):
-                    _add(_value(method.value, names), added)
+                    _extend_holder(_evaluate(method.value, names), added)
     return names
 
 
-def _statements(body: Sequence[ast.stmt], depth: int = 0) -> Iterator[ast.stmt]:
+def _list_executed_statements(body: Sequence[ast.stmt], depth: int = 0) -> Iterator[ast.stmt]:
     """Those that are run where nothing goes wrong; what is asked of versions and systems is left out."""
     for node in body:
         match node:
-            case ast.If() if not _ELSEWHERE.intersection(_words(node.test)) and depth < _DEEP:
-                yield from _statements(node.body, depth + 1)
+            case ast.If() if (
+                not _ELSEWHERE.intersection(_list_names_in(node.test)) and depth < _DEEP
+            ):
+                yield from _list_executed_statements(node.body, depth + 1)
             case ast.With() | ast.FunctionDef() if depth < _DEEP:
                 yield node
-                yield from _statements(node.body, depth + 1)
+                yield from _list_executed_statements(node.body, depth + 1)
             case ast.Try() if depth < _DEEP:
-                yield from _statements(node.body, depth + 1)
+                yield from _list_executed_statements(node.body, depth + 1)
             case _:
                 yield node
 
 
-def _words(node: ast.expr) -> Iterator[str]:
+def _list_names_in(node: ast.expr) -> Iterator[str]:
     for part in ast.walk(node):
         yield getattr(part, 'attr', '') or getattr(part, 'id', '')
 
 
-def _assign(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
+def _assign_target(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
     if isinstance(target, ast.Name):
         names[target.id] = value
     elif isinstance(target, ast.Subscript):
-        holder, key = _value(target.value, names), _value(target.slice, names)
+        holder, key = _evaluate(target.value, names), _evaluate(target.slice, names)
         if isinstance(holder, dict) and isinstance(key, str):
             holder[key] = value
 
 
-def _add(holder: Any, value: Any) -> None:
+def _extend_holder(holder: Any, value: Any) -> None:
     """To a list or table in place."""
     if isinstance(holder, list) and isinstance(value, list):
         holder += value
@@ -147,7 +149,7 @@ def _add(holder: Any, value: Any) -> None:
         holder |= value
 
 
-def _value(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
+def _evaluate(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
     """A literal, a name of one, a sum of lists, a member of a table; else something unknown."""
     if depth > _DEEP:
         return _UNKNOWN
@@ -155,66 +157,74 @@ def _value(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
         case ast.Constant():
             return node.value
         case ast.List() | ast.Tuple() | ast.Set():
-            return [_value(one, names, depth + 1) for one in node.elts]
+            return [_evaluate(part, names, depth + 1) for part in node.elts]
         case ast.Dict():
-            keys = [_value(key, names, depth + 1) if key else None for key in node.keys]
-            values = [_value(one, names, depth + 1) for one in node.values]
-            return {key: one for key, one in zip(keys, values, strict=True) if isinstance(key, str)}
+            keys = [_evaluate(key, names, depth + 1) if key else None for key in node.keys]
+            values = [_evaluate(part, names, depth + 1) for part in node.values]
+            return {
+                key: part for key, part in zip(keys, values, strict=True) if isinstance(key, str)
+            }
         case ast.Name():
             return names.get(node.id, _UNKNOWN)
         case ast.BinOp(op=ast.Add()):
-            left, right = (_value(one, names, depth + 1) for one in (node.left, node.right))
-            known = [one for one in (left, right) if isinstance(one, list)]
-            return [item for one in known for item in one] if known else _UNKNOWN
+            left, right = (_evaluate(part, names, depth + 1) for part in (node.left, node.right))
+            known = [part for part in (left, right) if isinstance(part, list)]
+            return [item for part in known for item in part] if known else _UNKNOWN
         case ast.Subscript():
-            holder, key = _value(node.value, names, depth + 1), _value(node.slice, names, depth + 1)
-            found = isinstance(holder, dict) and isinstance(key, str)
-            return holder.get(key, _UNKNOWN) if found else _UNKNOWN
-        case ast.Call() if _called(node.func) == 'dict':
-            return dict(_arguments(node, names))
+            holder, key = (
+                _evaluate(node.value, names, depth + 1),
+                _evaluate(node.slice, names, depth + 1),
+            )
+            is_member = isinstance(holder, dict) and isinstance(key, str)
+            return holder.get(key, _UNKNOWN) if is_member else _UNKNOWN
+        case ast.Call() if _get_called_name(node.func) == 'dict':
+            return dict(_evaluate_arguments(node, names))
         case ast.Call() | ast.ListComp():
-            return list(_files(node, names)) or _UNKNOWN
+            return list(_find_list_files(node, names)) or _UNKNOWN
     return _UNKNOWN
 
 
-def _read_by(node: ast.With | ast.FunctionDef, names: dict[str, Any]) -> dict[str, Any]:
+def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) -> dict[str, Any]:
     """What stands for the content of lists: an open file, or a function that names one."""
     if isinstance(node, ast.FunctionDef):
-        found = list(_files(node, {}))
-        return {node.name: found} if found else {}
-    opened = ((one.optional_vars, _value(one.context_expr, names)) for one in node.items)
+        lines = list(_find_list_files(node, {}))
+        return {node.name: lines} if lines else {}
+    opened = (
+        (with_item.optional_vars, _evaluate(with_item.context_expr, names))
+        for with_item in node.items
+    )
     return {target.id: value for target, value in opened if isinstance(target, ast.Name)}
 
 
-def _files(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+def _find_list_files(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
     """The lists that are named in what nobody can tell without running it."""
-    found: dict[str, None] = {}
+    file_names: dict[str, None] = {}
     joined: set[ast.AST] = set()
     for part in ast.walk(node):
-        if isinstance(part, ast.Call) and _called(part.func) == 'join':
-            words = [one for one in part.args if isinstance(one, ast.Constant)]
-            found['/'.join(str(one.value) for one in words)] = None
+        if isinstance(part, ast.Call) and _get_called_name(part.func) == 'join':
+            words = [item for item in part.args if isinstance(item, ast.Constant)]
+            file_names['/'.join(str(item.value) for item in words)] = None
             joined.update(words)
         elif isinstance(part, ast.Constant) and part not in joined:
-            found[str(part.value)] = None
+            file_names[str(part.value)] = None
         elif isinstance(part, ast.Name):
             known = names.get(part.id)
             lines = known if isinstance(known, list) else [known]
-            yield from (one for one in lines if isinstance(one, str) and one.startswith(FILES))
-            found |= dict.fromkeys(one for one in lines if isinstance(one, str))
+            yield from (item for item in lines if isinstance(item, str) and item.startswith(FILES))
+            file_names |= dict.fromkeys(item for item in lines if isinstance(item, str))
     yield from (
         f'{FILES} {name}'
-        for name in found
+        for name in file_names
         if _NAMED_LIST.fullmatch(name) and not _TEXT.search(name)
     )
 
 
-def _lines(value: object) -> Iterator[str]:
+def _split_lines(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield from value.splitlines()
     elif isinstance(value, list):
         yield from (line for line in value if isinstance(line, str))
 
 
-def _text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return value if isinstance(value, str) else None

@@ -46,7 +46,7 @@ _COMMENT = re.compile(r'(^|\s)#.*')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class StatedRequirements:
     """What one file says.
 
     groups   lists of requirements by the name of the extra or group
@@ -77,12 +77,12 @@ class Needs:
     entry_points: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def normal(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A project's name as PEP 503 compares it."""
     return re.sub(r'[-_.]+', '-', name).lower()
 
 
-def plain(line: str) -> str | None:
+def clean_requirement(line: str) -> str | None:
     """A line as one plain requirement; None for places, options, names alone of a path."""
     text = _COMMENT.sub('', line).strip().rstrip('\\').strip()
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
@@ -92,54 +92,66 @@ def plain(line: str) -> str | None:
     return text if text and not _BREAKS.search(text) and _PLAIN.fullmatch(text) else None
 
 
-def for_tests(lines: Iterable[str]) -> tuple[str, ...]:
+def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
     """The plain requirements among lines that a test may import."""
-    found = (plain(line) for line in lines)
-    return tuple(line for line in found if line and not _NOT_FOR_TESTS.fullmatch(name_of(line)))
+    requirements = (clean_requirement(line) for line in lines)
+    return tuple(
+        line
+        for line in requirements
+        if line and not _NOT_FOR_TESTS.fullmatch(get_requirement_name(line))
+    )
 
 
-def name_of(requirement: str) -> str:
-    found = _PLAIN.fullmatch(requirement)
-    assert found is not None, 'what `plain` let pass'
-    return normal(found['name'])
+def get_requirement_name(requirement: str) -> str:
+    match = _PLAIN.fullmatch(requirement)
+    assert match is not None, 'what `clean_requirement` let pass'
+    return normalise_name(match['name'])
 
 
-def merged(stated: Iterable[Stated]) -> Needs:
+def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
     """The union of all files; the first that has a name, a version counts."""
     files = list(stated)
-    name = next((one.name for one in files if one.name), None)
-    own = {normal(name)} if name else set()
-    runtime = sorted(_usable((line for one in files for line in one.runtime), own))
+    name = next((statement.name for statement in files if statement.name), None)
+    own = {normalise_name(name)} if name else set()
+    runtime = sorted(
+        _filter_usable((line for statement in files for line in statement.runtime), own)
+    )
     extras: dict[str, tuple[str, ...]] = {}
-    for one in files:
-        for group, lines in one.groups.items():
-            extras[normal(group)] = (*extras.get(normal(group), ()), *lines)
+    for statement in files:
+        for group, lines in statement.groups.items():
+            extras[normalise_name(group)] = (*extras.get(normalise_name(group), ()), *lines)
     tests: list[str] = []
-    for one in files:
-        found = sorted(_usable(_with_extras(_for_tests(one.groups), extras, own), own))
-        known = {name_of(line) for line in tests}  # where files contradict, the first counts
-        tests += [line for line in found if name_of(line) not in known]
+    for statement in files:
+        test_lines = sorted(
+            _filter_usable(_expand_extras(_list_test_lines(statement.groups), extras, own), own)
+        )
+        known = {
+            get_requirement_name(line) for line in tests
+        }  # where files contradict, the first counts
+        tests += [line for line in test_lines if get_requirement_name(line) not in known]
     points: dict[str, list[str]] = {}
-    for one in files:
-        for group, lines in one.entry_points.items():
+    for statement in files:
+        for group, lines in statement.entry_points.items():
             points.setdefault(group, []).extend(line for line in lines)
     return Needs(
         runtime=tuple(runtime),
-        tests=tuple(sorted(for_tests(tests))),
-        pythons=tuple(sorted({one.python for one in files if one.python})),
+        tests=tuple(sorted(filter_for_tests(tests))),
+        pythons=tuple(sorted({statement.python for statement in files if statement.python})),
         name=name,
-        version=next((one.version for one in files if one.version), None),
+        version=next((statement.version for statement in files if statement.version), None),
         entry_points=tuple((group, tuple(sorted(set(lines)))) for group, lines in points.items()),
     )
 
 
-def _usable(lines: Iterable[str], own: set[str]) -> set[str]:
-    found = (plain(line) for line in lines)
-    return {line for line in found if line is not None and name_of(line) not in own}
+def _filter_usable(lines: Iterable[str], own: set[str]) -> set[str]:
+    requirements = (clean_requirement(line) for line in lines)
+    return {
+        line for line in requirements if line is not None and get_requirement_name(line) not in own
+    }
 
 
-def _for_tests(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    known = {normal(name): name for name in groups}
+def _list_test_lines(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    known = {normalise_name(name): name for name in groups}
     for wanted in _TEST_NAMES:
         chosen = [known[name] for name in sorted(wanted & known.keys())]
         for name in chosen:
@@ -148,15 +160,19 @@ def _for_tests(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
             return
 
 
-def _with_extras(
+def _expand_extras(
     lines: Iterable[str], extras: Mapping[str, tuple[str, ...]], own: set[str], depth: int = 8
 ) -> Iterator[str]:
     """Lines, and those of the project's own extras that they name: `.[doc]`, `-e .[x]`, `NAME[x]`."""
     for line in lines:
         yield line
-        found = _OWN_EXTRAS.match(line)
-        if found is None or not depth or normal(found['name'] or '.') not in {*own, '.', '-'}:
+        match = _OWN_EXTRAS.match(line)
+        if (
+            match is None
+            or not depth
+            or normalise_name(match['name'] or '.') not in {*own, '.', '-'}
+        ):
             continue
-        for name in found['extras'].split(','):
-            more = extras.get(normal(name.strip()), ())
-            yield from _with_extras(more, extras, own, depth - 1)
+        for name in match['extras'].split(','):
+            more = extras.get(normalise_name(name.strip()), ())
+            yield from _expand_extras(more, extras, own, depth - 1)

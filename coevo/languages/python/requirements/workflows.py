@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator
 
 from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import Stated
+from coevo.languages.python.requirements.stated import StatedRequirements
 
 _FILE = re.compile(r'\.github/workflows/[^/]+\.ya?ml|\.travis\.ya?ml')
 _RUNS_TESTS = re.compile(r'pytest|py\.test|unittest')
@@ -30,17 +30,19 @@ def is_workflow(path: str) -> bool:
     return _FILE.fullmatch(path) is not None
 
 
-def workflow(source: bytes) -> Stated:
+def parse_workflow(source: bytes) -> StatedRequirements:
     """For tests, what a file installs that runs any; what it fills in from elsewhere is left out."""
     text = _FILLED_IN.sub('$', source.decode(errors='replace').replace('\\\n', ' '))
     if not _RUNS_TESTS.search(text):
-        return Stated()
-    lines = tuple(line for found in _INSTALL.findall(text) for line in _installed(found))
-    return Stated(groups={'tests': tuple(dict.fromkeys(lines))})
+        return StatedRequirements()
+    lines = tuple(
+        line for arguments in _INSTALL.findall(text) for line in _list_installed(arguments)
+    )
+    return StatedRequirements(groups={'tests': tuple(dict.fromkeys(lines))})
 
 
-def _installed(text: str) -> Iterator[str]:
-    words = iter(_words(text))
+def _list_installed(text: str) -> Iterator[str]:
+    words = iter(_split_words(text))
     for word in words:
         if '$' in word or '{' in word:
             continue
@@ -54,7 +56,7 @@ def _installed(text: str) -> Iterator[str]:
             yield word
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:  # a quote of the file around the command

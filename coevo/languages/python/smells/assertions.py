@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.python.assertions import assertions_of
+from coevo.languages.python.assertions import list_assertions
 from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import decorators
-from coevo.languages.python.smells.source import inside
-from coevo.languages.python.smells.source import normalised
-from coevo.languages.python.smells.source import text
+from coevo.languages.python.smells.source import get_normalised_text
+from coevo.languages.python.smells.source import get_text
+from coevo.languages.python.smells.source import list_decorators
+from coevo.languages.python.smells.source import walk_descendants
 
 # What each says if it is about a literal.
 _ONE = {
@@ -50,27 +50,30 @@ def is_assertion_roulette(test: PythonTest) -> bool:
 
     PyNose counts statements and calls apart, and finds it in one of each whatever their messages.
     """
-    mute = [len(_arguments(node)) < 2 for node in _statements(test)]
-    for node in _calls(test):
-        most = 2 if _name(node) in _TWO else 1
-        if _name(node) in _TWO or _name(node) in _ONE:
-            mute.append(len(_arguments(node)) <= most and not _has_message(node))
+    mute = [len(_list_arguments(node)) < 2 for node in _find_assert_statements(test)]
+    for node in _find_assert_calls(test):
+        most = 2 if _get_called_name(node) in _TWO else 1
+        if _get_called_name(node) in _TWO or _get_called_name(node) in _ONE:
+            mute.append(len(_list_arguments(node)) <= most and not _has_message(node))
     return len(mute) > 1 and any(mute)
 
 
 def is_duplicate_assert(test: PythonTest) -> bool:
     """The same condition asserted twice, or the same call with the same arguments."""
     texts = [
-        *(f'assert {normalised(_arguments(node)[0])}' for node in _statements(test)),
-        *(normalised(node) for node in _calls(test)),
+        *(
+            f'assert {get_normalised_text(_list_arguments(node)[0])}'
+            for node in _find_assert_statements(test)
+        ),
+        *(get_normalised_text(node) for node in _find_assert_calls(test)),
     ]
     return len(set(texts)) < len(texts)
 
 
 def is_redundant_assertion(test: PythonTest) -> bool:
     """An assertion about a literal, as in `assert True`, or of two equal sides."""
-    return any(_is_redundant(node) for node in _statements(test)) or any(
-        _is_redundant_call(node) for node in _calls(test)
+    return any(_is_redundant(node) for node in _find_assert_statements(test)) or any(
+        _is_redundant_call(node) for node in _find_assert_calls(test)
     )
 
 
@@ -79,25 +82,31 @@ def is_magic_number_test(test: PythonTest) -> bool:
 
     The later plug-in leaves out small numbers and 100; the paper does not.
     """
-    sides = [_bare(_arguments(node)[0]) for node in _statements(test)]
+    sides = [_strip_parentheses(_list_arguments(node)[0]) for node in _find_assert_statements(test)]
     compared = [
         part
         for side in sides
         for part in ((side, *side.named_children) if side.type in _OPERATIONS else (side,))
     ]
-    arguments = [argument for node in _calls(test) for argument in _arguments(node)]
+    arguments = [
+        argument for node in _find_assert_calls(test) for argument in _list_arguments(node)
+    ]
     return any(map(_is_number, (*compared, *arguments)))
 
 
 def is_suboptimal_assert(test: PythonTest) -> bool:
     """assertTrue or assertFalse of an operation, or an equality with True, False or None: unittest has
     better ones."""
-    for node in _calls(test):
-        arguments = _arguments(node)
-        if _name(node) in _TRUTH and arguments and _bare(arguments[0]).type in _OPERATIONS:
+    for node in _find_assert_calls(test):
+        arguments = _list_arguments(node)
+        if (
+            _get_called_name(node) in _TRUTH
+            and arguments
+            and _strip_parentheses(arguments[0]).type in _OPERATIONS
+        ):
             return True
         constant = any(argument.type in _CONSTANTS for argument in arguments)
-        if _name(node) in _EQUALITY and len(arguments) > 1 and constant:
+        if _get_called_name(node) in _EQUALITY and len(arguments) > 1 and constant:
             return True
     return False
 
@@ -108,67 +117,70 @@ def is_unknown_test(test: PythonTest) -> bool:
     PyNose knows `assert` and what is named so; here an expected exception counts, too, be it said by
     `pytest.raises` or by a decorator.
     """
-    if any(one.startswith(_FAILS) for one in decorators(test.function)):
+    if any(decorator.startswith(_FAILS) for decorator in list_decorators(test.function)):
         return False
-    if assertions_of(text(test.function)):
+    if list_assertions(get_text(test.function)):
         return False
-    calls = (node for node in inside(test.body) if node.type == 'call')
-    return not any('assert' in _name(node).lower() for node in calls)
+    calls = (node for node in walk_descendants(test.body) if node.type == 'call')
+    return not any('assert' in _get_called_name(node).lower() for node in calls)
 
 
-def _statements(test: PythonTest) -> Iterator[Node]:
-    for node in inside(test.body):
-        if node.type == 'assert_statement' and _arguments(node):
+def _find_assert_statements(test: PythonTest) -> Iterator[Node]:
+    for node in walk_descendants(test.body):
+        if node.type == 'assert_statement' and _list_arguments(node):
             yield node
 
 
-def _calls(test: PythonTest) -> Iterator[Node]:
-    for node in inside(test.body):
+def _find_assert_calls(test: PythonTest) -> Iterator[Node]:
+    for node in walk_descendants(test.body):
         function = node.child_by_field_name('function') if node.type == 'call' else None
-        if function is not None and text(function).startswith(('self.assert', 'self.fail')):
+        if function is not None and get_text(function).startswith(('self.assert', 'self.fail')):
             yield node
 
 
-def _name(call: Node) -> str:
+def _get_called_name(call: Node) -> str:
     function = call.child_by_field_name('function')
-    return text(function).rpartition('.')[2] if function is not None else ''
+    return get_text(function).rpartition('.')[2] if function is not None else ''
 
 
-def _arguments(node: Node) -> list[Node]:
+def _list_arguments(node: Node) -> list[Node]:
     """Of a call those without a name; of a statement the condition, and the message behind it."""
     listed = node.child_by_field_name('arguments') if node.type == 'call' else node
     children = listed.named_children if listed is not None else []
-    return [one for one in children if one.type not in ('keyword_argument', 'comment')]
+    return [child for child in children if child.type not in ('keyword_argument', 'comment')]
 
 
 def _has_message(call: Node) -> bool:
     listed = call.child_by_field_name('arguments')
     names = [
-        one.child_by_field_name('name')
-        for one in (listed.named_children if listed is not None else ())
-        if one.type == 'keyword_argument'
+        argument.child_by_field_name('name')
+        for argument in (listed.named_children if listed is not None else ())
+        if argument.type == 'keyword_argument'
     ]
-    return any(name is not None and text(name) == 'msg' for name in names)
+    return any(name is not None and get_text(name) == 'msg' for name in names)
 
 
 def _is_redundant(statement: Node) -> bool:
-    condition = _bare(_arguments(statement)[0])
+    condition = _strip_parentheses(_list_arguments(statement)[0])
     if condition.type != 'comparison_operator':
         return condition.type in _LITERALS
     sides = condition.named_children
-    operators = [normalised(one) for one in condition.children if not one.is_named]
-    same = len(sides) == 2 and normalised(sides[0]) == normalised(sides[1])
+    operators = [get_normalised_text(child) for child in condition.children if not child.is_named]
+    same = len(sides) == 2 and get_normalised_text(sides[0]) == get_normalised_text(sides[1])
     return same and len(operators) == 1 and operators[0] in _COMPARED
 
 
 def _is_redundant_call(call: Node) -> bool:
-    arguments, name = [normalised(one) for one in _arguments(call)], _name(call)
+    arguments, name = (
+        [get_normalised_text(argument) for argument in _list_arguments(call)],
+        _get_called_name(call),
+    )
     if name in _ONE:
         return arguments[:1] == [_ONE[name]]
     return name in _TWO and len(arguments) > 1 and arguments[0] == arguments[1]
 
 
-def _bare(node: Node) -> Node:
+def _strip_parentheses(node: Node) -> Node:
     """Without parentheses."""
     while node.type == 'parenthesized_expression' and node.named_children:
         node = node.named_children[0]
@@ -176,7 +188,7 @@ def _bare(node: Node) -> Node:
 
 
 def _is_number(node: Node) -> bool:
-    bare = _bare(node)
+    bare = _strip_parentheses(node)
     if bare.type == 'unary_operator':
-        return any(one.type in ('integer', 'float') for one in bare.named_children)
+        return any(child.type in ('integer', 'float') for child in bare.named_children)
     return bare.type in ('integer', 'float')

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import decorators
-from coevo.languages.python.smells.source import inside
-from coevo.languages.python.smells.source import text
+from coevo.languages.python.smells.source import get_text
+from coevo.languages.python.smells.source import list_decorators
+from coevo.languages.python.smells.source import walk_descendants
 
 _CONTROL = frozenset(
     {
@@ -27,7 +27,7 @@ _SKIPS = re.compile(r'(unittest\.|pytest\.mark\.)?skip(if|If|Unless)?\b')
 
 def is_conditional_test_logic(test: PythonTest) -> bool:
     """An if, a loop or a comprehension."""
-    return any(node.type in _CONTROL for node in inside(test.body))
+    return any(node.type in _CONTROL for node in walk_descendants(test.body))
 
 
 def is_empty_test(test: PythonTest) -> bool:
@@ -38,25 +38,25 @@ def is_empty_test(test: PythonTest) -> bool:
 
 def is_exception_handling(test: PythonTest) -> bool:
     """An except clause or a raise; a `try` that only ends with `finally` handles nothing."""
-    return any(node.type in _HANDLING for node in inside(test.body))
+    return any(node.type in _HANDLING for node in walk_descendants(test.body))
 
 
 def is_ignored_test(test: PythonTest) -> bool:
     """A decorator that skips, under a condition or always; here pytest's, and those of the class, too."""
-    every = [*decorators(test.function)]
+    every = [*list_decorators(test.function)]
     if test.owner is not None:
-        every += decorators(test.owner)
-    return any(_SKIPS.match(one) for one in every)
+        every += list_decorators(test.owner)
+    return any(_SKIPS.match(decorator) for decorator in every)
 
 
 def is_obscure_in_line_setup(test: PythonTest) -> bool:
     """More than ten local variables that are assigned."""
-    return len({text(node) for node in _assigned(test.body)}) > _MOST_VARIABLES
+    return len({get_text(node) for node in _find_assigned_names(test.body)}) > _MOST_VARIABLES
 
 
 def is_redundant_print(test: PythonTest) -> bool:
     """A call of `print`."""
-    return any(text(node) == 'print' for node in _called(test))
+    return any(get_text(node) == 'print' for node in _find_callees(test))
 
 
 def is_sleepy_test(test: PythonTest) -> bool:
@@ -64,25 +64,29 @@ def is_sleepy_test(test: PythonTest) -> bool:
     names = {'time.sleep'}
     if test.root.text is not None and _SLEEP_IMPORTED.search(test.root.text):
         names.add('sleep')
-    rows = {node.start_point.row for node in inside(test.body) if node.type == 'comment'}
-    return any(text(node) in names and node.end_point.row not in rows for node in _called(test))
+    rows = {node.start_point.row for node in walk_descendants(test.body) if node.type == 'comment'}
+    return any(
+        get_text(node) in names and node.end_point.row not in rows for node in _find_callees(test)
+    )
 
 
 def _says_nothing(node: Node) -> bool:
     if node.type != 'expression_statement':
         return False
-    return all(one.type in ('string', 'concatenated_string', 'ellipsis') for one in node.children)
+    return all(
+        child.type in ('string', 'concatenated_string', 'ellipsis') for child in node.children
+    )
 
 
-def _called(test: PythonTest) -> Iterator[Node]:
-    for node in inside(test.body):
+def _find_callees(test: PythonTest) -> Iterator[Node]:
+    for node in walk_descendants(test.body):
         function = node.child_by_field_name('function') if node.type == 'call' else None
         if function is not None:
             yield function
 
 
-def _assigned(body: Node) -> Iterator[Node]:
-    for node in inside(body):
+def _find_assigned_names(body: Node) -> Iterator[Node]:
+    for node in walk_descendants(body):
         left = node.child_by_field_name('left') if node.type == 'assignment' else None
         todo = [left] if left is not None else []
         while todo:

@@ -15,11 +15,11 @@ from coevo.languages.python.smells import assertions
 from coevo.languages.python.smells import bodies
 from coevo.languages.python.smells import classes
 from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import read_test
+from coevo.languages.python.smells.source import locate_test
 from coevo.model.records import TestMethod
 
 
-class Smell(StrEnum):
+class PyNoseSmell(StrEnum):
     ASSERTION_ROULETTE = 'assertion_roulette'
     CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'
     CONSTRUCTOR_INITIALIZATION = 'constructor_initialization'
@@ -39,35 +39,35 @@ class Smell(StrEnum):
     UNKNOWN_TEST = 'unknown_test'
 
 
-_JUDGED: Mapping[Smell, Callable[[PythonTest], bool]] = {
-    Smell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
-    Smell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
-    Smell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
-    Smell.DEFAULT_TEST: classes.is_default_test,
-    Smell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
-    Smell.EMPTY_TEST: bodies.is_empty_test,
-    Smell.EXCEPTION_HANDLING: bodies.is_exception_handling,
-    Smell.GENERAL_FIXTURE: classes.is_general_fixture,
-    Smell.IGNORED_TEST: bodies.is_ignored_test,
-    Smell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
-    Smell.OBSCURE_IN_LINE_SETUP: bodies.is_obscure_in_line_setup,
-    Smell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
-    Smell.REDUNDANT_PRINT: bodies.is_redundant_print,
-    Smell.SLEEPY_TEST: bodies.is_sleepy_test,
-    Smell.SUBOPTIMAL_ASSERT: assertions.is_suboptimal_assert,
-    Smell.TEST_MAVERICK: classes.is_test_maverick,
-    Smell.UNKNOWN_TEST: assertions.is_unknown_test,
+_JUDGED: Mapping[PyNoseSmell, Callable[[PythonTest], bool]] = {
+    PyNoseSmell.ASSERTION_ROULETTE: assertions.is_assertion_roulette,
+    PyNoseSmell.CONDITIONAL_TEST_LOGIC: bodies.is_conditional_test_logic,
+    PyNoseSmell.CONSTRUCTOR_INITIALIZATION: classes.is_constructor_initialization,
+    PyNoseSmell.DEFAULT_TEST: classes.is_default_test,
+    PyNoseSmell.DUPLICATE_ASSERT: assertions.is_duplicate_assert,
+    PyNoseSmell.EMPTY_TEST: bodies.is_empty_test,
+    PyNoseSmell.EXCEPTION_HANDLING: bodies.is_exception_handling,
+    PyNoseSmell.GENERAL_FIXTURE: classes.is_general_fixture,
+    PyNoseSmell.IGNORED_TEST: bodies.is_ignored_test,
+    PyNoseSmell.MAGIC_NUMBER_TEST: assertions.is_magic_number_test,
+    PyNoseSmell.OBSCURE_IN_LINE_SETUP: bodies.is_obscure_in_line_setup,
+    PyNoseSmell.REDUNDANT_ASSERTION: assertions.is_redundant_assertion,
+    PyNoseSmell.REDUNDANT_PRINT: bodies.is_redundant_print,
+    PyNoseSmell.SLEEPY_TEST: bodies.is_sleepy_test,
+    PyNoseSmell.SUBOPTIMAL_ASSERT: assertions.is_suboptimal_assert,
+    PyNoseSmell.TEST_MAVERICK: classes.is_test_maverick,
+    PyNoseSmell.UNKNOWN_TEST: assertions.is_unknown_test,
 }
 
 
-def smells_of(
+def find_smells(
     source: bytes, method: TestMethod, production: DeclaredType | None = None
-) -> tuple[Smell, ...]:
+) -> tuple[PyNoseSmell, ...]:
     """The smells of a test method in its file, sorted; LookupError if the file declares no such.
 
     source      the test file
     production  not asked for: PyNose has neither Eager nor Lazy Test
     """
     del production
-    test = read_test(source, method)
+    test = locate_test(source, method)
     return tuple(sorted(smell for smell, is_smelly in _JUDGED.items() if is_smelly(test)))

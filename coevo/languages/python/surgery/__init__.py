@@ -1,4 +1,4 @@
-"""Python files cut and put together again. Fulfils `coevo.languages.surgery.Surgery`."""
+"""Python files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from collections.abc import Sequence
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading import parse
 from coevo.languages.python.surgery import start_state
-from coevo.languages.python.surgery.extension import extended
-from coevo.languages.python.surgery.namers import namers
-from coevo.languages.python.surgery.pieces import outline
-from coevo.languages.python.surgery.reach import derived
-from coevo.languages.python.surgery.reach import names_used_elsewhere
-from coevo.languages.python.surgery.start_state import start_file
-from coevo.languages.python.surgery.transplant import transplant
+from coevo.languages.python.surgery.extension import add_helpers
+from coevo.languages.python.surgery.namers import make_mention_finder
+from coevo.languages.python.surgery.pieces import make_outline
+from coevo.languages.python.surgery.reach import find_derived_classes
+from coevo.languages.python.surgery.reach import list_names_used_elsewhere
+from coevo.languages.python.surgery.start_state import make_start_file
+from coevo.languages.python.surgery.transplant import transplant_tests
 
 __all__ = [
-    'derived',
-    'extended',
-    'namers',
-    'names_used_elsewhere',
-    'other_tests',
-    'start_file',
-    'transplant',
+    'find_derived_classes',
+    'add_helpers',
+    'make_mention_finder',
+    'list_names_used_elsewhere',
+    'list_other_tests',
+    'make_start_file',
+    'transplant_tests',
 ]
 
 
-def other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
+def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     """With the full names of what owns them."""
     placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
-    return [placed[m.start_byte] for m in start_state.other_tests(outline(source), targets)]
+    return [
+        placed[m.start_byte] for m in start_state.find_other_tests(make_outline(source), targets)
+    ]

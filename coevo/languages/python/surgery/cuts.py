@@ -12,13 +12,13 @@ from itertools import pairwise
 from coevo.languages.python.reading.tokens import Span
 from coevo.languages.python.surgery.pieces import PythonOutline
 from coevo.languages.python.surgery.pieces import PythonPiece
-from coevo.languages.python.surgery.suites import emptied
+from coevo.languages.python.surgery.suites import find_emptied_suites
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import indentation
-from coevo.languages.text_edits import whole_lines
+from coevo.languages.text_edits import find_indentation
+from coevo.languages.text_edits import widen_to_whole_lines
 
 
-def cut(
+def remove_pieces(
     edits: TextEdits,
     file: PythonOutline,
     gone: Sequence[PythonPiece],
@@ -30,36 +30,40 @@ def cut(
     """
     imports = [piece for piece in gone if piece.kind == 'import']
     others = [piece for piece in gone if piece.kind != 'import']
-    _cut_imports(edits, file, imports)
-    found = emptied(file.root, [piece.statement for piece in others], may_go)
-    for start, end in found.blocks:
+    _remove_imports(edits, file, imports)
+    emptied_suites = find_emptied_suites(file.root, [piece.statement for piece in others], may_go)
+    for start, end in emptied_suites.blocks:
         edits.replace(start, end, b'pass')
     spans = [piece.span for piece in others]
-    for span in (*spans, *map(file.with_comments, found.statements)):
-        if not any(_is_within(span, other) for other in found.blocks):
-            edits.cut(*_with_gap(file.source, _with_separator(file.source, span)))
+    for span in (*spans, *map(file.extend_over_comments, emptied_suites.statements)):
+        if not any(_is_within(span, other) for other in emptied_suites.blocks):
+            edits.cut_span(
+                *_extend_over_gap(file.source, _extend_over_separator(file.source, span))
+            )
 
 
 def _is_within(span: Span, other: Span) -> bool:
     return other[0] <= span[1] - 1 < other[1]
 
 
-def _cut_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[PythonPiece]) -> None:
+def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[PythonPiece]) -> None:
     """Statements of which every name goes, and of others the names."""
-    all_ = groupby(file.imports(), key=lambda piece: piece.statement)
+    all_ = groupby(file.list_import_pieces(), key=lambda piece: piece.statement)
     names = {piece.span for piece in gone}
     for statement, group in all_:
         pieces = list(group)
-        kept = [piece for piece in pieces if piece.span not in names]
-        if not kept:
-            span = file.with_comments(statement)
-            edits.cut(*_with_separator(file.source, span))
-        elif len(kept) < len(pieces):
-            for start, end in _names_to_cut(pieces, kept):
+        remaining = [piece for piece in pieces if piece.span not in names]
+        if not remaining:
+            span = file.extend_over_comments(statement)
+            edits.cut_span(*_extend_over_separator(file.source, span))
+        elif len(remaining) < len(pieces):
+            for start, end in _find_names_to_cut(pieces, remaining):
                 edits.replace(start, end, b'')
 
 
-def _names_to_cut(pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]) -> Iterator[Span]:
+def _find_names_to_cut(
+    pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]
+) -> Iterator[Span]:
     """Each name that goes up to the next one; behind the last that stays all from its end."""
     last = max(piece.end for piece in kept)
     behind = [piece for piece in pieces if piece.start > last]
@@ -70,7 +74,7 @@ def _names_to_cut(pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]) ->
             yield piece.start, following.start
 
 
-def _with_separator(source: bytes, span: Span) -> Span:
+def _extend_over_separator(source: bytes, span: Span) -> Span:
     """With the semicolon behind a statement, or before the last of its line."""
     start, end = span
     rest = source[end:]
@@ -83,12 +87,12 @@ def _with_separator(source: bytes, span: Span) -> Span:
     return (start, end + len(behind)) if b';' in behind else span
 
 
-def _with_gap(source: bytes, span: Span) -> Span:
+def _extend_over_gap(source: bytes, span: Span) -> Span:
     """With the empty lines above what ends a suite: those below it are the wider ones."""
-    start, end = whole_lines(source, *span)
+    start, end = widen_to_whole_lines(source, *span)
     if start == span[0] and source[start - 1 : start] not in (b'\n', b''):
         return span
-    margin = len(indentation(source, span[0]))
+    margin = len(find_indentation(source, span[0]))
     rest = source[end:].lstrip(b'\r\n')
     following = len(rest) - len(rest.lstrip(b' \t'))
     gaps = source[end : end + 1] in (b'\n', b'\r')

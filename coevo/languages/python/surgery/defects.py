@@ -14,15 +14,15 @@ from tree_sitter import Node
 from tree_sitter import Parser
 
 from coevo.languages.declarations import Member
-from coevo.languages.python.assertions import asserting
-from coevo.languages.python.assertions import called
-from coevo.languages.python.reading.statements import definition
-from coevo.languages.python.reading.statements import is_text
+from coevo.languages.python.assertions import find_assertion_nodes
+from coevo.languages.python.assertions import split_callee
+from coevo.languages.python.reading.statements import get_definition
+from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import indentation
-from coevo.languages.text_edits import replaced
-from coevo.languages.text_edits import without
+from coevo.languages.text_edits import find_indentation
+from coevo.languages.text_edits import remove_span
+from coevo.languages.text_edits import replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
@@ -38,45 +38,49 @@ Insert = Callable[[bytes, Node, Sequence[Node]], Iterator[bytes]]
 """From a file, a test of it and all its tests to texts with a defect; tests are their definitions."""
 
 
-def defective(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
+def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
     root = Parser(PYTHON).parse(source).root_node
     if kind is Defect.MISSED_DEPENDENCIES:
-        yield from _without_import(source, root)
+        yield from _remove_each_import(source, root)
         return
     insert = _INSERTIONS.get(kind)
     if insert is None:
         return
-    found = [one for one in (_function(root, test) for test in tests) if one is not None]
-    for test in found:
-        yield from insert(source, test, found)
+    functions = [
+        function
+        for function in (_find_function(root, test) for test in tests)
+        if function is not None
+    ]
+    for test in functions:
+        yield from insert(source, test, functions)
 
 
-def _without_import(source: bytes, root: Node) -> Iterator[bytes]:
+def _remove_each_import(source: bytes, root: Node) -> Iterator[bytes]:
     for statement in root.named_children:
         if statement.type in _IMPORTS:
-            yield without(source, statement.start_byte, statement.end_byte)
+            yield remove_span(source, statement.start_byte, statement.end_byte)
 
 
-def _missed_asserts(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
+def _remove_asserts(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     """All assertions that are statements of their own."""
-    edits, found = TextEdits(source), _asserting_statements(test)
-    ids = {one.id for one in found}
-    for one in found:
-        block = one.parent
+    edits, statements = TextEdits(source), _find_assertion_statements(test)
+    ids = {statement.id for statement in statements}
+    for statement in statements:
+        block = statement.parent
         if block is not None and all(c.id in ids for c in block.named_children):
-            edits.replace(one.start_byte, one.end_byte, b'pass')
+            edits.replace(statement.start_byte, statement.end_byte, b'pass')
         else:
-            edits.cut(one.start_byte, one.end_byte)
-    if found:
-        yield edits.result()
+            edits.cut_span(statement.start_byte, statement.end_byte)
+    if statements:
+        yield edits.apply_edits()
 
 
-def _asserting_statements(test: Node) -> list[Node]:
-    nodes = (_statement(one) for one in asserting(_body(test)))
-    return list({one.id: one for one in nodes if one is not None}.values())
+def _find_assertion_statements(test: Node) -> list[Node]:
+    nodes = (_find_own_statement(node) for node in find_assertion_nodes(_get_body(test)))
+    return list({node.id: node for node in nodes if node is not None}.values())
 
 
-def _statement(oracle: Node) -> Node | None:
+def _find_own_statement(oracle: Node) -> Node | None:
     """None of one that others stand in, such as `with raises(…)`, or that is part of another."""
     if oracle.type == 'assert_statement':
         return oracle
@@ -84,73 +88,83 @@ def _statement(oracle: Node) -> Node | None:
     return parent if parent is not None and parent.type == 'expression_statement' else None
 
 
-def _no_new_logic(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
+def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     """The body of another test in place of its own, where both are given the same."""
-    given, margin = _parameters(test), indentation(source, test.start_byte)
+    given, margin = _get_parameters(test), find_indentation(source, test.start_byte)
     for other in tests:
-        alike = _parameters(other) == given and indentation(source, other.start_byte) == margin
+        alike = (
+            _get_parameters(other) == given and find_indentation(source, other.start_byte) == margin
+        )
         if other.id != test.id and alike:
-            body = _body(test)
-            yield replaced(source, body.start_byte, body.end_byte, _body(other).text or b'')
+            body = _get_body(test)
+            yield replace_span(source, body.start_byte, body.end_byte, _get_body(other).text or b'')
             return
 
 
-def _undefined_entity(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
+def _insert_undefined_name(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     """A name that nothing has, where something is called or handed over."""
-    for call in _calls(test):
-        for one in (_receiver(call), *_arguments(call)):
-            if one is not None and one.type == 'identifier' and one.text not in _OWN:
-                yield replaced(source, one.end_byte, one.end_byte, b'_undefined')
+    for call in _find_calls(test):
+        for expression in (_get_receiver(call), *_list_arguments(call)):
+            if (
+                expression is not None
+                and expression.type == 'identifier'
+                and expression.text not in _OWN
+            ):
+                yield replace_span(source, expression.end_byte, expression.end_byte, b'_undefined')
                 return
 
 
-def _invalid_call(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
+def _insert_invalid_call(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     """One argument more than a function takes."""
-    yield from _with_argument(source, test, constructor=False)
+    yield from _add_argument_to_call(source, test, constructor=False)
 
 
-def _invalid_constructor(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    yield from _with_argument(source, test, constructor=True)
+def _insert_invalid_constructor_call(
+    source: bytes, test: Node, tests: Sequence[Node]
+) -> Iterator[bytes]:
+    yield from _add_argument_to_call(source, test, constructor=True)
 
 
-def _with_argument(source: bytes, test: Node, *, constructor: bool) -> Iterator[bytes]:
+def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> Iterator[bytes]:
     """Of the first such call; classes are told by how they are written (PEP 8)."""
-    asserted = {one.id for one in asserting(_body(test))}
-    for call in _calls(test):
+    asserted = {node.id for node in find_assertion_nodes(_get_body(test))}
+    for call in _find_calls(test):
         listed = call.child_by_field_name('arguments')
         if call.id in asserted or listed is None or listed.type != 'argument_list':
             continue
-        _, name = called(call)
+        _, name = split_callee(call)
         if name[:1].isupper() is constructor:
-            yield _with_more(source, listed)
+            yield _add_argument(source, listed)
             return
 
 
-def _with_more(source: bytes, listed: Node) -> bytes:
+def _add_argument(source: bytes, listed: Node) -> bytes:
     """Behind what is handed over by place."""
-    arguments = [one for one in listed.named_children if one.type != 'comment']
-    placed = [one for one in arguments if one.type not in _BY_NAME]
+    arguments = [argument for argument in listed.named_children if argument.type != 'comment']
+    placed = [argument for argument in arguments if argument.type not in _BY_NAME]
     if placed:
         at, more = placed[-1].end_byte, b', None'
     else:
         at, more = listed.start_byte + 1, b'None, ' if arguments else b'None'
-    return replaced(source, at, at, more)
+    return replace_span(source, at, at, more)
 
 
-def _runtime_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    first, *others = (one for one in _body(test).named_children if one.type != 'comment')
-    if is_text(first) and others:
+def _insert_runtime_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
+    first, *others = (
+        statement for statement in _get_body(test).named_children if statement.type != 'comment'
+    )
+    if is_text_statement(first) and others:
         first = others[0]
-    margin = indentation(source, first.start_byte)
+    margin = find_indentation(source, first.start_byte)
     after = b'\n' + margin if margin else b'; '
     edits = TextEdits(source)
     edits.insert(first.start_byte, _RAISES + after)
-    yield edits.result()
+    yield edits.apply_edits()
 
 
-def _syntax_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
+def _insert_syntax_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     """The last statement of a test without its last word."""
-    last = _body(test)
+    last = _get_body(test)
     while last.named_children and last.named_children[-1].type != 'comment' and last.child_count:
         last = last.children[-1]
     text = source[: last.start_byte].rstrip(b' ') + source[last.end_byte :]
@@ -159,52 +173,52 @@ def _syntax_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[
 
 
 _INSERTIONS: Mapping[Defect, Insert] = {
-    Defect.MISSED_ASSERTS: _missed_asserts,
-    Defect.NO_NEW_COVERED_LOGIC: _no_new_logic,
-    Defect.UNDEFINED_ENTITY: _undefined_entity,
-    Defect.INVALID_CALL: _invalid_call,
-    Defect.INVALID_CONSTRUCTOR: _invalid_constructor,
-    Defect.RUNTIME_ERRORS: _runtime_error,
-    Defect.SYNTAX_ERROR: _syntax_error,
+    Defect.MISSED_ASSERTS: _remove_asserts,
+    Defect.NO_NEW_COVERED_LOGIC: _copy_other_body,
+    Defect.UNDEFINED_ENTITY: _insert_undefined_name,
+    Defect.INVALID_CALL: _insert_invalid_call,
+    Defect.INVALID_CONSTRUCTOR: _insert_invalid_constructor_call,
+    Defect.RUNTIME_ERRORS: _insert_runtime_error,
+    Defect.SYNTAX_ERROR: _insert_syntax_error,
 }
 
 
-def _function(root: Node, test: Member) -> Node | None:
+def _find_function(root: Node, test: Member) -> Node | None:
     node = root.descendant_for_byte_range(test.start_byte, test.end_byte)
     while node is not None and not node.type.endswith('_definition'):
         node = node.parent
-    own = definition(node) if node is not None else None
+    own = get_definition(node) if node is not None else None
     return own if own is not None and own.type == 'function_definition' else None
 
 
-def _body(test: Node) -> Node:
+def _get_body(test: Node) -> Node:
     body = test.child_by_field_name('body')
     assert body is not None, 'the grammar gives each function one'
     return body
 
 
-def _parameters(test: Node) -> bytes | None:
+def _get_parameters(test: Node) -> bytes | None:
     listed = test.child_by_field_name('parameters')
     return listed.text if listed is not None else None
 
 
-def _calls(test: Node) -> Iterator[Node]:
+def _find_calls(test: Node) -> Iterator[Node]:
     """Those that the test itself makes, outer ones first."""
-    waiting = [_body(test)]
+    waiting = [_get_body(test)]
     while waiting:
         node = waiting.pop()
         if node.type == 'call':
             yield node
-        waiting += [one for one in reversed(node.named_children) if one.type not in _NESTED]
+        waiting += [child for child in reversed(node.named_children) if child.type not in _NESTED]
 
 
-def _receiver(call: Node) -> Node | None:
+def _get_receiver(call: Node) -> Node | None:
     function = call.child_by_field_name('function')
     if function is None or function.type != 'attribute':
         return None
     return function.child_by_field_name('object')
 
 
-def _arguments(call: Node) -> list[Node]:
+def _list_arguments(call: Node) -> list[Node]:
     listed = call.child_by_field_name('arguments')
     return listed.named_children if listed is not None else []

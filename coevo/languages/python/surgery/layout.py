@@ -10,7 +10,7 @@ from tree_sitter import Node
 from coevo.languages.python.reading.tokens import Span
 
 
-def indented(
+def reindent(
     text: bytes, before: bytes, after: bytes, start: int, strings: Iterable[Span]
 ) -> bytes:
     """A text whose lines but the first began with some white space, with other white space there.
@@ -20,10 +20,10 @@ def indented(
     """
     if before == after:
         return text
-    kept = list(strings)
+    string_spans = list(strings)
     lines, at = [], start
     for number, line in enumerate(text.splitlines(keepends=True)):
-        inner = any(first < at < last for first, last in kept)
+        inner = any(first < at < last for first, last in string_spans)
         if number and not inner and line.startswith(before) and line.strip():
             line = after + line[len(before) :]
         lines.append(line)
@@ -31,7 +31,7 @@ def indented(
     return b''.join(lines)
 
 
-def long_strings(root: Node) -> Iterator[Span]:
+def find_long_strings(root: Node) -> Iterator[Span]:
     """The strings of a file that have several lines."""
     cursor = root.walk()
     while True:
@@ -46,13 +46,13 @@ def long_strings(root: Node) -> Iterator[Span]:
                 return
 
 
-def line_end(source: bytes, at: int) -> int:
+def find_line_end(source: bytes, at: int) -> int:
     """Where the line ends in which a place is."""
     stop = source.find(b'\n', at)
     return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')
 
 
-def gap_above(source: bytes, at: int) -> int:
+def count_empty_lines_above(source: bytes, at: int) -> int:
     """How many empty lines stand above a line; three are as good as two."""
     above = source[: source.rfind(b'\n', 0, at) + 1].replace(b'\r', b'')
     lines = above.split(b'\n')[:-1]

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 
 from coevo.git.repository import Repository
-from coevo.languages.namers import FileNamers
-from coevo.languages.namers import NamerRules
+from coevo.languages.namers import FileMentionFinder
+from coevo.languages.namers import MentionRules
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.trees import tree
+from coevo.languages.python.reading.trees import open_tree
 
 _SETTINGS = ('.ini', '.cfg', '.toml', '.yml', '.yaml', '.json', '.txt')
 
 
-def namers(repository: Repository, rev: str) -> FileNamers:
-    return FileNamers(repository, rev, tree(repository, rev), _RULES)
+def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
+    return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 
-def _declared(path: str, text: bytes) -> frozenset[str]:
+def _list_declared_names(path: str, text: bytes) -> frozenset[str]:
     """A module's simple name and those of its classes; of a conftest those of its fixtures, too."""
     types = parse(text).types
     names = {module_name(path).rpartition('.')[2]}
@@ -28,10 +28,10 @@ def _declared(path: str, text: bytes) -> frozenset[str]:
     return frozenset(names)
 
 
-_RULES = NamerRules(
+_RULES = MentionRules(
     suffix='.py',
     settings=lambda path: path.endswith(_SETTINGS),
     word=re.compile(r'\w+'),
     parse=parse,
-    declared=_declared,
+    declared=_list_declared_names,
 )

@@ -8,28 +8,28 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from coevo.languages.python.surgery.layout import gap_above
-from coevo.languages.python.surgery.layout import line_end
+from coevo.languages.python.surgery.layout import count_empty_lines_above
+from coevo.languages.python.surgery.layout import find_line_end
 from coevo.languages.python.surgery.old_pieces import OldPythonFile
 from coevo.languages.python.surgery.pieces import PythonOutline
 from coevo.languages.python.surgery.pieces import PythonPiece
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import indentation
+from coevo.languages.text_edits import find_indentation
 
 
-def add(
+def add_piece(
     edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
 ) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     if piece.kind == 'import':
-        add_import(edits, file.new, file.text(piece, b''), standing)
+        add_import(edits, file.new, file.render(piece, b''), standing)
         return
-    owner = file.owner(piece)
-    if owner and _is_one_line(file.new, owner):
+    owner = file.get_new_owner(piece)
+    if owner and _is_on_one_line(file.new, owner):
         raise StartStateInvalid(f'{owner.lstrip("$")} is written on one line')
-    margin = _margin(file.new, owner, standing)
-    body = margin + file.text(piece, margin)
+    margin = _find_margin(file.new, owner, standing)
+    body = margin + file.render(piece, margin)
     anchors = [p for p in standing if p.owner == owner and p.kind != 'import']
     anchors = [p for p in anchors if _stands_alone(file.new.source, p, margin)]
     slots = {slot: p for p in anchors for slot in p.slots}
@@ -37,22 +37,22 @@ def add(
     beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
     at = beside.index(piece)
     for other in reversed(beside[:at]):
-        if anchor := _anchor(file, other, slots):
-            gap = b'\n' * (1 + gap_above(file.old.source, piece.start))
-            edits.insert(line_end(file.new.source, anchor.end), gap + body)
+        if anchor := _find_anchor(file, other, slots):
+            gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+            edits.insert(find_line_end(file.new.source, anchor.end), gap + body)
             return
     for other in beside[at + 1 :]:
-        if anchor := _anchor(file, other, slots):
-            gap = b'\n' * (1 + gap_above(file.old.source, other.start))
+        if anchor := _find_anchor(file, other, slots):
+            gap = b'\n' * (1 + count_empty_lines_above(file.old.source, other.start))
             edits.insert(anchor.start - len(margin), body + gap)
             return
     _add_last(edits, file, piece, body)
 
 
-def _anchor(
+def _find_anchor(
     file: OldPythonFile, other: PythonPiece, slots: dict[tuple[str, str], PythonPiece]
 ) -> PythonPiece | None:
-    own = [(file.owner(other), name) for name in other.names]
+    own = [(file.get_new_owner(other), name) for name in other.names]
     return next((slots[slot] for slot in own if slot in slots), None)
 
 
@@ -62,19 +62,19 @@ def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
     return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin
 
 
-def _is_one_line(new: PythonOutline, owner: str) -> bool:
+def _is_on_one_line(new: PythonOutline, owner: str) -> bool:
     """Whether what is in a class stands behind its head."""
     type_ = new.types[owner]
     last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
     return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
 
 
-def _margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
+def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
     """The white space before the members of a type."""
     if not owner:
         return b''
-    margins = [indentation(new.source, p.start) for p in standing if p.owner == owner]
-    own = indentation(new.source, new.types[owner].start_byte)
+    margins = [find_indentation(new.source, p.start) for p in standing if p.owner == owner]
+    own = find_indentation(new.source, new.types[owner].start_byte)
     deeper = [margin for margin in margins if len(margin) > len(own)]
     return min(deeper, key=len) if deeper else own + b'    '
 
@@ -86,21 +86,21 @@ def add_import(
     itself."""
     first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
     functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
-    known = [p for p in new.imports() if p.start < min([first, *functions])]
+    known = [p for p in new.list_import_pieces() if p.start < min([first, *functions])]
     left = {p.statement for p in standing if p.kind == 'import'}
     ends = [p.statement[1] for p in known if p.statement in left]
     if known and not ends:
         edits.insert(known[0].statement[0], line + b'\n')
         return
-    ends = ends or list(_heads(new))
+    ends = ends or list(_find_head_ends(new))
     if ends:
-        edits.insert(line_end(new.source, max(ends)), b'\n' + line)
+        edits.insert(find_line_end(new.source, max(ends)), b'\n' + line)
     else:
         at = 3 if new.source.startswith(b'\xef\xbb\xbf') else 0
         edits.insert(at, line + b'\n')
 
 
-def _heads(new: PythonOutline) -> Iterator[int]:
+def _find_head_ends(new: PythonOutline) -> Iterator[int]:
     """Where the comments in the first two lines and the docstring of a file end."""
     children = new.root.named_children
     yield from (c.end_byte for c in children if c.type == 'comment' and c.start_point.row < 2)
@@ -115,9 +115,9 @@ def _is_string(statement: Node) -> bool:
 
 def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
     """Without a neighbour: at the end of the file, or of the type around it."""
-    new, owner = file.new, file.owner(piece)
+    new, owner = file.new, file.get_new_owner(piece)
     end = len(new.source.rstrip())
     if owner:
         end = new.types[owner].end_byte
-    gap = b'\n' * (1 + gap_above(file.old.source, piece.start))
-    edits.insert(line_end(new.source, end) if end else 0, (gap if end else b'') + body)
+    gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+    edits.insert(find_line_end(new.source, end) if end else 0, (gap if end else b'') + body)

@@ -21,24 +21,24 @@ from tree_sitter import Parser
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
-from coevo.languages.python.reading.comments import Comments
+from coevo.languages.python.reading.comments import PythonComments
 from coevo.languages.python.reading.imports import STATEMENTS
-from coevo.languages.python.reading.imports import Imported
-from coevo.languages.python.reading.imports import imported
+from coevo.languages.python.reading.imports import ImportedName
+from coevo.languages.python.reading.imports import list_imported_names
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_tests
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.python.reading.tokens import PythonSlice
 from coevo.languages.python.reading.tokens import PythonTokens
-from coevo.languages.python.reading.tokens import Role
 from coevo.languages.python.reading.tokens import Span
-from coevo.languages.python.reading.tokens import outside
+from coevo.languages.python.reading.tokens import TokenRole
+from coevo.languages.python.reading.tokens import subtract_spans
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod
 
 _WORDS = re.compile(r'[^\W\d]\w*')
 _OWN = frozenset({'self', 'cls'})
-_FREE = frozenset({Role.LOADED, Role.CALLED, Role.ANNOTATION, Role.PARAMETER})
+_FREE = frozenset({TokenRole.LOADED, TokenRole.CALLED, TokenRole.ANNOTATION, TokenRole.PARAMETER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,13 +62,13 @@ class PythonPiece:
     uses: frozenset[str] = frozenset()
     mentions: frozenset[str] = frozenset()
     members: tuple[Member, ...] = ()
-    imported: Imported | None = None
+    imported: ImportedName | None = None
 
     @property
     def span(self) -> Span:
         return self.start, self.end
 
-    def is_meant(self, names: AbstractSet[str]) -> bool:
+    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
         """Whether some names may mean it: what a module holds is not named behind a dot in it."""
         if not names.isdisjoint(self.names):
             return True
@@ -91,92 +91,94 @@ class PythonOutline:
             raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
         self.types: Mapping[str, DeclaredType] = {type_.name: type_ for type_ in self.file.types}
         self._tokens = PythonTokens(self.root, source)
-        self._comments = Comments(source, self._tokens.comments)
+        self._comments = PythonComments(source, self._tokens.comments)
 
-    def text(self, piece: PythonPiece) -> bytes:
+    def get_text(self, piece: PythonPiece) -> bytes:
         return self.source[piece.start : piece.end]
 
-    def names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
+    def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
         """What `spans` leave, imports aside, names, as `Piece.uses` has it."""
         imports = [(n.start_byte, n.end_byte) for n in self.root.children if n.type in STATEMENTS]
-        return _uses(self._tokens.within(outside((0, len(self.source)), [*imports, *spans])))
+        return _find_used_names(
+            self._tokens.slice_bytes(subtract_spans((0, len(self.source)), [*imports, *spans]))
+        )
 
-    def imports(self) -> Iterator[PythonPiece]:
+    def list_import_pieces(self) -> Iterator[PythonPiece]:
         """The names of each statement at the top of the module, wildcards too."""
         for node in self.root.children:
             if node.type not in STATEMENTS:
                 continue
             named = node.children_by_field_name('name')
-            found = list(imported(node, self.source))
-            for index, one in enumerate(found):
-                start, end = self.with_comments((node.start_byte, node.end_byte))
-                if len(found) > 1:
+            imported_names = list(list_imported_names(node, self.source))
+            for index, imported_name in enumerate(imported_names):
+                start, end = self.extend_over_comments((node.start_byte, node.end_byte))
+                if len(imported_names) > 1:
                     start, end = named[index].start_byte, named[index].end_byte
                 yield PythonPiece(
                     kind='import',
                     owner='',
-                    names=(one.bound,),
+                    names=(imported_name.bound,),
                     start=start,
                     end=end,
                     statement=(node.start_byte, node.end_byte),
-                    imported=one,
+                    imported=imported_name,
                 )
 
-    def members(self, type_: DeclaredType) -> Iterator[PythonPiece]:
+    def list_member_pieces(self, type_: DeclaredType) -> Iterator[PythonPiece]:
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
             first = members[0]
             span = (first.start_byte, first.end_byte)
-            found = self._tokens.within([span])
-            names = tuple(_declared_name(member) for member in members)
+            tokens = self._tokens.slice_bytes([span])
+            names = tuple(_get_declared_name(member) for member in members)
             yield PythonPiece(
                 kind=first.kind,
                 owner=first.owner,
                 names=names,
                 members=members,
                 statement=span,
-                uses=_uses(found) - set(names),
-                mentions=_mentions(found),
-                start=self._above(first.start_byte),
-                end=self._comments.behind(first.end_byte),
+                uses=_find_used_names(tokens) - set(names),
+                mentions=_find_mentioned_names(tokens),
+                start=self._find_start_above(first.start_byte),
+                end=self._comments.find_end_behind(first.end_byte),
             )
 
-    def whole(self, type_: DeclaredType) -> PythonPiece:
+    def make_whole_piece(self, type_: DeclaredType) -> PythonPiece:
         """A class with all that is in it."""
         span = (type_.start_byte, type_.end_byte)
-        found = self._tokens.within([span])
+        tokens = self._tokens.slice_bytes([span])
         return PythonPiece(
             kind='type',
             owner=type_.outer,
             names=(type_.simple,),
             statement=span,
-            uses=_uses(found) - {type_.simple},
-            mentions=_mentions(found) - {type_.simple},
-            start=self._above(type_.start_byte),
-            end=self._comments.behind(type_.end_byte),
+            uses=_find_used_names(tokens) - {type_.simple},
+            mentions=_find_mentioned_names(tokens) - {type_.simple},
+            start=self._find_start_above(type_.start_byte),
+            end=self._comments.find_end_behind(type_.end_byte),
         )
 
-    def pieces(self, opened: AbstractSet[str]) -> list[PythonPiece]:
+    def list_pieces(self, opened: AbstractSet[str]) -> list[PythonPiece]:
         """All pieces in order: the module and the types named in `opened` by members, others whole."""
-        found = list(self.imports())
+        pieces = list(self.list_import_pieces())
         for type_ in self.file.types:
             if self.types[type_.name] is not type_:
                 if not type_.outer or type_.outer in opened:
-                    found.append(self.whole(type_))  # a later one hides it
+                    pieces.append(self.make_whole_piece(type_))  # a later one hides it
             elif type_.name in opened or not type_.around:
-                found += self.members(type_)
+                pieces += self.list_member_pieces(type_)
             elif not type_.outer or type_.outer in opened:
-                found.append(self.whole(type_))
-        return sorted(found, key=lambda piece: (piece.start, piece.end))
+                pieces.append(self.make_whole_piece(type_))
+        return sorted(pieces, key=lambda piece: (piece.start, piece.end))
 
     @cached_property
     def tests(self) -> tuple[Member, ...]:
         """The test methods as far as this file alone tells."""
         return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
 
-    def find(self, method: TestMethod, when: str) -> Member:
+    def find_method(self, method: TestMethod, when: str) -> Member:
         """The declaration of a test method; StartStateInvalid."""
-        type_ = self.types.get(within_module(method.test_class))
+        type_ = self.types.get(strip_module_name(method.test_class))
         for member in reversed(type_.members if type_ else ()):
             if member.kind == 'method' and member.name == method.test_method:
                 return member
@@ -184,67 +186,67 @@ class PythonOutline:
             f'{method.test_class}#{method.test_method} is not in the file at {when}'
         )
 
-    def is_whole(self) -> bool:
+    def is_well_formed(self) -> bool:
         """Whether no suite is empty, which the parser does not mind, and all else is as it should be."""
-        return not self.file.has_error and all(map(_has_suite, _walk(self.root)))
+        return not self.file.has_error and all(map(_has_suite, _walk_nodes(self.root)))
 
-    def with_comments(self, span: Span) -> Span:
-        return self._above(span[0]), self._comments.behind(span[1])
+    def extend_over_comments(self, span: Span) -> Span:
+        return self._find_start_above(span[0]), self._comments.find_end_behind(span[1])
 
-    def _above(self, at: int) -> int:
+    def _find_start_above(self, at: int) -> int:
         """With the comments above; those at the top are about the file."""
-        start = self._comments.above(at)
+        start = self._comments.find_start_above(at)
         return start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else at
 
 
 @lru_cache(maxsize=16)
-def outline(source: bytes) -> PythonOutline:
+def make_outline(source: bytes) -> PythonOutline:
     return PythonOutline(source)
 
 
-def within_module(name: str) -> str:
+def strip_module_name(name: str) -> str:
     """A type's name without that of its module: `$TestA` of `tests.test_a$TestA`."""
     return name[name.index('$') :] if '$' in name else ''
 
 
-def inside(file: PythonOutline, piece: PythonPiece) -> list[str]:
+def list_inner_types(file: PythonOutline, piece: PythonPiece) -> list[str]:
     """The names of the classes that a piece takes in."""
     return [t.name for t in file.file.types if t.around and piece.start <= t.start_byte < piece.end]
 
 
-def with_outer(file: PythonOutline, names: Iterable[str]) -> set[str]:
+def add_outer_types(file: PythonOutline, names: Iterable[str]) -> set[str]:
     """Types and those around them, the module left out."""
-    found = set()
+    type_names = set()
     for name in names:
         while name:
-            found.add(name)
+            type_names.add(name)
             type_ = file.types.get(name)
             name = type_.outer if type_ is not None else ''
-    return found
+    return type_names
 
 
-def _declared_name(member: Member) -> str:
+def _get_declared_name(member: Member) -> str:
     return '__init__' if member.kind == 'constructor' else member.name
 
 
-def _words(strings: Iterable[str]) -> frozenset[str]:
+def _find_words(strings: Iterable[str]) -> frozenset[str]:
     """Identifiers in strings without spaces, such as `usefixtures('client')` has."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
-def _uses(found: PythonSlice) -> frozenset[str]:
+def _find_used_names(found: PythonSlice) -> frozenset[str]:
     """Names that are no keywords of arguments, those behind a dot with it, and words of strings."""
-    names, last = set(_words(found.strings)), ''
+    names, last = set(_find_words(found.strings)), ''
     for token in found.tokens:
-        if token.role is not None and token.role is not Role.KEYWORD:
+        if token.role is not None and token.role is not TokenRole.KEYWORD:
             names.add(f'.{token.text}' if last == '.' else token.text)
         last = token.text
     return frozenset(names)
 
 
-def _mentions(found: PythonSlice) -> frozenset[str]:
+def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
     """Names without a qualifier, local variables left out; behind a dot those of `self` and `cls`."""
-    names, bound = set(_words(found.strings)), found.bound
+    names, bound = set(_find_words(found.strings)), found.bound
     before, last = '', ''
     for token in found.tokens:
         if token.role is not None and last == '.':
@@ -256,7 +258,7 @@ def _mentions(found: PythonSlice) -> frozenset[str]:
     return frozenset(names)
 
 
-def _walk(root: Node) -> Iterator[Node]:
+def _walk_nodes(root: Node) -> Iterator[Node]:
     cursor = root.walk()
     while True:
         node = cursor.node

@@ -13,11 +13,11 @@ from tree_sitter import Node
 from tree_sitter import Parser
 
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.placebos import line_breaks
-from coevo.languages.placebos import word
-from coevo.languages.python.reading.statements import is_text
+from coevo.languages.placebos import choose_line_breaks
+from coevo.languages.placebos import invent_word
+from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.text_edits import indentation
+from coevo.languages.text_edits import find_indentation
 from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'module')
@@ -42,43 +42,45 @@ _SIMPLE = frozenset(
 _CALLS = (b'count', b'endswith', b'find', b'partition', b'rfind', b'split', b'startswith', b'strip')
 
 
-def insertion(declared: LocatedDeclaration, kind: PlaceboKind, draw: Random) -> tuple[int, bytes]:
-    node = _node(declared)
-    lines = line_breaks(kind, draw)
-    if places := list(_places(node, is_whole=declared.member is not None)):
-        return draw.choice(places), _statement(draw, lines)
+def choose_insertion(
+    declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
+) -> tuple[int, bytes]:
+    node = _find_node(declared)
+    lines = choose_line_breaks(kind, draw)
+    if places := list(_find_places(node, is_whole=declared.member is not None)):
+        return draw.choice(places), _make_statement(draw, lines)
     if lines:
-        margin = indentation(declared.source, node.start_byte)
-        return node.start_byte, b'# %b%b%b' % (word(draw), lines, margin)
-    return node.end_byte, b'  # %b' % word(draw)
+        margin = find_indentation(declared.source, node.start_byte)
+        return node.start_byte, b'# %b%b%b' % (invent_word(draw), lines, margin)
+    return node.end_byte, b'  # %b' % invent_word(draw)
 
 
-def _node(declared: LocatedDeclaration) -> Node:
+def _find_node(declared: LocatedDeclaration) -> Node:
     """The outermost one of its span: a statement, not what it consists of."""
     root = Parser(PYTHON).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
     assert node is not None, 'a declaration of this very source'
-    while (around := node.parent) is not None and _span(around) == _span(node):
+    while (around := node.parent) is not None and _get_span(around) == _get_span(node):
         node = around
     return node
 
 
-def _span(node: Node) -> tuple[int, int]:
+def _get_span(node: Node) -> tuple[int, int]:
     return node.start_byte, node.end_byte
 
 
-def _places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
+def _find_places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
     """Where a statement can stand: before a simple one, unless that is first for a reason.
 
     is_whole  whether what it holds belongs to it; of a class or module only what is no definition of its own
     """
-    for node in _inside(declaration, is_whole=is_whole):
-        if node.type in _SIMPLE and not _is_first_for_a_reason(node):
+    for node in _walk_inside(declaration, is_whole=is_whole):
+        if node.type in _SIMPLE and not _is_leading_text(node):
             yield node.start_byte
 
 
-def _inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
+def _walk_inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
     own = declaration.child_by_field_name('definition') or declaration  # of a decorated one
     waiting = [own]
     while waiting:
@@ -88,14 +90,14 @@ def _inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
             waiting += reversed(node.named_children)
 
 
-def _is_first_for_a_reason(node: Node) -> bool:
+def _is_leading_text(node: Node) -> bool:
     """A text is the documentation of what it begins."""
     parent = node.parent
-    if not is_text(node) or parent is None or parent.type not in _BLOCKS:
+    if not is_text_statement(node) or parent is None or parent.type not in _BLOCKS:
         return False
-    return next((one for one in parent.named_children if one.type != 'comment'), None) == node
+    return next((child for child in parent.named_children if child.type != 'comment'), None) == node
 
 
-def _statement(draw: Random, lines: bytes) -> bytes:
-    words = (word(draw), draw.choice(_CALLS), lines, word(draw))
+def _make_statement(draw: Random, lines: bytes) -> bytes:
+    words = (invent_word(draw), draw.choice(_CALLS), lines, invent_word(draw))
     return b"'%b'.%b(%b'%b'); " % words

@@ -14,25 +14,25 @@ from functools import cached_property
 
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.cuts import cut
-from coevo.languages.python.surgery.old_pieces import bring
-from coevo.languages.python.surgery.old_places import add
+from coevo.languages.python.surgery.cuts import remove_pieces
+from coevo.languages.python.surgery.old_pieces import collect_old_pieces
+from coevo.languages.python.surgery.old_places import add_piece
 from coevo.languages.python.surgery.pieces import PythonOutline
 from coevo.languages.python.surgery.pieces import PythonPiece
-from coevo.languages.python.surgery.pieces import inside
-from coevo.languages.python.surgery.pieces import outline
-from coevo.languages.python.surgery.pieces import with_outer
-from coevo.languages.python.surgery.pieces import within_module
-from coevo.languages.python.surgery.suites import emptied as emptied_by
-from coevo.languages.reached import reached
-from coevo.languages.reached import serving
-from coevo.languages.surgery import Original
+from coevo.languages.python.surgery.pieces import add_outer_types
+from coevo.languages.python.surgery.pieces import list_inner_types
+from coevo.languages.python.surgery.pieces import make_outline
+from coevo.languages.python.surgery.pieces import strip_module_name
+from coevo.languages.python.surgery.suites import find_emptied_suites as emptied_by
+from coevo.languages.reached import find_pieces_serving_only
+from coevo.languages.reached import find_reached_pieces
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.languages.text_edits import TextEdits
 
 
-def start_file(
+def make_start_file(
     new: bytes,
     old: bytes | None,
     targets: Sequence[StartTarget],
@@ -44,22 +44,22 @@ def start_file(
     new, old        the test file at both revisions, old None where it does not exist
     used_elsewhere  names by which other files may use what this one declares; that stays
     """
-    file = outline(new)
-    found = {target: file.find(target.method, 'new') for target in targets}
-    removed = [member for target, member in found.items() if target.original is None]
+    file = make_outline(new)
+    member_by_target = {target: file.find_method(target.method, 'new') for target in targets}
+    removed = [member for target, member in member_by_target.items() if target.original is None]
     if old is None and len(removed) == len(targets):
         return None
-    emptied = _emptied(file, old, removed, used_elsewhere)
-    plan = PythonCutPlan(file, emptied, found, used_elsewhere)
-    while more := plan.left_empty():
+    emptied = _find_emptied_classes(file, old, removed, used_elsewhere)
+    plan = PythonCutPlan(file, emptied, member_by_target, used_elsewhere)
+    while more := plan.find_emptied_classes():
         emptied = [*emptied, *more]
-        plan = PythonCutPlan(file, emptied, found, used_elsewhere)
-    start = plan.carry_out()
-    check(file, PythonOutline(start), found)
+        plan = PythonCutPlan(file, emptied, member_by_target, used_elsewhere)
+    start = plan.apply()
+    check_start_file(file, PythonOutline(start), member_by_target)
     return start
 
 
-def other_tests(file: PythonOutline, targets: Sequence[Member]) -> list[Member]:
+def find_other_tests(file: PythonOutline, targets: Sequence[Member]) -> list[Member]:
     """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
     tests = {member.start_byte: member for member in file.tests}
     chosen = {member.start_byte for member in targets}
@@ -72,27 +72,27 @@ def other_tests(file: PythonOutline, targets: Sequence[Member]) -> list[Member]:
     return [member for start, member in sorted(tests.items()) if start not in chosen]
 
 
-def _emptied(
+def _find_emptied_classes(
     file: PythonOutline,
     old: bytes | None,
     removed: Sequence[Member],
     used_elsewhere: AbstractSet[str],
 ) -> list[PythonPiece]:
     """The classes, new in a file, of which removing the targets would leave no test."""
-    before = outline(old).types if old is not None else {}
-    others = [member.start_byte for member in other_tests(file, removed)]
-    found: list[PythonPiece] = []
+    before = make_outline(old).types if old is not None else {}
+    others = [member.start_byte for member in find_other_tests(file, removed)]
+    emptied_classes: list[PythonPiece] = []
     for type_ in file.file.types:
-        piece = file.whole(type_)
+        piece = file.make_whole_piece(type_)
         if (
-            type_.name in with_outer(file, {member.owner for member in removed})
+            type_.name in add_outer_types(file, {member.owner for member in removed})
             and type_.name not in before
             and not any(type_.start_byte <= start < type_.end_byte for start in others)
-            and type_.simple not in used_elsewhere | file.names_outside([piece.span])
-            and not any(done.start <= piece.start < done.end for done in found)
+            and type_.simple not in used_elsewhere | file.find_names_outside([piece.span])
+            and not any(done.start <= piece.start < done.end for done in emptied_classes)
         ):
-            found.append(piece)
-    return found
+            emptied_classes.append(piece)
+    return emptied_classes
 
 
 class PythonCutPlan:
@@ -107,59 +107,70 @@ class PythonCutPlan:
         emptied: list[PythonPiece],
         found: dict[StartTarget, Member],
         used_elsewhere: AbstractSet[str],
-        inserted: Sequence[Original] = (),
+        inserted: Sequence[OriginalTest] = (),
     ) -> None:
         self.file = file
         self.inserted = inserted
-        opened = with_outer(file, {member.owner for member in found.values()})
-        for one in inserted:
-            opened |= with_outer(outline(one.source), [within_module(one.method.test_class)])
-        opened -= {name for piece in emptied for name in inside(file, piece)}
+        opened = add_outer_types(file, {member.owner for member in found.values()})
+        for original in inserted:
+            opened |= add_outer_types(
+                make_outline(original.source), [strip_module_name(original.method.test_class)]
+            )
+        opened -= {name for piece in emptied for name in list_inner_types(file, piece)}
         self.opened = opened & file.types.keys()
-        self.pieces = file.pieces(self.opened)
+        self.pieces = file.list_pieces(self.opened)
         at = {member.start_byte: target for target, member in found.items()}
         self.targets: dict[PythonPiece, StartTarget | None] = {
             piece: at[piece.members[0].start_byte]
             for piece in self.pieces
             if piece.members and piece.members[0].start_byte in at
         }
-        gone = {piece.statement for piece in emptied}
-        self.targets |= {piece: None for piece in self.pieces if piece.statement in gone}
+        emptied_statements = {piece.statement for piece in emptied}
+        self.targets |= {
+            piece: None for piece in self.pieces if piece.statement in emptied_statements
+        }
         self.used_elsewhere = used_elsewhere
         self._tests = {member.start_byte for member in file.tests}
 
-    def left_empty(self) -> list[PythonPiece]:
+    def find_emptied_classes(self) -> list[PythonPiece]:
         """The classes of which nothing would be left; what they alone use goes with them."""
-        if self._reverted() or self.inserted:
+        if self._list_reverted() or self.inserted:
             return []
-        gone = [piece for piece in self.pieces if piece in self._owned or piece in self.targets]
-        found = emptied_by(
+        removed_pieces = [
+            piece for piece in self.pieces if piece in self._owned_pieces or piece in self.targets
+        ]
+        emptied_suites = emptied_by(
             self.file.root,
-            [piece.statement for piece in gone if piece.kind != 'import'],
-            lambda simple: self._may_be_empty(simple, gone, frozenset()),
+            [piece.statement for piece in removed_pieces if piece.kind != 'import'],
+            lambda simple: self._may_be_empty(simple, removed_pieces, frozenset()),
         )
-        opened = [self.file.whole(self.file.types[name]) for name in sorted(self.opened)]
-        return [piece for piece in opened if piece.statement in found.statements]
+        opened = [self.file.make_whole_piece(self.file.types[name]) for name in sorted(self.opened)]
+        return [piece for piece in opened if piece.statement in emptied_suites.statements]
 
-    def carry_out(self) -> bytes:
-        owned = self._owned
+    def apply(self) -> bytes:
+        owned = self._owned_pieces
         left = [piece for piece in self.pieces if piece not in owned and piece not in self.targets]
         mine = [piece for piece in self.pieces if piece in owned]
-        brought = bring(self.file, left, mine, self._reverted(), self.inserted)
+        brought = collect_old_pieces(self.file, left, mine, self._list_reverted(), self.inserted)
         rest = [piece for piece in mine if piece not in brought.instead]
-        kept = reached(brought.mentions, rest)
+        remaining = find_reached_pieces(brought.mentions, rest)
         edits = TextEdits(self.file.source)
-        standing = [p for p in self.pieces if p in left or p in kept or p in brought.instead]
+        standing = [p for p in self.pieces if p in left or p in remaining or p in brought.instead]
         for piece, text in brought.instead.items():
             edits.replace(piece.start, piece.end, text)
-        gone = [piece for piece in self.pieces if piece not in standing]
-        opened = {file.owner(piece) for file, piece in brought.additions}
-        cut(edits, self.file, gone, lambda simple: self._may_be_empty(simple, gone, opened))
+        removed_pieces = [piece for piece in self.pieces if piece not in standing]
+        opened = {file.get_new_owner(piece) for file, piece in brought.additions}
+        remove_pieces(
+            edits,
+            self.file,
+            removed_pieces,
+            lambda simple: self._may_be_empty(simple, removed_pieces, opened),
+        )
         for file, piece in brought.additions:
-            add(edits, file, piece, standing)
-        return edits.result()
+            add_piece(edits, file, piece, standing)
+        return edits.apply_edits()
 
-    def _reverted(self) -> dict[PythonPiece, Original]:
+    def _list_reverted(self) -> dict[PythonPiece, OriginalTest]:
         return {
             piece: target.original
             for piece, target in self.targets.items()
@@ -167,11 +178,11 @@ class PythonCutPlan:
         }
 
     @cached_property
-    def _owned(self) -> set[PythonPiece]:
+    def _owned_pieces(self) -> set[PythonPiece]:
         """What targets use, one through the other, and nothing that stays does."""
         free = [p for p in self.pieces if p not in self.targets and self._may_go(p)]
         covered = [p.span for p in (*free, *self.targets)]
-        return serving(self.targets, free, self.file.names_outside(covered))
+        return find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
 
     def _may_go(self, piece: PythonPiece) -> bool:
         if piece.kind == 'import':
@@ -180,7 +191,7 @@ class PythonCutPlan:
         if not self.used_elsewhere.isdisjoint(piece.names) or piece.kind == 'initializer':
             return False
         if piece.kind == 'type':
-            types = inside(self.file, piece)
+            types = list_inner_types(self.file, piece)
             return not any(member.owner in types for member in self.file.tests)
         return not any(
             is_fixture(member) or member.start_byte in self._tests for member in piece.members
@@ -195,16 +206,20 @@ class PythonCutPlan:
             return False
         spans = [piece.span for piece in gone]
         spans += [(type_.start_byte, type_.end_byte) for type_ in named]
-        return simple not in self.used_elsewhere | self.file.names_outside(spans)
+        return simple not in self.used_elsewhere | self.file.find_names_outside(spans)
 
 
-def check(file: PythonOutline, start: PythonOutline, found: Iterable[StartTarget]) -> None:
+def check_start_file(
+    file: PythonOutline, start: PythonOutline, found: Iterable[StartTarget]
+) -> None:
     """StartStateInvalid where a file made of another one is none, or is the same."""
-    originals = [outline(t.original.source) for t in found if t.original is not None]
-    faulty = any(not each.is_whole() for each in (file, *originals))
-    if not start.is_whole() and not faulty:
+    originals = [make_outline(t.original.source) for t in found if t.original is not None]
+    faulty = any(not each.is_well_formed() for each in (file, *originals))
+    if not start.is_well_formed() and not faulty:
         raise StartStateInvalid('the start file does not parse')
-    twice = _doubles(start) - _doubles(file).union(*map(_doubles, originals))
+    twice = _find_duplicates(start) - _find_duplicates(file).union(
+        *map(_find_duplicates, originals)
+    )
     if twice:
         owner, name = min(twice)
         raise StartStateInvalid(f'{owner.lstrip("$") or "the module"} would declare {name} twice')
@@ -212,7 +227,7 @@ def check(file: PythonOutline, start: PythonOutline, found: Iterable[StartTarget
         raise StartStateInvalid('the start file is the file at new')
 
 
-def _doubles(file: PythonOutline) -> set[tuple[str, str]]:
+def _find_duplicates(file: PythonOutline) -> set[tuple[str, str]]:
     """Functions and classes that stand more than once in one place."""
     keys = Counter(
         (type_.name, member.name)

@@ -9,40 +9,42 @@ from dataclasses import field
 
 from tree_sitter import Node
 
-from coevo.languages.python.reading.statements import definition
+from coevo.languages.python.reading.statements import get_definition
 from coevo.languages.python.reading.tokens import Span
 
 _CLAUSES = frozenset({'elif_clause', 'else_clause', 'except_clause', 'finally_clause'})
 
 
 @dataclass(slots=True)
-class Emptied:
+class EmptiedSuites:
     """statements go as a whole; a `pass` is put in the place of each of the blocks."""
 
     statements: list[Span] = field(default_factory=list)
     blocks: list[Span] = field(default_factory=list)
 
 
-def emptied(root: Node, gone: Collection[Span], may_go: Callable[[str], bool]) -> Emptied:
+def find_emptied_suites(
+    root: Node, gone: Collection[Span], may_go: Callable[[str], bool]
+) -> EmptiedSuites:
     """The suites of which only what is gone was left.
 
     gone    statements that go
     may_go  whether a class may go that has nothing left, by its name
     """
-    found = Emptied()
-    _Suites(gone, may_go, found).close(root)
-    return found
+    result = EmptiedSuites()
+    _PythonSuiteWalker(gone, may_go, result).count_statements(root)
+    return result
 
 
-class _Suites:
+class _PythonSuiteWalker:
     def __init__(
-        self, gone: Collection[Span], may_go: Callable[[str], bool], found: Emptied
+        self, gone: Collection[Span], may_go: Callable[[str], bool], found: EmptiedSuites
     ) -> None:
         self._gone = frozenset(gone)
         self._may_go = may_go
         self._found = found
 
-    def close(self, block: Node) -> tuple[int, int]:
+    def count_statements(self, block: Node) -> tuple[int, int]:
         """How many statements of a block stay, and how many go; what only fills it is neither."""
         stay = [self._stays(child) for child in block.named_children if not _is_filler(child)]
         return sum(stay), len(stay) - sum(stay)
@@ -51,8 +53,8 @@ class _Suites:
         span = (statement.start_byte, statement.end_byte)
         if span in self._gone:
             return False
-        node = definition(statement)
-        if node.type == 'function_definition' or not self._touches(span):
+        node = get_definition(statement)
+        if node.type == 'function_definition' or not self._holds_removed_statement(span):
             return True
         blocks = [
             child
@@ -60,11 +62,11 @@ class _Suites:
             for child in part.children
             if child.type == 'block'
         ]
-        counts = [self.close(block) for block in blocks]
+        counts = [self.count_statements(block) for block in blocks]
         empty = [
             block for block, (left, went) in zip(blocks, counts, strict=True) if went and not left
         ]
-        if empty and len(blocks) == 1 and self._goes(node):
+        if empty and len(blocks) == 1 and self._may_be_removed(node):
             self._found.statements.append(span)
             return False
         self._found.blocks += [
@@ -74,10 +76,10 @@ class _Suites:
         ]
         return True
 
-    def _touches(self, span: Span) -> bool:
+    def _holds_removed_statement(self, span: Span) -> bool:
         return any(span[0] <= start and end <= span[1] for start, end in self._gone)
 
-    def _goes(self, node: Node) -> bool:
+    def _may_be_removed(self, node: Node) -> bool:
         if node.type != 'class_definition':
             return True
         name = node.child_by_field_name('name')

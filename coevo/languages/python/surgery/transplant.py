@@ -10,17 +10,17 @@ from collections.abc import Set as AbstractSet
 
 from coevo.languages.python.reading.tests import is_fixture
 from coevo.languages.python.surgery.pieces import PythonOutline
-from coevo.languages.python.surgery.pieces import outline
-from coevo.languages.python.surgery.pieces import within_module
+from coevo.languages.python.surgery.pieces import make_outline
+from coevo.languages.python.surgery.pieces import strip_module_name
 from coevo.languages.python.surgery.start_state import PythonCutPlan
-from coevo.languages.python.surgery.start_state import check
+from coevo.languages.python.surgery.start_state import check_start_file
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
 
 
-def transplant(
+def transplant_tests(
     old: bytes,
     new: bytes,
     grafts: Sequence[Graft],
@@ -31,24 +31,24 @@ def transplant(
 
     used_elsewhere  names by which other files may use what the old file declares
     """
-    file = outline(old)
+    file = make_outline(old)
     targets, inserted = [], []
     for graft in grafts:
-        original = Original(method=graft.new, source=new)
-        place = graft.old or _alike(file, graft.new)
-        if place is None:
+        original = OriginalTest(method=graft.new, source=new)
+        target_method = graft.old or _find_namesake(file, graft.new)
+        if target_method is None:
             inserted.append(original)
         else:
-            targets.append(StartTarget(method=place, original=original))
-    found = {target: file.find(target.method, 'old') for target in targets}
-    made = PythonCutPlan(file, [], found, used_elsewhere, inserted).carry_out()
-    check(file, PythonOutline(made), found)
-    return made
+            targets.append(StartTarget(method=target_method, original=original))
+    member_by_target = {target: file.find_method(target.method, 'old') for target in targets}
+    transplanted = PythonCutPlan(file, [], member_by_target, used_elsewhere, inserted).apply()
+    check_start_file(file, PythonOutline(transplanted), member_by_target)
+    return transplanted
 
 
-def _alike(file: PythonOutline, method: TestMethod) -> TestMethod | None:
+def _find_namesake(file: PythonOutline, method: TestMethod) -> TestMethod | None:
     """A function of the same name that was no test, or was not seen to be one."""
-    type_ = file.types.get(within_module(method.test_class))
+    type_ = file.types.get(strip_module_name(method.test_class))
     for member in type_.members if type_ else ():
         same = member.name == method.test_method
         if member.kind == 'method' and same and not is_fixture(member):

@@ -1,4 +1,4 @@
-// Which rows are those of the view `standard`: what `coevo.snapshots.snapshot.standard` asks, of columns.
+// Which rows are those of the view `standard`: what `coevo.snapshots.snapshot.build_standard_condition` asks, of columns.
 
 const PASS = 'pass'
 

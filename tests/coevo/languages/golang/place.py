@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.engine import GoEngine
@@ -36,7 +36,7 @@ class GoPlace:
     """
 
     built: GoBuiltPair
-    edits: Edits | None = None
+    edits: CellEdits | None = None
     file: str = 'shop_test.go'
     module: str = '.'
 
@@ -49,15 +49,15 @@ class GoPlace:
         )
 
     def compiled(
-        self, tests: str = '', code: str = '', module: str = '', edits: Edits | None = None
-    ) -> Compiled:
+        self, tests: str = '', code: str = '', module: str = '', edits: CellEdits | None = None
+    ) -> CompiledTests:
         new = self.built.new.rev
         return self.built.compile(
             tests or new, code or new, module or self.module, edits=edits or self.edits
         )
 
     def verdict(
-        self, name: str, cell: Compiled | None = None, conditions: Conditions = PLAIN
+        self, name: str, cell: CompiledTests | None = None, conditions: RunConditions = PLAIN
     ) -> Verdict:
         (found,) = self.built.run(cell or self.compiled(), [self.method(name)], conditions).verdicts
         assert found is not None
@@ -74,14 +74,14 @@ def opened(
     known = Repository(repository / '.git')
     with ExitStack() as stack:
         engine = GoEngine(RunSettings(repository=known, sandbox=sandbox), stack)
-        builder = engine.builder()
+        builder = engine.make_builder()
         stack.callback(builder.close)
         pair = Pair(
             repo='local/shop',
             language='go',
             walk=Walk.PARENTS,
-            old=known.commit(revs[-1]),
-            new=known.commit(revs[0]),
+            old=known.get_commit(revs[-1]),
+            new=known.get_commit(revs[0]),
             old_is_ancestor=True,
         )
         yield GoPlace(built=builder.build(pair))

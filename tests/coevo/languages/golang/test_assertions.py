@@ -11,7 +11,7 @@ ASSERTIONS: Assertions = assertions
 
 
 def of(body: str) -> tuple[str, ...]:
-    return ASSERTIONS.assertions_of(f'func TestA(t *testing.T) {{\n{body}\n}}')
+    return ASSERTIONS.list_assertions(f'func TestA(t *testing.T) {{\n{body}\n}}')
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def of(body: str) -> tuple[str, ...]:
         ('h.mustRun(t, a)', 'h.mustRun(a)'),
     ],
 )
-def test_what_fails_a_test_is_an_assertion(body: str, expected: str) -> None:
+def test_statement_that_can_fail_a_test_is_an_assertion(body: str, expected: str) -> None:
     assert of(body) == (expected,)
 
 
@@ -50,30 +50,30 @@ def test_what_fails_a_test_is_an_assertion(body: str, expected: str) -> None:
         't.Run("Error", run)',
     ],
 )
-def test_what_does_not_is_none(body: str) -> None:
+def test_statement_that_cannot_fail_a_test_is_no_assertion(body: str) -> None:
     assert of(body) == ()
 
 
-def test_a_subtest_has_a_t_of_its_own_and_no_condition_of_another_function() -> None:
+def test_assertion_in_a_subtest_uses_its_own_t_and_no_outer_condition() -> None:
     body = 'if slow { t.Run("a", func(tt *testing.T) { tt.Error("a") }) }'
     assert of(body) == ('Error()',)
 
 
 def test_an_example_asserts_its_output() -> None:
     source = 'func ExampleA() {\n\tf()\n\t// Output:\n\t// a  b\n\t// c\n}'
-    assert ASSERTIONS.assertions_of(source) == ('Output(Output: a b c)',)
-    assert ASSERTIONS.oracle_lines(f'package a\n{source}\n'.encode()) == {4, 5, 6}
+    assert ASSERTIONS.list_assertions(source) == ('Output(Output: a b c)',)
+    assert ASSERTIONS.find_oracle_lines(f'package a\n{source}\n'.encode()) == {4, 5, 6}
 
 
 @pytest.mark.parametrize(
     ('text', 'kind'),
     [('Error(a != b)', 'Error'), ('assert.Equal(a, b)', 'assert.Equal'), ('Output(a)', 'Output')],
 )
-def test_the_kind_of_one(text: str, kind: str) -> None:
-    assert ASSERTIONS.kind_of(text) == kind
+def test_kind_of_an_assertion_is_its_function(text: str, kind: str) -> None:
+    assert ASSERTIONS.classify_assertion(text) == kind
 
 
-def test_the_lines_of_what_may_fail_a_test() -> None:
+def test_lines_of_assertions_and_their_conditions_are_oracle_lines() -> None:
     source = b"""package a
 
 func TestA(t *testing.T) {
@@ -87,11 +87,11 @@ func TestA(t *testing.T) {
 	assert.True(t, got)
 }
 """
-    assert ASSERTIONS.oracle_lines(source) == {5, 6, 8, 9, 11}
+    assert ASSERTIONS.find_oracle_lines(source) == {5, 6, 8, 9, 11}
 
 
-def test_no_test_says_that_it_has_to_panic() -> None:
+def test_go_test_never_expects_an_exception() -> None:
     method = TestMethod(module='.', test_file='a_test.go', test_class='a', test_method='TestA')
-    assert not ASSERTIONS.expects_its_end(b'package a\nfunc TestA(t *testing.T) {}', method)
+    assert not ASSERTIONS.expects_exception(b'package a\nfunc TestA(t *testing.T) {}', method)
     with pytest.raises(LookupError, match=r'no TestA in a_test\.go'):
-        ASSERTIONS.expects_its_end(b'package a\n', method)
+        ASSERTIONS.expects_exception(b'package a\n', method)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import module_cache
+from coevo.languages.golang.toolchains import locate_module_cache
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
@@ -81,34 +81,34 @@ def outcome(place: GoPlace, name: str, file: str, module: str = '.') -> Outcome:
     return found.outcome
 
 
-def test_c_and_generators_and_what_is_vendored_are_left_alone(place: GoPlace) -> None:
+def test_cgo_files_generators_and_vendored_packages_are_left_alone(place: GoPlace) -> None:
     assert place.built.new.modules['.'] is None
     assert 'vendor/example.org/x' not in place.built.new.modules
     assert outcome(place, 'TestIsFine', 'shop_test.go') is Outcome.PASS
 
 
-def test_what_another_system_compiles_is_missing_here(place: GoPlace) -> None:
+def test_go_test_file_for_another_operating_system_is_missing(place: GoPlace) -> None:
     assert place.compiled().unit_ok
     assert outcome(place, 'TestIsElsewhere', 'windows_test.go') is Outcome.MISSING
 
 
-def test_a_module_in_another_one_sees_it_where_it_says_so(place: GoPlace) -> None:
+def test_nested_module_sees_the_outer_module_through_its_replace_directive(place: GoPlace) -> None:
     assert outcome(place, 'TestOfTools', 'tools/tools_test.go', 'tools') is Outcome.PASS
 
 
-def test_modules_of_a_workspace_see_each_other_as_they_lie(place: GoPlace) -> None:
+def test_workspace_modules_see_the_checked_out_code_of_each_other(place: GoPlace) -> None:
     assert outcome(place, 'TestIsBeside', 'beside/beside_test.go', 'beside') is Outcome.PASS
 
 
 @pytest.mark.parametrize('package', ['lost', 'gone'])
-def test_what_needs_what_nobody_has_is_not_built_and_takes_nobody_along(
+def test_package_with_a_missing_dependency_fails_without_failing_the_revision(
     place: GoPlace, package: str
 ) -> None:
     assert place.built.new.failure is None
-    assert place.built.new.trouble(package)
+    assert place.built.new.find_trouble(package)
 
 
-def test_a_toolchain_that_is_not_here_is_named(tmp_path: Path) -> None:
+def test_missing_go_toolchain_is_named(tmp_path: Path) -> None:
     files = {**FILES, 'go.mod': 'module example.com/shop\n\ngo 1.99\n'}
     with opened(tmp_path, [files]) as found:
         assert (found.built.new.failure, found.built.new.runtime_lacking) == (
@@ -117,7 +117,7 @@ def test_a_toolchain_that_is_not_here_is_named(tmp_path: Path) -> None:
         )
 
 
-def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
+def test_go_revision_without_a_sandbox_is_refused(tmp_path: Path) -> None:
     with (
         pytest.raises(Fatal, match='choose bubblewrap or docker'),
         opened(tmp_path, [FILES], 'none'),
@@ -159,11 +159,11 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnProxy]:
         monkeypatch.setenv('GOPROXY', served.url)
         monkeypatch.setenv('GOSUMDB', 'off')
         yield OwnProxy(server=served, host=host)
-    for folder in (module_cache() / host, module_cache() / 'cache/download' / host):
+    for folder in (locate_module_cache() / host, locate_module_cache() / 'cache/download' / host):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_a_module_of_the_proxy_is_used_as_of_the_day_of_the_pair(
+def test_module_from_the_proxy_has_its_version_as_of_the_day_of_the_pair(
     tmp_path: Path, proxy: OwnProxy
 ) -> None:
     proxy.server.add('v1.0.0', 2018, proxy.module)
@@ -173,7 +173,7 @@ def test_a_module_of_the_proxy_is_used_as_of_the_day_of_the_pair(
     assert not [path for path in proxy.server.asked if 'v1.0.1.zip' in path]
 
 
-def test_a_proxy_with_a_fault_is_trouble_and_no_verdict(
+def test_faulty_module_proxy_is_a_transient_error_and_no_verdict(
     tmp_path: Path, proxy: OwnProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proxy.server.status = 503
@@ -185,7 +185,7 @@ def test_a_proxy_with_a_fault_is_trouble_and_no_verdict(
         pass
 
 
-def test_a_module_that_is_called_like_a_fault_of_a_server_is_a_verdict(
+def test_missing_module_named_like_a_server_fault_is_a_build_failure(
     tmp_path: Path, proxy: OwnProxy
 ) -> None:
     names = (f'{proxy.host}/503 v1.0.0', f'{proxy.host}/timeout v1.503.0', f'{proxy.module} v1.0.0')
@@ -196,7 +196,7 @@ def test_a_module_that_is_called_like_a_fault_of_a_server_is_a_verdict(
     assert '127.0.0.1' not in failure
 
 
-def test_a_module_with_another_hash_than_its_go_sum_is_a_verdict(
+def test_module_whose_hash_differs_from_go_sum_is_a_build_failure(
     tmp_path: Path, proxy: OwnProxy
 ) -> None:
     proxy.server.add('v1.0.0', 2018, proxy.module)
@@ -204,11 +204,11 @@ def test_a_module_with_another_hash_than_its_go_sum_is_a_verdict(
     sums = f'{proxy.module} v1.0.0 {wrong}\n{proxy.module} v1.0.0/go.mod {wrong}\n'
     with opened(tmp_path, [{**proxy.shop, 'go.mod': proxy.go_mod, 'go.sum': sums}]) as found:
         assert 'checksum mismatch' in (found.built.new.failure or '')
-    assert not (module_cache() / f'{proxy.module}@v1.0.0').exists()
+    assert not (locate_module_cache() / f'{proxy.module}@v1.0.0').exists()
 
 
 @pytest.mark.parametrize('module', ['/victim', '../' * 12 + 'victim', 'example.org/x/../../victim'])
-def test_a_module_path_that_leads_out_builds_nothing_and_touches_nothing(
+def test_module_path_outside_the_tree_fails_the_build_and_touches_no_file(
     tmp_path: Path, module: str
 ) -> None:
     victim = tmp_path / 'victim'
@@ -220,7 +220,9 @@ def test_a_module_path_that_leads_out_builds_nothing_and_touches_nothing(
     assert [path.name for path in victim.iterdir()] == ['precious.txt']
 
 
-def test_a_replaced_folder_of_the_host_is_not_seen(tmp_path: Path, proxy: OwnProxy) -> None:
+def test_replace_directive_cannot_reach_a_folder_of_the_host(
+    tmp_path: Path, proxy: OwnProxy
+) -> None:
     host = tmp_path / 'host'
     host.mkdir()
     (host / 'go.mod').write_text(f'module {proxy.module}\n')

@@ -17,7 +17,7 @@ NEW = 'package shop\n\nimport "path"\n\nvar Of = path.Dir\n'
 TESTS = 'package shop\n\nimport "testing"\n\nfunc TestIsThere(t *testing.T) { _ = Of }\n'
 
 
-def test_another_import_in_a_file_of_the_same_size_is_seen(tmp_path: Path) -> None:
+def test_changed_import_in_a_file_of_the_same_size_is_noticed(tmp_path: Path) -> None:
     """The go command tells a file that it has read before by its name, size and date."""
     assert len(OLD) == len(NEW)
     steps = [{**GO_MOD, 'shop.go': OLD, 'shop_test.go': TESTS}, {'shop.go': NEW}]

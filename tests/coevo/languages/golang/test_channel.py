@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.golang.channel import Heard
-from coevo.languages.golang.channel import HeardTest
-from coevo.languages.golang.channel import events
-from coevo.languages.golang.channel import verdicts
+from coevo.languages.golang.channel import GoProcessReport
+from coevo.languages.golang.channel import GoTestReport
+from coevo.languages.golang.channel import make_verdicts
+from coevo.languages.golang.channel import read_events
 from coevo.model.words import Outcome
 
 BEGIN, PASS = {'e': 'begin', 'test': 'TestA'}, {'e': 'end', 'test': 'TestA', 'outcome': 'pass'}
@@ -19,11 +19,11 @@ STARTED = {'e': 'started'}
 
 
 def told(*said: dict[str, Any], status: str = 'exit:0', names: tuple[str, ...] = ('TestA',)) -> Any:
-    heard = Heard(tests={name: HeardTest() for name in names}, key='k')
+    heard = GoProcessReport(tests={name: GoTestReport() for name in names}, key='k')
     for event in said:
-        heard.hear(event)
+        heard.handle_event(event)
     heard.status = heard.status or status
-    return verdicts(heard, names, status, '')
+    return make_verdicts(heard, names, status, '')
 
 
 def outcome(*said: dict[str, Any], status: str = 'exit:0') -> tuple[Outcome, str | None]:
@@ -46,24 +46,24 @@ def outcome(*said: dict[str, Any], status: str = 'exit:0') -> tuple[Outcome, str
         ((STARTED, BEGIN, {**PASS, 'outcome': 'won'}), 'exit:0', (Outcome.ERROR, 'exit:0')),
     ],
 )
-def test_a_pass_needs_begin_end_and_status(
+def test_pass_needs_a_begin_event_an_end_event_and_exit_status_0(
     said: tuple[dict[str, Any], ...], status: str, expected: tuple[Outcome, str | None]
 ) -> None:
     assert outcome(*said, status=status) == expected
 
 
-def test_a_neighbour_that_fails_takes_nobody_along() -> None:
+def test_failing_neighbour_does_not_change_the_verdict_of_a_passed_test() -> None:
     other = [{**BEGIN, 'test': 'TestB'}, {**PASS, 'test': 'TestB', 'outcome': 'fail'}]
     one, two = told(STARTED, BEGIN, PASS, *other, status='exit:1', names=('TestA', 'TestB'))
     assert (one.outcome, two.outcome) == (Outcome.PASS, Outcome.FAIL)
 
 
-def test_nobody_knows_which_of_two_ended_their_process() -> None:
+def test_two_unfinished_tests_of_an_ended_process_get_no_verdict() -> None:
     other = {**BEGIN, 'test': 'TestB'}
     assert told(STARTED, BEGIN, other, status='exit:2', names=('TestA', 'TestB')) == [None, None]
 
 
-def test_only_what_stands_under_the_nonce_is_an_event() -> None:
+def test_only_a_line_with_the_nonce_is_an_event() -> None:
     lines = [
         f'n\t{json.dumps(BEGIN)}',
         json.dumps(BEGIN),
@@ -71,4 +71,4 @@ def test_only_what_stands_under_the_nonce_is_an_event() -> None:
         'n\t{"e',
         'n\t[1]',
     ]
-    assert list(events(io.BytesIO('\n'.join(lines).encode()), 'n')) == [BEGIN]
+    assert list(read_events(io.BytesIO('\n'.join(lines).encode()), 'n')) == [BEGIN]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.golang.commands import commands
-from coevo.languages.golang.reading.trees import tree
+from coevo.languages.golang.commands import add_commands
+from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
@@ -44,7 +44,9 @@ REPLACED = 'module example.com/beside\n\ngo 1.21\n\nreplace example.com/shop => 
     ],
     ids=['of a workspace', 'beside a workspace', 'without one'],
 )
-def test_both_run_as_they_stand(tmp_path: Path, more: Mapping[str, str]) -> None:
+def test_compile_and_test_commands_run_in_a_plain_checkout(
+    tmp_path: Path, more: Mapping[str, str]
+) -> None:
     repository = write(tmp_path / 'repository', [{**SHOP, **BESIDE, **more}])
     rev = git(repository, 'rev-parse', 'HEAD')
     method = TestMethod(
@@ -54,8 +56,8 @@ def test_both_run_as_they_stand(tmp_path: Path, more: Mapping[str, str]) -> None
         test_method='TestPrice',
     )
     environment = Environment(runtime='', build_tool='', libraries=())
-    seen = tree(Repository(repository / '.git'), rev)
-    found = commands(environment, method.module, method.test_file, [method], seen)
+    seen = open_tree(Repository(repository / '.git'), rev)
+    found = add_commands(environment, method.module, method.test_file, [method], seen)
     for command in (found.compile_command, found.test_command):
         assert run(repository, command) == 0, command
     assert run(repository, found.test_command.replace('TestPrice', 'TestOther')) == 1

@@ -10,9 +10,9 @@ import pytest
 
 from coevo.command.main import main
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.snapshots.verification import verify
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
-from flows.publication import publish
+from flows.publication import publish_release
 from tests import projects
 from tests.coevo.languages.golang.histories import STEPS
 from tests.projects import Mined
@@ -30,7 +30,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return projects.mined(write(folder / 'repository', STEPS), folder / 'store')
 
 
-def test_each_change_has_its_label(found: Mined) -> None:
+def test_each_change_of_the_go_history_has_its_label(found: Mined) -> None:
     labels = {(row.test_method, str(row.label), str(row.track)) for row in found.methods}
     assert labels >= {
         ('TestSells', 'update', 'update'),
@@ -39,10 +39,10 @@ def test_each_change_has_its_label(found: Mined) -> None:
     }, labels
 
 
-def test_a_release_is_sound_and_gold_succeeds(found: Mined, tmp_path: Path) -> None:
+def test_go_release_verifies_and_only_gold_succeeds(found: Mined, tmp_path: Path) -> None:
     snapshot = tmp_path / 'snapshot'
-    publish(ReleaseOptions(store=found.store, snapshot=snapshot))
-    assert list(verify(snapshot)) == []
+    publish_release(ReleaseOptions(store=found.store, snapshot=snapshot))
+    assert list(verify_snapshot(snapshot)) == []
     nothing = tmp_path / 'nothing.jsonl'
     tasks = pq.read_table(snapshot / 'data' / 'tasks').to_pylist()
     assert len(tasks) == 3

@@ -9,9 +9,9 @@ from datetime import datetime
 import pytest
 
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Scope
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import SettingsScope
 from coevo.languages.conditions import MainSources
+from coevo.languages.conditions import RunConditions
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD
@@ -93,7 +93,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
         yield found
 
 
-def test_what_a_test_executes_is_told_by_function_and_line(place: GoPlace) -> None:
+def test_trace_lists_the_executed_functions_and_lines_of_a_test(place: GoPlace) -> None:
     traced = place.built.trace(place.compiled(), [place.method('TestAdds')], ['shop.go'])
     (trace,) = traced.traces
     assert trace is not None
@@ -125,29 +125,29 @@ def test_what_a_test_executes_is_told_by_function_and_line(place: GoPlace) -> No
     }
 
 
-def test_a_test_that_fails_is_not_traced(place: GoPlace) -> None:
+def test_failing_test_is_not_traced(place: GoPlace) -> None:
     method = place.method('TestIsLongAgo')
     assert place.built.trace(place.compiled(), [method], ['shop.go']).traces == (None,)
 
 
-def test_the_clock_starts_at_a_date_and_runs_on(place: GoPlace) -> None:
-    then = Conditions(clock=datetime(2001, 2, 3, tzinfo=UTC))
+def test_clock_of_a_run_starts_at_the_given_date_and_runs_on(place: GoPlace) -> None:
+    then = RunConditions(clock=datetime(2001, 2, 3, tzinfo=UTC))
     assert place.verdict('TestIsLongAgo', conditions=then).outcome is Outcome.PASS
     assert place.verdict('TestIsLongAgo').outcome is Outcome.FAIL
 
 
-def test_sources_beside_the_code_may_be_those_of_another_revision(place: GoPlace) -> None:
-    shown = Conditions(sources=MainSources(rev=place.built.old.rev))
+def test_source_files_shown_to_a_test_can_be_of_another_revision(place: GoPlace) -> None:
+    shown = RunConditions(sources=MainSources(rev=place.built.old.rev))
     assert place.verdict('TestReadsItsSource', conditions=shown).outcome is Outcome.PASS
     assert place.verdict('TestReadsItsSource').outcome is Outcome.FAIL
 
 
-def test_every_other_run_alone_is_told_of_one_processor(place: GoPlace) -> None:
+def test_every_second_run_alone_has_one_processor(place: GoPlace) -> None:
     told = [place.verdict('TestHasOneProcessor').outcome for _ in range(3)]
     assert told == [Outcome.FAIL, Outcome.PASS, Outcome.FAIL]
 
 
-def test_variants_of_a_source_are_compiled_each_for_itself(place: GoPlace) -> None:
+def test_variants_of_a_source_are_compiled_separately(place: GoPlace) -> None:
     text = SHOP.encode()
     variants = (
         text,
@@ -168,7 +168,7 @@ def test_variants_of_a_source_are_compiled_each_for_itself(place: GoPlace) -> No
     assert (same.signature, renamed.signature) == (None, None)
 
 
-def test_equal_settings_are_no_other_ones(place: GoPlace) -> None:
-    for scope in Scope:
+def test_equal_settings_of_two_revisions_do_not_differ(place: GoPlace) -> None:
+    for scope in SettingsScope:
         borrowed = BorrowedSettings(rev=place.built.old.rev, scope=scope)
-        assert not place.built.differs(place.built.new.rev, '.', borrowed)
+        assert not place.built.do_settings_differ(place.built.new.rev, '.', borrowed)

@@ -16,9 +16,9 @@ from coevo.languages.golang.go_command import GoSettings
 from coevo.languages.golang.module_proxy import DatedVersions
 from coevo.languages.golang.module_proxy import ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore
-from coevo.languages.golang.module_store import parse_file
+from coevo.languages.golang.module_store import parse_proxy_path
 from coevo.model.errors import Transient
-from coevo.sandboxes.read_only_proxy import Answer
+from coevo.sandboxes.read_only_proxy import ProxyAnswer
 from coevo.storage.fetching import Fetcher
 from tests.coevo.languages.golang.module_server import MODULE
 from tests.coevo.languages.golang.module_server import ModuleServer
@@ -41,7 +41,7 @@ def dated(server: ModuleServer, year: int) -> DatedVersions:
     return DatedVersions(store_of(server), datetime(year, 6, 1, tzinfo=UTC))
 
 
-def answer(server: ModuleServer, target: str, database: str = 'sums.example') -> Answer:
+def answer(server: ModuleServer, target: str, database: str = 'sums.example') -> ProxyAnswer:
     settings = GoSettings(
         proxies=(server.url,),
         checksum_database=ChecksumDatabase(name=database, url=f'{server.url}/direct'),
@@ -49,7 +49,7 @@ def answer(server: ModuleServer, target: str, database: str = 'sums.example') ->
     )
     store = store_of(server)
     proxy = ModuleProxy(store=store, dates=DatedVersions(store, None), settings=settings)
-    return proxy.answer(target, Message())
+    return proxy.answer_request(target, Message())
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def answer(server: ModuleServer, target: str, database: str = 'sums.example') ->
         (2022, ['v0.9.0', 'v0.10.0', 'v1.0.0-rc.1', 'v1.0.0']),
     ],
 )
-def test_a_version_of_a_later_day_is_not_offered(
+def test_module_version_of_a_later_day_is_not_offered(
     server: ModuleServer, year: int, expected: list[str]
 ) -> None:
     for version, published in (
@@ -70,37 +70,39 @@ def test_a_version_of_a_later_day_is_not_offered(
         ('v1.0.0-rc.1', 2020),
     ):
         server.add(version, published)
-    assert dated(server, year).versions(MODULE) == expected
+    assert dated(server, year).list_versions(MODULE) == expected
 
 
-def test_the_latest_is_offered_where_it_is_old_enough_or_has_no_version(
+def test_latest_version_is_offered_if_it_is_old_enough_or_the_list_is_empty(
     server: ModuleServer,
 ) -> None:
     server.add('v0.9.0', 2018)
     server.add('v1.0.0', 2024)
     server.files['b.example/none/@v/list'] = b''
     server.files['b.example/none/@latest'] = server.files[f'{MODULE}/@latest']
-    assert dated(server, 2020).latest(MODULE) is None
-    assert dated(server, 2020).latest('b.example/none') is not None
-    assert dated(server, 2025).latest(MODULE) is not None
+    assert dated(server, 2020).find_latest(MODULE) is None
+    assert dated(server, 2020).find_latest('b.example/none') is not None
+    assert dated(server, 2025).find_latest(MODULE) is not None
 
 
-def test_a_module_that_is_younger_than_the_day_has_its_oldest_version(server: ModuleServer) -> None:
+def test_module_younger_than_the_day_has_its_oldest_version_as_latest(server: ModuleServer) -> None:
     server.add('v0.9.0', 2018)
     server.add('v1.0.0', 2024)
     then = dated(server, 2012)
-    assert then.versions(MODULE) == []
-    assert json.loads(then.latest(MODULE) or b'{}')['Version'] == 'v0.9.0'
+    assert then.list_versions(MODULE) == []
+    assert json.loads(then.find_latest(MODULE) or b'{}')['Version'] == 'v0.9.0'
 
 
 @pytest.mark.parametrize('info', [b'', b'[]', b'{"Time": 7}', b'[' * 100_000, b'{"Time": "soon"}'])
-def test_a_date_that_cannot_be_read_keeps_no_version_out(server: ModuleServer, info: bytes) -> None:
+def test_unreadable_date_does_not_exclude_a_module_version(
+    server: ModuleServer, info: bytes
+) -> None:
     server.add('v1.0.0', 2018)
     server.files[f'{MODULE}/@v/v1.0.0.info'] = info
-    assert dated(server, 2012).versions(MODULE) == ['v1.0.0']
+    assert dated(server, 2012).list_versions(MODULE) == ['v1.0.0']
 
 
-def test_a_module_that_no_proxy_has_is_not_there(server: ModuleServer) -> None:
+def test_module_that_no_proxy_has_answers_404(server: ModuleServer) -> None:
     for path in (
         'gone.example/x/@v/list',
         'gone.example/x/@latest',
@@ -127,7 +129,7 @@ def test_a_module_that_no_proxy_has_is_not_there(server: ModuleServer) -> None:
         '/sumdb/sums.example',
     ],
 )
-def test_a_target_that_the_protocol_does_not_have_is_not_there(
+def test_request_outside_the_proxy_protocol_answers_404(
     server: ModuleServer, tmp_path: Path, target: str
 ) -> None:
     server.add('v1.0.0', 2020)
@@ -135,7 +137,7 @@ def test_a_target_that_the_protocol_does_not_have_is_not_there(
     assert not list(tmp_path.glob('**/*.zip'))
 
 
-def test_a_file_is_downloaded_once_for_all_runs(server: ModuleServer) -> None:
+def test_module_file_is_downloaded_once_for_all_runs(server: ModuleServer) -> None:
     server.add('v1.0.0', 2020)
     for _ in range(2):
         body = answer(server, f'/{MODULE}/@v/v1.0.0.zip').body
@@ -144,7 +146,7 @@ def test_a_file_is_downloaded_once_for_all_runs(server: ModuleServer) -> None:
     assert server.asked == [f'{MODULE}/@v/v1.0.0.zip']
 
 
-def test_a_proxy_with_a_fault_is_trouble_and_no_answer(server: ModuleServer) -> None:
+def test_faulty_proxy_raises_a_transient_error(server: ModuleServer) -> None:
     server.add('v1.0.0', 2020)
     server.status = 503
     for path in ('@v/list', '@latest', '@v/v1.0.0.zip', '@v/main.info'):
@@ -152,17 +154,17 @@ def test_a_proxy_with_a_fault_is_trouble_and_no_answer(server: ModuleServer) -> 
             answer(server, f'/{MODULE}/{path}')
 
 
-def test_the_next_proxy_is_asked_where_the_first_has_nothing(server: ModuleServer) -> None:
+def test_next_proxy_is_used_if_the_first_lacks_a_file_or_fails(server: ModuleServer) -> None:
     server.add('v1.0.0', 2020)
     with module_server() as empty:
-        assert store_of(empty, server).text(f'{MODULE}/@v/list') == b'v1.0.0\n'
+        assert store_of(empty, server).fetch_text(f'{MODULE}/@v/list') == b'v1.0.0\n'
         empty.status = 500
-        assert store_of(empty, server).text(f'{MODULE}/@v/list') == b'v1.0.0\n'
+        assert store_of(empty, server).fetch_text(f'{MODULE}/@v/list') == b'v1.0.0\n'
         with pytest.raises(Transient):
-            store_of(empty, server).text('gone.example/x/@v/list')
+            store_of(empty, server).fetch_text('gone.example/x/@v/list')
 
 
-def test_the_checksum_database_is_asked_itself_where_no_proxy_speaks_for_it(
+def test_checksum_database_is_queried_directly_if_no_proxy_supports_it(
     server: ModuleServer,
 ) -> None:
     server.files['direct/lookup/x@v1'] = b'own'
@@ -173,8 +175,8 @@ def test_the_checksum_database_is_asked_itself_where_no_proxy_speaks_for_it(
     assert answer(server, '/sumdb/sums.example/lookup/x@v1').body == b'passed on'
 
 
-def test_a_path_with_capital_letters_is_that_of_the_protocol() -> None:
-    file = parse_file('github.com/!burnt!sushi/toml/@v/v1.2.0+incompatible.mod')
+def test_proxy_path_with_escaped_capital_letters_is_parsed() -> None:
+    file = parse_proxy_path('github.com/!burnt!sushi/toml/@v/v1.2.0+incompatible.mod')
     assert file is not None
     assert (file.module, file.version, file.kind) == (
         *('github.com/!burnt!sushi/toml', 'v1.2.0+incompatible', 'mod'),
@@ -183,9 +185,9 @@ def test_a_path_with_capital_letters_is_that_of_the_protocol() -> None:
 
 def laid_out(server: ModuleServer, store: ModuleStore) -> tuple[Path, list[str]]:
     """Return where the module lies, and the hashes that were asked about."""
-    file = parse_file(f'{MODULE}/@v/v1.0.0.zip')
+    file = parse_proxy_path(f'{MODULE}/@v/v1.0.0.zip')
     assert file is not None
-    place = store.file(file)
+    place = store.fetch_file(file)
     assert place is not None
     hashes: list[str] = []
 
@@ -193,11 +195,11 @@ def laid_out(server: ModuleServer, store: ModuleStore) -> tuple[Path, list[str]]
         hashes.append(digest)
         return True
 
-    store.lay_out(MODULE, 'v1.0.0', is_expected)
+    store.unpack_module(MODULE, 'v1.0.0', is_expected)
     return place.parents[5] / f'{MODULE}@v1.0.0', hashes
 
 
-def test_a_module_is_laid_out_with_its_hash(server: ModuleServer) -> None:
+def test_module_is_unpacked_after_its_hash_is_checked(server: ModuleServer) -> None:
     server.add('v1.0.0', 2020, extra={'deep/x_test.go': 'package deep\n'})
     folder, hashes = laid_out(server, store_of(server))
     files = {path.relative_to(folder).as_posix() for path in folder.rglob('*') if path.is_file()}
@@ -206,14 +208,14 @@ def test_a_module_is_laid_out_with_its_hash(server: ModuleServer) -> None:
     assert hashes[0].startswith('h1:')
 
 
-def test_a_module_of_another_hash_is_left_alone(server: ModuleServer) -> None:
+def test_module_with_an_unexpected_hash_is_not_unpacked(server: ModuleServer) -> None:
     server.add('v1.0.0', 2020)
     store = store_of(server)
-    file = parse_file(f'{MODULE}/@v/v1.0.0.zip')
+    file = parse_proxy_path(f'{MODULE}/@v/v1.0.0.zip')
     assert file is not None
-    place = store.file(file)
+    place = store.fetch_file(file)
     assert place is not None
-    store.lay_out(MODULE, 'v1.0.0', lambda digest: False)
+    store.unpack_module(MODULE, 'v1.0.0', lambda digest: False)
     assert not (place.parents[5] / f'{MODULE}@v1.0.0').exists()
 
 
@@ -229,7 +231,7 @@ def test_a_module_of_another_hash_is_left_alone(server: ModuleServer) -> None:
         'elsewhere',
     ],
 )
-def test_a_zip_with_a_name_that_leads_out_of_its_module_is_not_laid_out(
+def test_zip_with_a_file_name_outside_its_module_is_not_unpacked(
     server: ModuleServer, tmp_path: Path, name: str
 ) -> None:
     server.add('v1.0.0', 2020)
@@ -242,7 +244,7 @@ def test_a_zip_with_a_name_that_leads_out_of_its_module_is_not_laid_out(
 
 
 @pytest.mark.parametrize('content', [b'', b'PK', b'no zip', b'\0' * 4096])
-def test_what_is_no_zip_is_not_laid_out(server: ModuleServer, content: bytes) -> None:
+def test_invalid_zip_is_not_unpacked(server: ModuleServer, content: bytes) -> None:
     server.add('v1.0.0', 2020)
     server.files[f'{MODULE}/@v/v1.0.0.zip'] = content
     folder, hashes = laid_out(server, store_of(server))

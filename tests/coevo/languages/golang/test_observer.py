@@ -155,25 +155,25 @@ def place(
 
 
 @pytest.mark.parametrize('name', GOOD)
-def test_what_passes_is_seen_to_pass(place: GoPlace, name: str) -> None:
+def test_observer_confirms_an_honest_pass(place: GoPlace, name: str) -> None:
     told = place.verdict(name, conditions=replace(PLAIN, observed=True))
     assert (told.outcome, told.tampered) == (Outcome.PASS, None)
 
 
-def test_so_are_tests_of_one_process(place: GoPlace) -> None:
+def test_observer_confirms_honest_passes_in_a_shared_process(place: GoPlace) -> None:
     methods = [place.method(name) for name in GOOD]
     told = place.built.run(place.compiled(), methods, replace(PLAIN, observed=True)).verdicts
     assert {(one.outcome, one.tampered) for one in told if one} == {(Outcome.PASS, None)}
 
 
 @pytest.mark.parametrize('name', ['TestFails', 'TestFailsBelow', 'ExampleSaysOtherwise'])
-def test_what_fails_is_not_questioned(place: GoPlace, name: str) -> None:
+def test_observed_failure_is_not_marked_as_tampered(place: GoPlace, name: str) -> None:
     told = place.verdict(name, conditions=replace(PLAIN, observed=True))
     assert (told.outcome, told.tampered) == (Outcome.FAIL, None)
 
 
 @pytest.mark.parametrize('name', FORGED)
-def test_a_forged_pass_is_told_apart(place: GoPlace, name: str) -> None:
+def test_observer_marks_a_forged_pass_as_tampered(place: GoPlace, name: str) -> None:
     assert place.verdict(name).outcome is Outcome.PASS
     told = place.verdict(name, conditions=replace(PLAIN, observed=True))
     assert (told.outcome, told.tampered) == (Outcome.PASS, FORGED[name])

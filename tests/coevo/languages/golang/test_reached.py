@@ -89,7 +89,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
         yield found
 
 
-def test_lines_are_seen_wherever_they_are_called_from(place: GoPlace) -> None:
+def test_reached_lines_are_seen_in_goroutines_inlined_and_generic_code(place: GoPlace) -> None:
     statements = {path: MARKED[path] | unmarked(path) for path in FILES}
     traced = place.built.trace(
         place.compiled(), [place.method('TestPrice')], ['shop.go'], watched=statements
@@ -110,12 +110,12 @@ def unmarked(path: str) -> set[int]:
     }
 
 
-def test_nothing_is_told_of_a_test_that_does_not_pass(place: GoPlace) -> None:
+def test_failing_test_has_no_trace(place: GoPlace) -> None:
     traced = place.built.trace(place.compiled(), [place.method('TestFails')], [], watched=ALL)
     assert traced.traces == (None,)
 
 
-def test_a_first_line_may_be_watched_where_a_test_begins(place: GoPlace) -> None:
+def test_first_line_of_a_test_can_be_watched(place: GoPlace) -> None:
     traced = place.built.trace(place.compiled(), [place.method('TestOther')], [], watched=ALL)
     (trace,) = traced.traces
     assert trace is not None

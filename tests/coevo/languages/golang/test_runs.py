@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD
@@ -194,17 +194,17 @@ def place(
     files = {**GO_MOD, 'shop.go': SHOP, 'shop_test.go': TESTS}
     sandbox = request.param.replace('apart', 'bubblewrap')
     with opened(tmp_path_factory.mktemp('runs'), [files], sandbox) as found:
-        edits = Edits(tests=(('shop_test.go', TESTS.encode()),))
+        edits = CellEdits(tests=(('shop_test.go', TESTS.encode()),))
         yield replace(found, edits=edits if request.param == 'apart' else None)
 
 
 @pytest.mark.parametrize('name', TOLD)
-def test_what_a_test_does_is_told(place: GoPlace, name: str) -> None:
+def test_verdict_of_a_test_has_its_outcome_and_signature(place: GoPlace, name: str) -> None:
     found = place.verdict(name)
     assert (found.outcome, found.signature) == TOLD[name], found
 
 
-def test_who_loses_a_process_to_a_neighbour_is_run_again(place: GoPlace) -> None:
+def test_panicking_test_leaves_its_process_neighbours_without_a_verdict(place: GoPlace) -> None:
     names = ('TestPasses', 'TestPanics', 'TestPrintsAPass')
     methods = [place.method(name) for name in names]
     passes, panics, later = place.built.run(place.compiled(), methods).verdicts
@@ -221,5 +221,5 @@ def test_in_reversed_order_each_test_has_a_process_of_its_own(place: GoPlace) ->
     assert (panics.outcome, passes.outcome) == (Outcome.ERROR, Outcome.PASS)
 
 
-def test_what_is_withheld_is_told(place: GoPlace) -> None:
+def test_failure_by_an_unreachable_network_is_attributed_to_the_network(place: GoPlace) -> None:
     assert place.verdict('TestDials').environment == 'network'

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.conditions import RunConditions
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD
@@ -105,8 +105,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
         yield found
 
 
-def test_they_share_a_sandbox_unless_something_is_edited(place: GoPlace) -> None:
-    edits = Edits(tests=(('shop_test.go', TESTS.encode()),))
+def test_go_test_runs_share_a_sandbox_unless_a_file_is_edited(place: GoPlace) -> None:
+    edits = CellEdits(tests=(('shop_test.go', TESTS.encode()),))
     apart = place.compiled(edits=edits)
     first, second = (place.verdict('TestSaysWhereItIs').message for _ in range(2))
     third, fourth = (place.verdict('TestSaysWhereItIs', apart).message for _ in range(2))
@@ -118,13 +118,13 @@ def test_they_share_a_sandbox_unless_something_is_edited(place: GoPlace) -> None
     'name',
     ['LeavesFiles', 'ChangesTheTree', 'ClosesAFolder', 'LeavesAProcess', 'Listens'],
 )
-def test_what_one_leaves_the_next_does_not_find(place: GoPlace, name: str) -> None:
+def test_leftovers_of_a_test_are_hidden_from_the_next(place: GoPlace, name: str) -> None:
     assert place.verdict(f'Test{name}').outcome is Outcome.PASS
     found = place.verdict('TestFindsNothing')
     assert found.outcome is Outcome.PASS, found.message
 
 
-def test_who_is_late_is_killed_and_takes_nobody_along(place: GoPlace) -> None:
-    late = place.verdict('TestSpins', conditions=Conditions(cpu_limit=0.5))
+def test_go_test_beyond_its_cpu_limit_is_killed_without_harm_to_the_next(place: GoPlace) -> None:
+    late = place.verdict('TestSpins', conditions=RunConditions(cpu_limit=0.5))
     assert (late.outcome, late.signature) == (Outcome.TIMEOUT, 'time')
     assert place.verdict('TestFindsNothing').outcome is Outcome.PASS

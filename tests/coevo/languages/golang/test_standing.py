@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.standing import standing_files
+from miners.standing import list_single_revision_files
 from tests.repos import commit
 from tests.repos import init
 
@@ -23,10 +23,10 @@ FILES = {
 }
 
 
-def test_it_is_the_one_that_it_is_named_after_or_all_of_the_package(tmp_path: Path) -> None:
+def test_go_test_file_is_about_its_namesake_or_the_whole_package(tmp_path: Path) -> None:
     repo = init(tmp_path / 'repo')
     rev = commit(repo, 'all', FILES)
-    found = standing_files(Repository(repo / '.git'), rev, 'go')
+    found = list_single_revision_files(Repository(repo / '.git'), rev, 'go')
     assert {one.test_file: one.files for one in found} == {
         'all_test.go': ('route.go', 'router.go'),
         'cmd/main_test.go': ('cmd/main.go',),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
 from tests.coevo.languages.golang.place import GO_MOD
@@ -131,12 +131,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoPlace]:
         yield found
 
 
-def test_each_test_has_a_verdict_of_its_own(place: GoPlace) -> None:
+def test_each_broken_test_has_its_own_compile_verdict(place: GoPlace) -> None:
     compiled = place.compiled()
     assert not compiled.unit_ok
     names = [*BROKEN, 'TestIsFine', 'TestUsesATypeAlone', 'TestFromOutside', 'TestIsTorn']
     told = {
-        name: place.built.compile_verdict(compiled, place.method(name, FILES.get(name, '')))
+        name: place.built.find_compile_verdict(compiled, place.method(name, FILES.get(name, '')))
         for name in names
     }
     found = {name: verdict.signature for name, verdict in told.items() if verdict is not None}
@@ -151,19 +151,19 @@ def test_each_test_has_a_verdict_of_its_own(place: GoPlace) -> None:
 @pytest.mark.parametrize(
     'name', ['TestIsFine', 'TestUsesATypeAlone', 'TestIsInItsLine', 'TestFromOutside']
 )
-def test_what_compiles_is_run(place: GoPlace, name: str) -> None:
+def test_tests_that_compile_run_in_a_broken_package(place: GoPlace, name: str) -> None:
     assert place.verdict(name).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize('path', ['shop.go', 'prices/prices.go'])
-def test_code_that_does_not_compile_is_no_fault_of_the_tests(place: GoPlace, path: str) -> None:
+def test_code_that_does_not_compile_makes_tests_unbuildable(place: GoPlace, path: str) -> None:
     """Not even where tests alone import it."""
     package = path.rpartition('/')[0] or 'shop'
     text = f'package {package}\n\nfunc One() int {{ return "" }}\n'
-    edits = Edits(code=((path, text.encode()),))
+    edits = CellEdits(code=((path, text.encode()),))
     compiled = place.compiled(edits=edits)
     assert compiled.code_failure
-    verdict = place.built.compile_verdict(compiled, place.method('TestIsFine'))
+    verdict = place.built.find_compile_verdict(compiled, place.method('TestIsFine'))
     assert verdict is not None
     assert verdict.outcome is Outcome.UNBUILDABLE
 
@@ -182,14 +182,16 @@ func TestPriceBesideHex(t *testing.T) { t.Log(Price()) }
 """
 
 
-def test_an_import_whose_name_the_code_declares_breaks_those_who_need_it(place: GoPlace) -> None:
+def test_import_clashing_with_a_code_name_breaks_only_its_users(place: GoPlace) -> None:
     """The compiler tells it in the code's file, which compiles without that test."""
     code = f'{NEW}\nconst hex = "0123456789abcdef"\n'
-    edits = Edits(tests=(('clash_test.go', CLASH.encode()),), code=(('shop.go', code.encode()),))
+    edits = CellEdits(
+        tests=(('clash_test.go', CLASH.encode()),), code=(('shop.go', code.encode()),)
+    )
     compiled = place.compiled(edits=edits)
     assert compiled.code_failure is None
     told = {
-        name: place.built.compile_verdict(compiled, place.method(name, 'clash_test.go'))
+        name: place.built.find_compile_verdict(compiled, place.method(name, 'clash_test.go'))
         for name in ('TestEncodes', 'TestPriceBesideHex')
     }
     broken = told.pop('TestEncodes')

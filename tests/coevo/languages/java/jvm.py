@@ -17,10 +17,10 @@ import pytest
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.languages.java.tools.toolchain import toolchain
-from coevo.languages.java.tools.wire import encode
-from coevo.languages.java.tools.wire import receive
-from coevo.languages.java.tools.wire import send
+from coevo.languages.java.tools.toolchain import prepare_toolchain
+from coevo.languages.java.tools.wire import encode_strings
+from coevo.languages.java.tools.wire import receive_response
+from coevo.languages.java.tools.wire import send_request
 
 NONCE = 'n0nce'
 
@@ -46,14 +46,14 @@ def javac(source: Path, output: Path, class_path: Sequence[Path]) -> Path:
     """Compile every source below a folder with the real compiler; it must succeed."""
     output.mkdir(parents=True, exist_ok=True)
     files = sorted(map(str, source.rglob('*.java')))
-    command = [str(toolchain().java_home / 'bin' / 'javac'), '-nowarn', '-d', str(output)]
+    command = [str(prepare_toolchain().java_home / 'bin' / 'javac'), '-nowarn', '-d', str(output)]
     libraries = os.pathsep.join(map(str, class_path))
     subprocess.run([*command, '-cp', libraries, *files], check=True, capture_output=True)
     return output
 
 
 def libraries(tools: Toolchain, *artifacts: str) -> list[Path]:
-    return [tools.library(artifact) for artifact in artifacts]
+    return [tools.locate_library(artifact) for artifact in artifacts]
 
 
 PLATFORM = ('junit-platform-launcher', 'junit-platform-engine', 'junit-platform-commons')
@@ -98,7 +98,7 @@ def work(
     jdk: Jdk | None = None,
 ) -> Ran:
     """One worker for some targets, with its channel as descriptor 3."""
-    tools = toolchain(chosen=jdk)
+    tools = prepare_toolchain(chosen=jdk)
     request = [NONCE, str(len(options)), *options]
     for index, target in enumerate(targets):
         names = ','.join(target.classes), target.method, ','.join(target.parameters)
@@ -107,7 +107,12 @@ def work(
     java = [str(tools.java), '-ea', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', *flags]
     command = ['sh', '-c', 'exec "$@" 3>&1 1>&2', 'sh', *java, '-cp', path, 'coevo.worker.Worker']
     done = subprocess.run(
-        command, input=encode(request), capture_output=True, timeout=600, check=False, user=user
+        command,
+        input=encode_strings(request),
+        capture_output=True,
+        timeout=600,
+        check=False,
+        user=user,
     )
     lines = done.stdout.decode().splitlines()
     assert all(line.startswith(NONCE + '\t') for line in lines), done.stdout
@@ -128,7 +133,7 @@ class Builder:
     """A running builder outside of any sandbox; use as a context manager."""
 
     def __init__(self, *flags: str, jdk: Jdk | None = None) -> None:
-        tools = toolchain(chosen=jdk)
+        tools = prepare_toolchain(chosen=jdk)
         self.jdk, self.feature = jdk, tools.feature
         path = os.pathsep.join(map(str, tools.builder_class_path))
         java = [str(tools.java), *BUILDER_FLAGS, *flags, '-cp', path, 'coevo.builder.Builder']
@@ -150,7 +155,7 @@ class Builder:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         folder.mkdir(parents=True, exist_ok=True)
-        send(self.process.stdin, [command, *arguments])
-        value, files = receive(self.process.stdout, folder, limit=1 << 30)
+        send_request(self.process.stdin, [command, *arguments])
+        value, files = receive_response(self.process.stdout, folder, limit=1 << 30)
         assert isinstance(value, dict)
         return {**value, 'files': list(files)}

@@ -10,8 +10,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java import reading
-from coevo.languages.java.commands import commands
-from coevo.languages.reading import Tree
+from coevo.languages.java.commands import add_commands
+from coevo.languages.reading import RevisionTree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 from tests.projects import pom
@@ -80,26 +80,26 @@ def method(owner: str, name: str, module: str = '.', file: str = FILE) -> TestMe
     return TestMethod(module=module, test_file=file, test_class=owner, test_method=name)
 
 
-def tree(folder: Path, files: Mapping[str, str]) -> Tree:
+def tree(folder: Path, files: Mapping[str, str]) -> RevisionTree:
     repository = init(folder / 'repository')
-    return reading.tree(Repository(repository / '.git'), commit(repository, 'all', files))
+    return reading.open_tree(Repository(repository / '.git'), commit(repository, 'all', files))
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Tree:
+def empty(tmp_path: Path) -> RevisionTree:
     return tree(tmp_path, {'pom.xml': pom()})
 
 
-def test_classes_stand_once_with_all_of_their_methods(empty: Tree) -> None:
+def test_test_command_names_each_class_once_with_all_its_methods(empty: RevisionTree) -> None:
     asked = [method('shop.A', 'a'), method('shop.A$B', 'b'), method('shop.A', 'c')]
-    line = commands(BARE, '.', FILE, asked, empty).test_command
+    line = add_commands(BARE, '.', FILE, asked, empty).test_command
     assert "'-Dtest=shop.A#a+a[*+c+c[*,shop.A$B#b+b[*'" in line
 
 
-def test_a_module_comes_with_those_that_it_needs(empty: Tree) -> None:
+def test_maven_commands_build_a_module_with_its_required_modules(empty: RevisionTree) -> None:
     module = 'core/api'
     asked = [method('shop.A', 'a', module)]
-    found = commands(BARE, module, f'{module}/{FILE}', asked, empty)
+    found = add_commands(BARE, module, f'{module}/{FILE}', asked, empty)
     assert ' -pl core/api -am ' in found.compile_command
     assert found.test_command.startswith('rm -rf core/api/target/surefire-reports && mvn ')
     assert found.test_command.endswith(
@@ -107,23 +107,23 @@ def test_a_module_comes_with_those_that_it_needs(empty: Tree) -> None:
     )
 
 
-def test_a_suite_is_the_whole_file(empty: Tree) -> None:
-    assert commands(BARE, '.', FILE, (), empty).test_command.endswith(
+def test_suite_command_runs_the_whole_test_file(empty: RevisionTree) -> None:
+    assert add_commands(BARE, '.', FILE, (), empty).test_command.endswith(
         ' -Dtest=TillTest -DfailIfNoTests=true'
     )
 
 
-def test_what_an_abstract_class_declares_runs_in_those_that_derive_from_it(tmp_path: Path) -> None:
+def test_test_of_an_abstract_class_is_run_in_its_subclasses(tmp_path: Path) -> None:
     file = f'{JAVA}/AbstractTillTest.java'
     files = {file: ABOVE, f'{JAVA}/DeepTest.java': BELOW, f'{JAVA}/PlainTest.java': OTHER}
     asked = [method('shop.AbstractTillTest', 'counts', file=file)]
-    found = commands(BARE, '.', file, asked, tree(tmp_path, {'pom.xml': pom(), **files}))
+    found = add_commands(BARE, '.', file, asked, tree(tmp_path, {'pom.xml': pom(), **files}))
     assert "'-Dtest=shop.DeepTest#counts+counts[*'" in found.test_command
 
 
-def test_surefire_is_not_asked_where_a_pom_gives_it_libraries(tmp_path: Path) -> None:
+def test_failsafe_runs_the_tests_if_a_pom_adds_libraries_to_surefire(tmp_path: Path) -> None:
     pinned = tree(tmp_path, {'pom.xml': pom(PINNED), 'core/pom.xml': pom()})
-    line = commands(BARE, 'core', f'core/{FILE}', [method('shop.A', 'a', 'core')], pinned)
+    line = add_commands(BARE, 'core', f'core/{FILE}', [method('shop.A', 'a', 'core')], pinned)
     assert 'surefire' not in line.test_command
     assert 'maven-failsafe-plugin:3.5.2:verify' in line.test_command
     assert "'-Dit.test=shop.A#a+a[*'" in line.test_command
@@ -134,7 +134,7 @@ def test_surefire_is_not_asked_where_a_pom_gives_it_libraries(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ('module', 'build'), [('.', ''), ('.', PINNED), ('core', ''), ('core', PINNED)]
 )
-def test_maven_runs_the_tests_that_are_asked_for_and_no_others(
+def test_maven_command_runs_exactly_the_requested_tests(
     tmp_path: Path, module: str, build: str
 ) -> None:
     """In a build of modules the one that it needs has none of them."""
@@ -151,7 +151,7 @@ def test_maven_runs_the_tests_that_are_asked_for_and_no_others(
     known = tree(tmp_path, files)
 
     def run(*asked: TestMethod) -> subprocess.CompletedProcess[str]:
-        line = commands(BARE, module, f'{prefix}{FILE}', asked, known).test_command
+        line = add_commands(BARE, module, f'{prefix}{FILE}', asked, known).test_command
         return subprocess.run(
             ['sh', '-c', line],
             cwd=tmp_path / 'repository',
@@ -182,11 +182,11 @@ def test_maven_runs_the_tests_that_are_asked_for_and_no_others(
         ('base', (), 'gradle -p base testClasses', "gradle -p base test --tests '*TillTest'"),
     ],
 )
-def test_gradle_is_asked_for_one_project(
+def test_gradle_commands_name_only_the_project_of_the_tests(
     tmp_path: Path, module: str, names: tuple[str, ...], compiling: str, testing: str
 ) -> None:
     file = FILE if module == '.' else f'{module}/{FILE}'
     known = tree(tmp_path, {'build.gradle': '', file: TESTS})
     asked = [method('shop.TillTest$Sums', name, module, file) for name in names]
-    told = commands(BY_GRADLE, module, file, asked, known)
+    told = add_commands(BY_GRADLE, module, file, asked, known)
     assert (told.compile_command, told.test_command) == (compiling, testing)

@@ -25,9 +25,9 @@ POM = (
         (None, '1.5', 'Java 5'),
     ],
 )
-def test_the_build_is_asked_first_then_the_poms(
+def test_java_level_of_the_build_precedes_the_poms_for_outdated_revisions(
     tmp_path: Path, level: int | None, said: str, found: str | None
 ) -> None:
     folder = repos.init(tmp_path / 'r')
     rev = repos.commit(folder, 'one', {'pom.xml': POM.format(said)})
-    assert language.outdated(Repository(folder / '.git'), rev, level) == found
+    assert language.explain_outdated(Repository(folder / '.git'), rev, level) == found

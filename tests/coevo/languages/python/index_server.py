@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from coevo.languages.python.package_index import machine_index
+from coevo.languages.python.package_index import get_machine_index
 
 UPLOADED = '2024-01-01T00:00:00Z'
 
@@ -157,11 +157,11 @@ def serving(monkeypatch: pytest.MonkeyPatch, shelf: Shelf) -> Iterator[Shelf]:
     shelf.url = f'http://127.0.0.1:{server.server_port}/simple/'
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     monkeypatch.setenv('UV_DEFAULT_INDEX', shelf.url)
-    machine_index.cache_clear()
+    get_machine_index.cache_clear()
     try:
         yield shelf
     finally:
         shelf.silent.set()
         server.shutdown()
         server.server_close()
-        machine_index.cache_clear()
+        get_machine_index.cache_clear()

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
 from coevo.languages.python.built_pair import PythonBuiltPair
-from coevo.languages.verdicts import Batch
 from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import VerdictBatch
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.words import Walk
@@ -35,7 +35,7 @@ requires-python = ">=3.11,<3.12"
 """
 
 DATES = ('2024-03-01T00:00:00Z', '2024-03-02T00:00:00Z')
-SHORTLY = Conditions(cpu_limit=3.0)
+SHORTLY = RunConditions(cpu_limit=3.0)
 
 Files = Mapping[str, str | None]
 
@@ -62,15 +62,18 @@ class Shop:
     def builds(self) -> tuple[Build, Build]:
         return self.built.old, self.built.new
 
-    def cell(self, tests: str, code: str, edits: Edits | None = None) -> Compiled:
+    def cell(self, tests: str, code: str, edits: CellEdits | None = None) -> CompiledTests:
         return self.built.compile(tests, code, '.', edits=edits)
 
     def run(
-        self, *methods: TestMethod, cell: Compiled | None = None, conditions: Conditions = SHORTLY
-    ) -> Batch:
+        self,
+        *methods: TestMethod,
+        cell: CompiledTests | None = None,
+        conditions: RunConditions = SHORTLY,
+    ) -> VerdictBatch:
         return self.built.run(cell or self.cell(self.new, self.new), methods, conditions)
 
-    def verdict(self, test: TestMethod, cell: Compiled | None = None) -> Verdict:
+    def verdict(self, test: TestMethod, cell: CompiledTests | None = None) -> Verdict:
         (found,) = self.run(test, cell=cell).verdicts
         assert found is not None
         return found
@@ -92,17 +95,17 @@ def shop(
     second = commit(repo, 'second', _texts(new), date=DATES[1])
     repository = Repository(repo / '.git')
     with ExitStack() as stack:
-        engine = language.engine(
+        engine = language.make_engine(
             RunSettings(repository=repository, sandbox=sandbox, own_edits=own_edits), stack
         )
-        builder = engine.builder()
+        builder = engine.make_builder()
         stack.callback(builder.close)
         pair = Pair(
             repo='local/shop',
             language='python',
             walk=Walk.PARENTS,
-            old=repository.commit(first),
-            new=repository.commit(second),
+            old=repository.get_commit(first),
+            new=repository.get_commit(second),
             old_is_ancestor=True,
         )
         yield Shop(old=first, new=second, built=builder.build(pair))

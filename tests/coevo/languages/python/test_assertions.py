@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.python.assertions import assertions_of
-from coevo.languages.python.assertions import expects_its_end
-from coevo.languages.python.assertions import kind_of
-from coevo.languages.python.assertions import oracle_lines
+from coevo.languages.python.assertions import classify_assertion
+from coevo.languages.python.assertions import expects_exception
+from coevo.languages.python.assertions import find_oracle_lines
+from coevo.languages.python.assertions import list_assertions
 from tests.coevo.languages.python.shops import method
 
 
@@ -23,26 +23,26 @@ from tests.coevo.languages.python.shops import method
         ('self.fail("no")', 'fail()', 'fail'),
     ],
 )
-def test_assertions_are_texts_without_layout_and_messages(
+def test_assertion_texts_have_no_layout_and_no_messages(
     line: str, expected: str, kind: str
 ) -> None:
     body = line.replace('\n', '\n        ')
-    assert assertions_of(f'    def test_a(self):\n        {body}\n') == (expected,)
-    assert kind_of(expected) == kind
+    assert list_assertions(f'    def test_a(self):\n        {body}\n') == (expected,)
+    assert classify_assertion(expected) == kind
 
 
 @pytest.mark.parametrize('line', ['raises(x)(y)', 'self.raises(x)', 'check(x)', 'x.fail()'])
-def test_other_calls_are_none(line: str) -> None:
-    found = assertions_of(f'def test_a(self):\n    {line}\n')
+def test_other_calls_are_not_assertions(line: str) -> None:
+    found = list_assertions(f'def test_a(self):\n    {line}\n')
     assert found == (('raises(x)',) if line.startswith('raises') else ())
 
 
-def test_lines_that_may_fail_a_test() -> None:
+def test_oracle_lines_are_all_lines_of_assertions() -> None:
     source = b'def test_a():\n    x = 1\n    assert (\n        x\n    )\n    self.assertTrue(y)\n'
-    assert oracle_lines(source) == {3, 4, 5, 6}
+    assert find_oracle_lines(source) == {3, 4, 5, 6}
 
 
-def test_a_decorator_may_say_how_a_test_ends() -> None:
+def test_expected_failure_decorator_counts_as_an_expected_exception() -> None:
     source = b"""
 class TestTill:
     @unittest.expectedFailure
@@ -52,7 +52,7 @@ class TestTill:
 def test_ends():
     pass
 """
-    assert expects_its_end(source, method('test_ends', 'TestTill'))
-    assert not expects_its_end(source, method('test_ends'))
+    assert expects_exception(source, method('test_ends', 'TestTill'))
+    assert not expects_exception(source, method('test_ends'))
     with pytest.raises(LookupError):
-        expects_its_end(source, method('test_other'))
+        expects_exception(source, method('test_other'))

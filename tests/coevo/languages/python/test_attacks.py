@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
@@ -232,7 +232,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         ('test_takes_memory', Outcome.ERROR, 'MemoryError@tests/test_till.py:test_takes_memory'),
     ],
 )
-def test_who_fails_is_not_told_to_have_passed(
+def test_attack_does_not_make_a_failing_test_pass(
     place: Shop, name: str, outcome: Outcome, signature: object
 ) -> None:
     found = place.verdict(method(name))
@@ -251,10 +251,10 @@ def test_who_fails_is_not_told_to_have_passed(
         'test_changes_all_that_it_can',
     ],
 )
-def test_what_is_left_harms_nobody(place: Shop, name: str) -> None:
+def test_leftovers_of_a_test_harm_no_later_test(place: Shop, name: str) -> None:
     start = time.monotonic()
     # Two gigabytes take a busy machine more than the seconds that the other attacks get.
-    (verdict,) = place.run(method(name), conditions=Conditions(cpu_limit=30.0)).verdicts
+    (verdict,) = place.run(method(name), conditions=RunConditions(cpu_limit=30.0)).verdicts
     assert verdict is not None
     assert verdict.outcome is Outcome.PASS
     assert time.monotonic() - start < 300
@@ -264,21 +264,21 @@ def test_what_is_left_harms_nobody(place: Shop, name: str) -> None:
     assert place.verdict(method('test_is_well')).outcome is Outcome.PASS
 
 
-def test_no_process_sees_what_another_one_wrote(place: Shop) -> None:
+def test_process_does_not_see_files_that_another_process_wrote(place: Shop) -> None:
     sees = method('test_sees_a_tree_of_its_own')
     assert [place.verdict(sees).outcome for _ in range(2)] == [Outcome.PASS] * 2
 
 
-def test_a_neighbour_that_exits_takes_nobody_s_verdict(place: Shop) -> None:
+def test_exiting_test_leaves_the_next_test_without_a_verdict(place: Shop) -> None:
     first, second = place.run(method('test_exits'), method('test_is_well')).verdicts
     assert first is not None
     assert (first.outcome, first.signature, second) == (Outcome.ERROR, 'exit:0', None)
 
 
-def test_a_conftest_that_ends_the_process_breaks_what_is_below_it(place: Shop) -> None:
+def test_conftest_that_ends_the_process_breaks_the_tests_below_it(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     assert cell.broken == ('tests/ended/test_below.py',)
     below = method('test_below', file='tests/ended/test_below.py')
-    found = place.built.compile_verdict(cell, below)
+    found = place.built.find_compile_verdict(cell, below)
     assert found is not None
     assert (found.outcome, found.signature) == (Outcome.COMPILE_ERROR, 'loading:exit:0')

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
+from coevo.languages.conditions import RunConditions
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop
@@ -37,15 +37,15 @@ TOLD = {
 
 
 @pytest.mark.slow
-def test_each_file_is_told_of_alone(tmp_path: Path) -> None:
+def test_unreadable_file_breaks_no_other_file(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, {'README': ''}) as place:
         cell = place.cell(place.new, place.new)
         for sources in (None, MainSources()):
             told = {}
             for path in TOLD:
                 test = method('test_any', file=path)
-                verdict = place.built.compile_verdict(cell, test)
-                conditions = Conditions(cpu_limit=3.0, sources=sources)
+                verdict = place.built.find_compile_verdict(cell, test)
+                conditions = RunConditions(cpu_limit=3.0, sources=sources)
                 found = verdict or place.run(test, conditions=conditions).verdicts[0]
                 told[path] = found and found.outcome
             assert told == TOLD

@@ -8,14 +8,14 @@ from datetime import datetime
 
 import pytest
 
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import method
 from tests.coevo.languages.python.shops import shop
 
-OF_2019 = Conditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
+OF_2019 = RunConditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
 
 TESTS = """\
     import datetime
@@ -59,19 +59,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield found
 
 
-def outcomes(place: Shop, conditions: Conditions) -> list[Outcome | None]:
+def outcomes(place: Shop, conditions: RunConditions) -> list[Outcome | None]:
     names = ('test_is_of_2019', 'test_is_of_today', 'test_waits', 'test_files_are_older')
     batch = place.run(*map(method, names), conditions=conditions)
     return [verdict and verdict.outcome for verdict in batch.verdicts]
 
 
-def test_dates_are_those_that_are_asked_for(place: Shop) -> None:
+def test_tests_see_the_requested_date_while_time_passes(place: Shop) -> None:
     passed, failed = Outcome.PASS, Outcome.FAIL
-    assert outcomes(place, Conditions()) == [failed, passed, passed, passed]
+    assert outcomes(place, RunConditions()) == [failed, passed, passed, passed]
     assert outcomes(place, OF_2019) == [passed, failed, passed, passed]
 
 
-def test_without_the_library_nothing_is_told(
+def test_missing_faketime_library_gives_infra_outcomes(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(libfaketime, 'PLACES', ('/usr/lib/*/libz.so.1',))

@@ -12,9 +12,9 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.python import reading
 from coevo.languages.python import uv
-from coevo.languages.python.commands import commands
-from coevo.languages.python.language import prompt_words
-from coevo.languages.reading import Tree
+from coevo.languages.python.commands import add_commands
+from coevo.languages.python.language import make_prompt_words
+from coevo.languages.reading import RevisionTree
 from coevo.model.environments import Environment
 from coevo.model.environments import LibraryEntry
 from coevo.model.records import TestMethod
@@ -76,34 +76,34 @@ def method(name: str, owner: str = 'tests.test_till$TestTill') -> TestMethod:
     return TestMethod(module='core', test_file=FILE, test_class=owner, test_method=name)
 
 
-def tree(folder: Path, files: Mapping[str, str]) -> Tree:
+def tree(folder: Path, files: Mapping[str, str]) -> RevisionTree:
     repository = init(folder / 'repository')
-    return reading.tree(Repository(repository / '.git'), commit(repository, 'all', files))
+    return reading.open_tree(Repository(repository / '.git'), commit(repository, 'all', files))
 
 
-def test_a_suite_is_the_whole_file(tmp_path: Path) -> None:
+def test_suite_command_runs_the_whole_file(tmp_path: Path) -> None:
     known = tree(tmp_path, {'core/pyproject.toml': PROJECT, FILE: TESTS})
-    line = commands(BARE, 'core', FILE, (), known).test_command
+    line = add_commands(BARE, 'core', FILE, (), known).test_command
     assert line == 'cd core && .venv/bin/python -m pytest -o addopts= tests/test_till.py'
 
 
-def test_what_a_mixin_declares_runs_in_the_classes_that_are_collected(tmp_path: Path) -> None:
+def test_command_runs_a_mixin_test_in_the_class_that_inherits_it(tmp_path: Path) -> None:
     known = tree(tmp_path, {'core/pyproject.toml': PROJECT, FILE: MIXIN})
-    module = known.file(FILE).types[0].name
+    module = known.parse_file(FILE).types[0].name
     asked = [method('test_counts', f'{module}$Counts')]
-    line = commands(BARE, 'core', FILE, asked, known).test_command
+    line = add_commands(BARE, 'core', FILE, asked, known).test_command
     assert line.endswith(' tests/test_till.py::TillCase::test_counts')
 
 
 @pytest.mark.slow
-def test_the_tests_that_are_asked_for_run_in_a_module_without_tags(tmp_path: Path) -> None:
+def test_commands_run_the_requested_tests_in_a_module_without_git_tags(tmp_path: Path) -> None:
     files = {
         'core/pyproject.toml': PROJECT,
         'core/src/till/__init__.py': 'price = 2\n',
         FILE: TESTS,
     }
     known = tree(tmp_path, files)
-    path = f'{Path(uv.program()).parent}{os.pathsep}{os.environ["PATH"]}'
+    path = f'{Path(uv.find_program()).parent}{os.pathsep}{os.environ["PATH"]}'
 
     def run(line: str) -> int:
         done = subprocess.run(
@@ -114,16 +114,16 @@ def test_the_tests_that_are_asked_for_run_in_a_module_without_tags(tmp_path: Pat
         )
         return done.returncode
 
-    asked = commands(BARE, 'core', FILE, [method('test_sells')], known)
+    asked = add_commands(BARE, 'core', FILE, [method('test_sells')], known)
     assert run(asked.compile_command) == 0
     assert run(asked.test_command) == 0
     for name, status in (('test_returns', 1), ('test_gone', 4)):
-        line = commands(BARE, 'core', FILE, [method(name)], known).test_command
+        line = add_commands(BARE, 'core', FILE, [method(name)], known).test_command
         assert run(line) == status, name
 
 
-def test_a_prompt_of_a_whole_file_names_it() -> None:
-    assert prompt_words('core', FILE, ()).running == (
+def test_prompt_for_a_whole_file_names_the_file() -> None:
+    assert make_prompt_words('core', FILE, ()).running == (
         'cd core && python -m pytest tests/test_till.py',
     )
-    assert prompt_words('.', FILE, ()).running == (f'python -m pytest {FILE}',)
+    assert make_prompt_words('.', FILE, ()).running == (f'python -m pytest {FILE}',)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import MainSources
+from coevo.languages.conditions import RunConditions
 from coevo.languages.python import coverage_package
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.reading.statement_lines import with_first_lines
+from coevo.languages.python.reading.statement_lines import add_first_lines
 from coevo.languages.traces import Trace
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
@@ -122,20 +122,20 @@ def test_statements_count_by_their_first_lines(place: Shop) -> None:
     assert _hit(found) == [6, 10, 13, 14, 15, 16, 19]
 
 
-def test_branches_are_those_that_a_test_takes(place: Shop) -> None:
+def test_covered_branches_are_those_that_the_test_takes(place: Shop) -> None:
     bread, milk, none = _traces(place, 'test_bread', 'test_milk', 'test_none')
     assert _branches(bread) == {6: (1, 2), 13: (2, 2)}
     assert _branches(milk) == {6: (1, 2), 13: (2, 2)}
     assert _branches(none) == {6: (1, 2), 13: (1, 2)}
 
 
-def test_what_several_tests_take_counts_once(place: Shop) -> None:
+def test_branches_that_several_tests_take_count_once(place: Shop) -> None:
     *_, whole = _traces(place, 'test_bread', 'test_milk', together=True)
     assert _branches(whole) == {6: (2, 2), 13: (2, 2)}
     assert _hit(whole) == [1, 6, 10, 12, 13, 14, 15, 16, 19]
 
 
-def test_what_runs_while_files_are_loaded_counts_for_all_tests_together(place: Shop) -> None:
+def test_lines_run_at_import_count_only_for_all_tests_together(place: Shop) -> None:
     one, whole = _traces(place, 'test_bread', together=True)
     assert _hit(whole) == [1, *_hit(one)]
     failing, *_, whole = _traces(place, 'test_fails', 'test_bread', together=True)
@@ -143,26 +143,28 @@ def test_what_runs_while_files_are_loaded_counts_for_all_tests_together(place: S
     assert _hit(whole) == [1, *_hit(one)]
 
 
-def test_what_is_loaded_to_stand_in_for_a_name_counts_too(place: Shop) -> None:
+def test_lines_run_at_import_count_if_a_missing_name_is_stubbed(place: Shop) -> None:
     text = TESTS.replace('import price', 'import gone, price')
-    edits = Edits(tests=(('tests/test_till.py', textwrap.dedent(text).encode()),))
+    edits = CellEdits(tests=(('tests/test_till.py', textwrap.dedent(text).encode()),))
     cell = place.cell(place.new, place.new, edits)
     tests = [method('test_milk')]
     whole = place.built.trace(cell, tests, [FILE], shared=True, together=True).together
     assert _hit(whole)[0] == 1
 
 
-def test_of_a_test_that_fails_nothing_is_told(place: Shop) -> None:
+def test_failing_test_has_no_trace(place: Shop) -> None:
     *traces, whole = _traces(place, 'test_fails', 'test_none', together=True)
     assert traces[0] is None
     assert _branches(whole) == _branches(traces[1]) == {6: (1, 2), 13: (1, 2)}
 
 
-def test_sources_that_are_withheld_count_alike(place: Shop) -> None:
+def test_coverage_is_the_same_if_sources_are_withheld(place: Shop) -> None:
     """Where a submission is judged, byte code stands in the place of the sources."""
     cell, tests = place.cell(place.new, place.new), [method('test_bread')]
     found = [
-        place.built.trace(cell, tests, [FILE], Conditions(sources=sources), shared=True).traces[0]
+        place.built.trace(cell, tests, [FILE], RunConditions(sources=sources), shared=True).traces[
+            0
+        ]
         for sources in (None, MainSources())
     ]
     assert found[0] is not None
@@ -171,22 +173,22 @@ def test_sources_that_are_withheld_count_alike(place: Shop) -> None:
     assert _branches(found[1]) == {6: (1, 2), 13: (2, 2)}
 
 
-def test_a_test_does_not_see_who_counts(place: Shop) -> None:
+def test_coverage_package_is_invisible_to_tests(place: Shop) -> None:
     (found,) = _traces(place, 'test_sees_no_coverage_of_ours')
     assert 12 in _hit(found)
 
 
-def test_functions_are_told_beside_lines(place: Shop) -> None:
+def test_trace_lists_executed_functions_beside_lines(place: Shop) -> None:
     (found,) = _traces(place, 'test_bread')
     assert found is not None
     assert [one.method for one in found.executed] == ['price']
 
 
-def test_what_counts_is_fetched_with_an_environment(
+def test_coverage_package_is_fetched_with_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trace comes later, when nothing is fetched any more."""
-    monkeypatch.setattr(coverage_package, 'cache_folder', lambda: tmp_path / 'cache')
+    monkeypatch.setattr(coverage_package, 'find_cache_folder', lambda: tmp_path / 'cache')
     tests = 'def test_nothing():\n    pass\n'
     with shop(tmp_path, {FILE: CODE, 'tests/test_till.py': tests}, {'more.txt': ''}) as made:
         (folder,) = (tmp_path / 'cache/pythons/coverage').iterdir()
@@ -194,10 +196,10 @@ def test_what_counts_is_fetched_with_an_environment(
         assert made.verdict(method('test_nothing')).outcome is Outcome.PASS
 
 
-def test_first_lines_are_those_of_statements_and_heads() -> None:
+def test_first_lines_of_statements_and_heads_are_added() -> None:
     text = CODE.encode()
-    assert with_first_lines({8}, text) == {6, 8}
-    assert with_first_lines({20}, text) == {19, 20}
-    assert with_first_lines({3}, text) == {1, 3}
-    assert with_first_lines({10, 12}, text) == {10, 12}
-    assert with_first_lines({1}, b'# nothing\n') == {1}
+    assert add_first_lines({8}, text) == {6, 8}
+    assert add_first_lines({20}, text) == {19, 20}
+    assert add_first_lines({3}, text) == {1, 3}
+    assert add_first_lines({10, 12}, text) == {10, 12}
+    assert add_first_lines({1}, b'# nothing\n') == {1}

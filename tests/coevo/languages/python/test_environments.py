@@ -13,8 +13,8 @@ import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import Locked
-from coevo.languages.python.resolution import resolve
+from coevo.languages.python.resolution import LockedRequirements
+from coevo.languages.python.resolution import resolve_requirements
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox
 from tests.coevo.languages.python.shops import PROJECT
@@ -57,7 +57,7 @@ price = "till:price"
 
 
 def names(place: Shop) -> dict[str, str]:
-    found = place.built.environment(place.new, '.')
+    found = place.built.describe_environment(place.new, '.')
     assert found is not None
     return dict(entry.coordinates.split('==') for entry in found.libraries)
 
@@ -65,7 +65,7 @@ def names(place: Shop) -> dict[str, str]:
 FILES = {'till.py': 'price = 1\n', 'tests/test_till.py': TESTS}
 
 
-def test_the_date_of_the_new_commit_decides(tmp_path: Path) -> None:
+def test_versions_are_resolved_at_the_date_of_the_new_revision(tmp_path: Path) -> None:
     with shop(tmp_path, FILES, {'README': ''}, needing('freezegun')) as place:
         found = names(place)
         assert (found['pytest'], found['freezegun']) == ('8.0.2', '1.4.0')
@@ -80,7 +80,7 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(tmp_path: Path) -> No
         assert place.verdict(method('test_docopt')).outcome is Outcome.PASS
 
 
-def test_a_pytest_that_is_too_old_for_us_takes_no_other_version_along(tmp_path: Path) -> None:
+def test_loosening_a_too_old_pytest_pin_keeps_the_other_pins(tmp_path: Path) -> None:
     project = needing('pytest==2.9.2', 'freezegun==1.2.0')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
         found = names(place)
@@ -88,30 +88,30 @@ def test_a_pytest_that_is_too_old_for_us_takes_no_other_version_along(tmp_path: 
         assert place.builds[1].overrides == ('loosened-pytest',)
 
 
-def test_another_date_comes_before_doing_without_a_requirement(sandbox: Sandbox) -> None:
+def test_later_date_is_tried_before_a_requirement_is_left_out(sandbox: Sandbox) -> None:
     """docopt has no wheel: with a pytest that is let go alone it would have to be left out at once."""
     day = datetime(2024, 3, 1, tzinfo=UTC)
     needs = Needs(tests=('docopt==0.6.2', 'pytest==2.9.2'))
     interpreter = next(one for one in find_interpreters() if one.feature == sys.version_info[:2])
-    found = resolve(needs, interpreter, day, lambda *_: 'needs_compiler', sandbox)
-    assert isinstance(found, Locked)
+    found = resolve_requirements(needs, interpreter, day, lambda *_: 'needs_compiler', sandbox)
+    assert isinstance(found, LockedRequirements)
     assert found.workarounds == ('a-year-later', 'loosened', 'without-docopt')
 
 
-def test_a_test_requirement_that_is_not_there_is_left_out(tmp_path: Path) -> None:
+def test_unknown_test_requirement_is_left_out(tmp_path: Path) -> None:
     project = needing('coevo-has-no-such-package', 'pytest==2.9.2', 'six')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
         assert 'without-coevo-has-no-such-package' in place.builds[1].overrides
         assert {'six', 'pytest'} <= names(place).keys()
 
 
-def test_a_version_that_looks_like_a_fault_of_a_server_is_a_verdict(tmp_path: Path) -> None:
+def test_missing_version_1_503_is_not_mistaken_for_a_server_error(tmp_path: Path) -> None:
     project = f'{PROJECT}dependencies = ["six==1.503"]\n'
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
-        assert [build.trouble('.') for build in place.builds] == ['requirements:six'] * 2
+        assert [build.find_trouble('.') for build in place.builds] == ['requirements:six'] * 2
 
 
-def test_projects_of_one_repository_are_not_taken_from_the_index(tmp_path: Path) -> None:
+def test_projects_of_the_repository_are_not_installed_from_the_index(tmp_path: Path) -> None:
     files = {
         **FILES,
         'tests/test_till.py': 'import docopt\n\n\ndef test_own():\n    assert docopt.own == 1\n',
@@ -126,7 +126,7 @@ def test_projects_of_one_repository_are_not_taken_from_the_index(tmp_path: Path)
         assert place.verdict(method('test_own')).outcome is Outcome.PASS
 
 
-def test_a_project_that_is_an_example_breaks_no_tests_of_others(tmp_path: Path) -> None:
+def test_broken_example_project_does_not_break_tests_of_other_projects(tmp_path: Path) -> None:
     own = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
     other = 'import demo_has_no_such_module\n\n\ndef test_demo():\n    pass\n'
     files = {
@@ -142,12 +142,12 @@ def test_a_project_that_is_an_example_breaks_no_tests_of_others(tmp_path: Path) 
         test = method('test_demo', file='examples/demo/tests/test_demo.py')
         assert place.verdict(test, cell).outcome is Outcome.COMPILE_ERROR
         # The miners call the folder of each project a module.
-        assert [build.trouble('examples/demo') for build in place.builds] == [None, None]
+        assert [build.find_trouble('examples/demo') for build in place.builds] == [None, None]
         example = place.built.compile(place.new, place.new, 'examples/demo')
         assert place.verdict(replace(test, module='examples/demo'), example) == place.verdict(test)
 
 
-def test_a_project_that_only_the_new_end_has_is_run_on_the_old_one_too(tmp_path: Path) -> None:
+def test_project_that_only_the_new_revision_has_is_run_on_the_old_code_too(tmp_path: Path) -> None:
     tests = 'import goods\n\n\ndef test_stock():\n    assert goods.count == 1\n'
     new = {
         'stock/pyproject.toml': '[project]\nname = "stock"\n',
@@ -163,24 +163,24 @@ def test_a_project_that_only_the_new_end_has_is_run_on_the_old_one_too(tmp_path:
         assert found == {place.old: Outcome.COMPILE_ERROR, place.new: Outcome.PASS}
 
 
-def test_code_without_its_requirements_is_not_built(tmp_path: Path) -> None:
+def test_revision_with_an_unknown_requirement_is_not_built(tmp_path: Path) -> None:
     absent = PROJECT + 'dependencies = ["coevo-has-no-such-package"]\n'
     with shop(tmp_path, FILES, {'pyproject.toml': PROJECT}, absent) as place:
         old, new = place.builds
-        assert old.trouble('.') == 'requirements:coevo-has-no-such-package'
-        assert new.trouble('.') is None
+        assert old.find_trouble('.') == 'requirements:coevo-has-no-such-package'
+        assert new.find_trouble('.') is None
         assert place.verdict(method('test_another_process')).outcome is Outcome.PASS
 
 
-def test_an_interpreter_that_nobody_has_is_told(tmp_path: Path) -> None:
+def test_missing_interpreter_is_reported(tmp_path: Path) -> None:
     project = PROJECT.replace('>=3.11,<3.12', '>=3.14')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
         if not place.builds[1].runtime:
             assert {build.runtime_lacking for build in place.builds} == {'3.14'}
-            assert place.builds[1].trouble('.') == 'runtime_missing'
+            assert place.builds[1].find_trouble('.') == 'runtime_missing'
 
 
-def test_the_next_interpreter_is_tried_where_the_code_does_not_load(tmp_path: Path) -> None:
+def test_next_interpreter_is_tried_if_the_code_does_not_load(tmp_path: Path) -> None:
     """`async` became a word of the language in 3.7: what only 3.10 loads stands for it here."""
     if (3, 10) not in {one.feature for one in find_interpreters()}:
         pytest.skip('there is no Python 3.10 here')
@@ -195,7 +195,7 @@ def test_the_next_interpreter_is_tried_where_the_code_does_not_load(tmp_path: Pa
         assert place.verdict(method('test_price')).outcome is Outcome.PASS
 
 
-def test_what_an_interpreter_does_not_read_that_came_later_is_tried_with_no_younger_one(
+def test_syntax_error_on_a_later_interpreter_tries_no_newer_interpreter(
     tmp_path: Path,
 ) -> None:
     if (3, 13) not in {one.feature for one in find_interpreters()}:
@@ -204,7 +204,7 @@ def test_what_an_interpreter_does_not_read_that_came_later_is_tried_with_no_youn
     files = {'till.py': 'print "till"\n', 'tests/test_till.py': 'import till\n'}
     with shop(tmp_path, files, {'README': ''}, project) as place:
         for build in place.builds:
-            assert build.trouble('.') == 'import:SyntaxError@till.py:<module>'
+            assert build.find_trouble('.') == 'import:SyntaxError@till.py:<module>'
             assert [one[:4] for one in build.runtimes_tried] == ['3.13']
             assert build.runtime_lacking is None
 
@@ -230,7 +230,7 @@ PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&module); }}
 
 
 @pytest.mark.skipif(shutil.which('gcc') is None, reason='there is no compiler')
-def test_extensions_are_built_of_the_code_s_revision(tmp_path: Path) -> None:
+def test_extensions_are_built_from_the_code_revision(tmp_path: Path) -> None:
     files = {
         'setup.py': SETUP,
         'src/price.c': MODULE.format(name='_price', price=1),
@@ -241,9 +241,9 @@ def test_extensions_are_built_of_the_code_s_revision(tmp_path: Path) -> None:
     }
     dearer = {'src/price.c': MODULE.format(name='_price', price=2)}
     with shop(tmp_path, files, dearer) as place:
-        if place.builds[0].trouble('.') == 'needs_compiler':
+        if place.builds[0].find_trouble('.') == 'needs_compiler':
             pytest.skip('the interpreter has no headers')
-        assert [build.trouble('.') for build in place.builds] == [None, None]
+        assert [build.find_trouble('.') for build in place.builds] == [None, None]
         for tests, code, outcome in (
             (place.old, place.old, Outcome.PASS),
             (place.old, place.new, Outcome.FAIL),
@@ -251,7 +251,7 @@ def test_extensions_are_built_of_the_code_s_revision(tmp_path: Path) -> None:
             assert place.verdict(method('test_price'), place.cell(tests, code)).outcome is outcome
 
 
-def test_what_mypyc_would_compile_is_read_as_it_is(tmp_path: Path) -> None:
+def test_mypyc_modules_are_run_uncompiled(tmp_path: Path) -> None:
     """Its extensions hide modules in Python: none is built, so nothing is lost where it cannot be."""
     files = {
         'setup.py': (
@@ -262,5 +262,5 @@ def test_what_mypyc_would_compile_is_read_as_it_is(tmp_path: Path) -> None:
         'tests/test_till.py': 'def test_price():\n    assert True\n',
     }
     with shop(tmp_path, files, {'README': ''}) as place:
-        assert [build.trouble('.') for build in place.builds] == [None, None]
+        assert [build.find_trouble('.') for build in place.builds] == [None, None]
         assert place.verdict(method('test_price')).outcome is Outcome.PASS

@@ -12,9 +12,9 @@ import pytest
 from coevo.languages.python.index_proxy import MOST_REQUESTS
 from coevo.languages.python.index_proxy import IndexProxy
 from coevo.languages.python.package_index import PackageIndex
-from coevo.languages.python.uv import Sources
+from coevo.languages.python.uv import IndexSources
 from coevo.model.errors import Transient
-from coevo.sandboxes.read_only_proxy import Answer
+from coevo.sandboxes.read_only_proxy import ProxyAnswer
 from coevo.storage.fetching import Fetcher
 from tests.coevo.languages.python.index_server import Shelf
 from tests.coevo.languages.python.index_server import serving
@@ -34,31 +34,31 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
 def index(shelf: Shelf, tmp_path: Path) -> PackageIndex:
     links = (shelf.url.replace('/simple/', '/list.html'),)
     return PackageIndex(
-        Sources(indexes=(shelf.url,), links=links), tmp_path, Fetcher(tries=2, pause=0.01)
+        IndexSources(indexes=(shelf.url,), links=links), tmp_path, Fetcher(tries=2, pause=0.01)
     )
 
 
-def ask(index: PackageIndex, target: str, part: str | None = None) -> Answer:
+def ask(index: PackageIndex, target: str, part: str | None = None) -> ProxyAnswer:
     headers = Message()
     if part:
         headers['Range'] = part
-    return IndexProxy(index).answer(target, headers)
+    return IndexProxy(index).answer_get(target, headers)
 
 
-def body(answer: Answer) -> bytes:
+def body(answer: ProxyAnswer) -> bytes:
     return answer.body.read_bytes() if isinstance(answer.body, Path) else answer.body
 
 
-def test_a_page_and_its_file_are_given(shelf: Shelf, index: PackageIndex) -> None:
+def test_proxy_serves_a_page_and_its_file(shelf: Shelf, index: PackageIndex) -> None:
     (row,) = json.loads(body(ask(index, '/simple/0/shoe/')))['files']
     assert row['url'] == WHEEL
     assert body(ask(index, PLACE)) == shelf.content[f'/files/{WHEEL}']
-    assert IndexProxy(index).announce(PLACE, Message()).headers['Content-Length'] == str(
+    assert IndexProxy(index).answer_head(PLACE, Message()).headers['Content-Length'] == str(
         len(shelf.content[f'/files/{WHEEL}'])
     )
 
 
-def test_pages_and_files_are_fetched_once(shelf: Shelf, index: PackageIndex) -> None:
+def test_proxy_fetches_pages_and_files_once(shelf: Shelf, index: PackageIndex) -> None:
     for _ in range(3):
         ask(index, '/simple/0/shoe/')
         ask(index, PLACE)
@@ -66,7 +66,7 @@ def test_pages_and_files_are_fetched_once(shelf: Shelf, index: PackageIndex) -> 
 
 
 @pytest.mark.parametrize('has_parts', [True, False])
-def test_a_part_of_a_file_is_given_whether_or_not_the_index_sends_parts(
+def test_proxy_serves_byte_ranges_whether_or_not_the_index_supports_them(
     shelf: Shelf, index: PackageIndex, has_parts: bool
 ) -> None:
     shelf.has_parts = has_parts
@@ -117,36 +117,36 @@ def test_a_part_of_a_file_is_given_whether_or_not_the_index_sends_parts(
         '/files/shoe',
     ],
 )
-def test_nothing_is_given_but_what_a_page_names(index: PackageIndex, target: str) -> None:
+def test_proxy_serves_only_files_that_a_page_names(index: PackageIndex, target: str) -> None:
     answer = ask(index, target)
     assert answer.status == (
         200 if target.startswith('//other') else 404
     )  # the host is not looked at
 
 
-def test_a_job_asks_for_so_much_and_no_more(shelf: Shelf, index: PackageIndex) -> None:
-    proxy = IndexProxy(index)
-    answers = {proxy.answer('/simple/0/shoe/', Message()).status for _ in range(MOST_REQUESTS)}
-    assert answers == {200}
-    assert proxy.answer('/simple/0/shoe/', Message()).status == 403
-    assert IndexProxy(index).answer('/simple/0/shoe/', Message()).status == 200
-
-
-def test_metadata_beside_a_wheel_are_given_where_the_page_names_them(
+def test_job_is_refused_after_the_maximum_number_of_requests(
     shelf: Shelf, index: PackageIndex
 ) -> None:
+    proxy = IndexProxy(index)
+    answers = {proxy.answer_get('/simple/0/shoe/', Message()).status for _ in range(MOST_REQUESTS)}
+    assert answers == {200}
+    assert proxy.answer_get('/simple/0/shoe/', Message()).status == 403
+    assert IndexProxy(index).answer_get('/simple/0/shoe/', Message()).status == 200
+
+
+def test_proxy_serves_wheel_metadata_that_the_page_names(shelf: Shelf, index: PackageIndex) -> None:
     shelf.pages['shoe'][0]['core-metadata'] = True
     shelf.content[f'/files/{WHEEL}.metadata'] = b'Name: shoe\n'
     assert body(ask(index, f'{PLACE}.metadata')) == b'Name: shoe\n'
 
 
-def test_links_outside_of_an_index_are_given(shelf: Shelf, index: PackageIndex) -> None:
+def test_proxy_serves_link_pages_outside_an_index(shelf: Shelf, index: PackageIndex) -> None:
     shelf.content['/list.html'] = f'<a href="files/{WHEEL}">x</a>'.encode()
     assert body(ask(index, '/links/0/')).count(b'<a ') == 1
     assert body(ask(index, f'/links/0/{WHEEL}')) == shelf.content[f'/files/{WHEEL}']
 
 
-def test_another_content_than_the_page_names_is_trouble_and_is_not_kept(
+def test_file_with_a_wrong_digest_is_a_transient_error_and_is_not_cached(
     shelf: Shelf, index: PackageIndex
 ) -> None:
     content = shelf.content[f'/files/{WHEEL}']
@@ -158,23 +158,23 @@ def test_another_content_than_the_page_names_is_trouble_and_is_not_kept(
 
 
 @pytest.mark.parametrize('status', [500, 502, 503, 429, 408])
-def test_a_fault_of_the_index_is_trouble_and_a_job_gives_up_then(
+def test_index_server_error_is_transient_and_stops_further_requests(
     shelf: Shelf, index: PackageIndex, status: int
 ) -> None:
     shelf.statuses['/simple/shoe/'] = status
     proxy = IndexProxy(index)
     with pytest.raises(Transient):
-        proxy.answer('/simple/0/shoe/', Message())
+        proxy.answer_get('/simple/0/shoe/', Message())
     asked = len(shelf.asked)
     with pytest.raises(Transient):
-        proxy.answer('/simple/0/boot/', Message())
+        proxy.answer_get('/simple/0/boot/', Message())
     assert len(shelf.asked) == asked
     shelf.statuses.clear()
     assert ask(index, '/simple/0/shoe/').status == 200
 
 
 @pytest.mark.parametrize('status', [401, 403, 404, 410])
-def test_what_the_index_does_not_give_is_an_answer(
+def test_refusal_by_the_index_is_passed_on_to_the_job(
     shelf: Shelf, index: PackageIndex, status: int
 ) -> None:
     shelf.statuses['/simple/shoe/'] = status
@@ -182,7 +182,7 @@ def test_what_the_index_does_not_give_is_an_answer(
 
 
 @pytest.mark.parametrize('place', ['address', 'netrc'])
-def test_the_index_is_logged_in_to_as_uv_would(
+def test_proxy_logs_in_to_the_index_as_uv_does(
     shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     shelf.login = 'me:s ecret'
@@ -190,17 +190,17 @@ def test_the_index_is_logged_in_to_as_uv_would(
     lines.write_text('machine 127.0.0.1 login me password "s ecret"\n' if place == 'netrc' else '')
     monkeypatch.setenv('NETRC', str(lines))
     url = shelf.url.replace('://', '://me:s%20ecret@') if place == 'address' else shelf.url
-    index = PackageIndex(Sources(indexes=(url,)), tmp_path / 'files')
+    index = PackageIndex(IndexSources(indexes=(url,)), tmp_path / 'files')
     page = ask(index, '/simple/0/shoe/')
     assert page.status == 200
     assert b'ecret' not in body(page)
     assert body(ask(index, PLACE)) == shelf.content[f'/files/{WHEEL}']
     lines.write_text('')
-    without = PackageIndex(Sources(indexes=(shelf.url,)), tmp_path / 'others')
+    without = PackageIndex(IndexSources(indexes=(shelf.url,)), tmp_path / 'others')
     assert ask(without, '/simple/0/shoe/').status == 401
 
 
-def test_what_is_no_page_is_trouble(shelf: Shelf, index: PackageIndex) -> None:
+def test_malformed_index_page_is_a_transient_error(shelf: Shelf, index: PackageIndex) -> None:
     shelf.content['/simple/boot/'] = b'Please log in.'
     shelf.statuses.clear()
     assert body(ask(index, '/simple/0/boot/')).endswith(b'"files":[]}')  # HTML without a link

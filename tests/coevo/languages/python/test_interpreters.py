@@ -10,7 +10,7 @@ import pytest
 from coevo.languages.python.interpreters import find_interpreters
 
 
-def test_a_folder_on_the_path_that_cannot_be_looked_into_is_passed_over(
+def test_unreadable_folder_on_the_path_is_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As that of another user; root may look into any, so this one has a name that no system takes."""

@@ -27,7 +27,7 @@ def test_module():
 """
 
 
-def test_an_update_of_all_tests_comes_with_its_file(tmp_path: Path) -> None:
+def test_update_of_all_tests_of_a_file_is_isolated_with_the_file(tmp_path: Path) -> None:
     steps = [
         {
             'pyproject.toml': PROJECT,

@@ -26,26 +26,26 @@ TESTS = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
         ('till/bought', 'price = 1\n', None),
     ],
 )
-def test_a_package_needs_a_submodule_that_would_hold_what_it_imports(
+def test_import_from_a_submodule_is_reported_as_needs_submodule(
     tmp_path: Path, submodule: str, code: str, trouble: str | None
 ) -> None:
     name_submodule(init(tmp_path / 'shop'), submodule)
     files = {'till/__init__.py': code, 'tests/test_till.py': TESTS}
     with shop(tmp_path, files, {'README': ''}) as place:
         for build in place.builds:
-            said = build.trouble('.')
+            said = build.find_trouble('.')
             assert (said and said.partition(':')[0]) == trouble
             assert build.runtime_lacking is None or trouble == 'import'
 
 
-def test_a_link_into_a_submodule_leads_to_it(tmp_path: Path) -> None:
+def test_symlink_into_a_submodule_is_reported_as_needs_submodule(tmp_path: Path) -> None:
     repo = init(tmp_path / 'shop')
     name_submodule(repo, 'bought')
     (repo / 'till').mkdir()
     (repo / 'till/ring.py').symlink_to('../bought/ring.py')
     files = {'till/__init__.py': 'from till.ring import price\n', 'tests/test_till.py': TESTS}
     with shop(tmp_path, files, {'README': ''}) as place:
-        assert [build.trouble('.') for build in place.builds] == [NEEDS_SUBMODULE] * 2
+        assert [build.find_trouble('.') for build in place.builds] == [NEEDS_SUBMODULE] * 2
 
 
 @pytest.mark.skipif(shutil.which('gcc') is None, reason='there is no compiler')
@@ -66,5 +66,5 @@ def test_extensions_need_the_submodule_that_setup_py_names(
     }
     with shop(tmp_path, files, {'README': ''}, PROJECT) as shown:
         for build in shown.builds:
-            assert (build.trouble('.') == NEEDS_SUBMODULE) is needs
-            assert build.trouble('.') is not None
+            assert (build.find_trouble('.') == NEEDS_SUBMODULE) is needs
+            assert build.find_trouble('.') is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.python.requirements.locks import pins
+from coevo.languages.python.requirements.locks import load_pins
 from tests.coevo.languages.python.shops import PROJECT
 from tests.coevo.languages.python.shops import Shop
 from tests.coevo.languages.python.shops import shop
@@ -105,10 +105,10 @@ def pinned(folder: Path, **files: str) -> tuple[str, ...]:
     repo = init(folder / 'repo')
     texts = {name.replace('___', '/').replace('__', '.'): text for name, text in files.items()}
     rev = commit(repo, 'all', {**texts})
-    return pins(Repository(repo / '.git'), rev)
+    return load_pins(Repository(repo / '.git'), rev)
 
 
-def test_of_several_versions_each_is_for_its_interpreters(tmp_path: Path) -> None:
+def test_uv_lock_pins_each_version_for_its_interpreters(tmp_path: Path) -> None:
     assert pinned(tmp_path, uv__lock=UV) == (
         "numpy==1.24.4 ; ((python_full_version < '3.9'))",
         "numpy==2.0.0 ; ((python_full_version == '3.9.*') or (python_full_version >= '3.10'))",
@@ -116,7 +116,7 @@ def test_of_several_versions_each_is_for_its_interpreters(tmp_path: Path) -> Non
     )
 
 
-def test_poetry_tells_versions_apart_by_interpreters_alone(tmp_path: Path) -> None:
+def test_poetry_lock_distinguishes_versions_by_interpreters_only(tmp_path: Path) -> None:
     """Of `rich` nothing says which is meant; what Git and other indexes have is left out."""
     assert pinned(tmp_path, poetry__lock=POETRY) == (
         "attrs==22.2.0 ; (python_full_version >= '3.6' and python_full_version < '3.8')",
@@ -130,16 +130,16 @@ def test_poetry_tells_versions_apart_by_interpreters_alone(tmp_path: Path) -> No
     [{'pdm__lock': PDM}, {'pylock__toml': PYLOCK}, {'Pipfile__lock': PIPFILE}],
     ids=['pdm', 'pylock', 'pipenv'],
 )
-def test_other_locks(tmp_path: Path, files: dict[str, str]) -> None:
+def test_pdm_pylock_and_pipenv_locks_are_read(tmp_path: Path, files: dict[str, str]) -> None:
     assert pinned(tmp_path, **files) == ('six==1.16.0',)
 
 
-def test_a_list_is_a_lock_if_all_of_it_is_pinned(tmp_path: Path) -> None:
+def test_requirements_list_is_a_lock_if_all_its_entries_are_pinned(tmp_path: Path) -> None:
     assert pinned(tmp_path, requirements___dev__txt=LIST) == ('attrs==23.1.0', 'six==1.16.0')
     assert pinned(tmp_path / 'b', requirements__txt='six==1.16.0\nattrs>=23\n') == ()
 
 
-def test_lists_that_contradict_each_other_pin_nothing_of_it(tmp_path: Path) -> None:
+def test_contradicting_lists_do_not_pin_the_disputed_package(tmp_path: Path) -> None:
     found = pinned(
         tmp_path,
         requirements__txt='six==1.16.0\nattrs==22.1.0\n',
@@ -148,7 +148,7 @@ def test_lists_that_contradict_each_other_pin_nothing_of_it(tmp_path: Path) -> N
     assert found == ('six==1.16.0',)
 
 
-def test_what_cannot_be_read_pins_nothing(tmp_path: Path) -> None:
+def test_unreadable_lock_files_pin_nothing(tmp_path: Path) -> None:
     assert pinned(tmp_path, uv__lock='[[package', Pipfile__lock='{', poetry__lock=POETRY)[-1] == (
         'six==1.16.0'
     )
@@ -161,12 +161,12 @@ FILES = {'till.py': 'price = 1\n', 'tests/test_till.py': 'def test_sells():\n   
 
 
 def versions(place: Shop, rev: str) -> dict[str, str]:
-    found = place.built.environment(rev, '.')
+    found = place.built.describe_environment(rev, '.')
     assert found is not None
     return dict(entry.coordinates.split('==') for entry in found.libraries)
 
 
-def test_the_lock_of_the_new_commit_is_for_both_ends(tmp_path: Path) -> None:
+def test_lock_of_the_new_revision_applies_to_both_revisions(tmp_path: Path) -> None:
     old = {**FILES, 'requirements.txt': 'six==1.14.0\n'}
     with shop(
         tmp_path, old, {'requirements.txt': 'six==1.15.0\npluggy==1.3.0\n'}, NEEDING
@@ -176,14 +176,14 @@ def test_the_lock_of_the_new_commit_is_for_both_ends(tmp_path: Path) -> None:
             assert (found['six'], found['pluggy']) == ('1.15.0', '1.3.0')
 
 
-def test_a_lock_without_a_solution_is_left_aside(tmp_path: Path) -> None:
+def test_unsolvable_lock_is_ignored(tmp_path: Path) -> None:
     lock = {'constraints.txt': 'six==1.15.0\n'}
     with shop(tmp_path, FILES, lock, f'{PROJECT}dependencies = ["six<1.15"]\n') as place:
         assert versions(place, place.new)['six'] == '1.14.0'
         assert 'without-lock' in place.builds[1].overrides
 
 
-def test_what_has_no_wheel_is_not_held_to_the_lock(tmp_path: Path) -> None:
+def test_package_without_a_wheel_is_not_bound_by_the_lock(tmp_path: Path) -> None:
     lock = {'requirements.txt': 'six==1.15.0\ndocopt==0.6.1\n'}
     with shop(tmp_path, FILES, lock, NEEDING) as place:
         found = versions(place, place.new)

@@ -23,16 +23,16 @@ def price(each, count):
 '''
 
 
-def test_lines_that_only_document_are_told() -> None:
-    assert MUTATION.documenting(SOURCE) == {1, *range(7, 12)}
+def test_documenting_lines_are_found() -> None:
+    assert MUTATION.find_documenting_lines(SOURCE) == {1, *range(7, 12)}
 
 
-def test_nothing_that_documents_is_mutated() -> None:
-    found = MUTATION.mutants_of(SOURCE, range(1, 17))
+def test_documenting_lines_are_not_mutated() -> None:
+    found = MUTATION.make_mutants(SOURCE, range(1, 17))
     assert {one.line for one in found} == {3, 6, 12, 13, 14, 15}
-    assert MUTATION.documenting(b'def broken(:\n    "or"\n\xff') == {2}
+    assert MUTATION.find_documenting_lines(b'def broken(:\n    "or"\n\xff') == {2}
 
 
-def test_what_another_language_takes_for_a_comment_hides_nothing() -> None:
+def test_comment_markers_of_other_languages_hide_no_mutants() -> None:
     source = b"accept = '*/*'\nsigns = {-1: 'no', 1: 'yes'}\n# @BEGIN_TEST_CODE\ntotal = 1 + 2\n"
-    assert {one.line for one in MUTATION.mutants_of(source, range(1, 5))} == {4}
+    assert {one.line for one in MUTATION.make_mutants(source, range(1, 5))} == {4}

@@ -40,7 +40,7 @@ def steps(newest: int) -> list[dict[str, str | bytes | None]]:
 
 
 @pytest.mark.skipif(not NEXT, reason='there is no Python 3.9 or 3.10 here')
-def test_the_next_interpreter_is_asked(tmp_path: Path) -> None:
+def test_next_interpreter_is_used_if_the_first_gives_no_result(tmp_path: Path) -> None:
     found = mined_once(write(tmp_path / 'repository', steps(FIRST[1])), tmp_path / 'store')
     (pair,) = found.pairs
     assert pair.runtime is not None
@@ -53,7 +53,7 @@ def test_the_next_interpreter_is_asked(tmp_path: Path) -> None:
     assert found.method('test_last').label is Label.UPDATE
 
 
-def test_the_first_one_counts_where_all_are_mute(tmp_path: Path) -> None:
+def test_first_interpreter_is_used_if_all_interpreters_give_no_result(tmp_path: Path) -> None:
     found = mined_once(write(tmp_path / 'repository', steps(0)), tmp_path / 'store')
     (pair,) = found.pairs
     assert (pair.runtime or '').startswith('3.11.')

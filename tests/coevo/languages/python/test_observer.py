@@ -180,7 +180,7 @@ FORGERIES = """\
     def test_edits_the_plugin(request):
         plugins = request.config.pluginmanager.get_plugins()
         plugin = next(one for one in plugins if type(one).__name__ == 'Plugin')
-        type(plugin).judged = lambda self, item, call, report: ('pass', None)
+        type(plugin).classify_phase = lambda self, item, call, report: ('pass', None)
         assert False
 
 
@@ -191,7 +191,7 @@ FORGERIES = """\
         python.Function.runtest = lambda self: honest_report(kept, self)
         plugins = request.config.pluginmanager.get_plugins()
         plugin = next(one for one in plugins if type(one).__name__ == 'Plugin')
-        type(plugin).judged = lambda self, item, call, report: ('pass', None)
+        type(plugin).classify_phase = lambda self, item, call, report: ('pass', None)
         assert False
 
 
@@ -329,7 +329,7 @@ def place(
         yield found
 
 
-def test_honest_passes_are_seen(place: Shop) -> None:
+def test_honest_passes_are_not_flagged_as_tampered(place: Shop) -> None:
     methods = [method(name, owner) for name, owner in HONEST_ONES]
     verdicts = place.run(*methods, conditions=OBSERVED).verdicts
     told = {
@@ -339,21 +339,21 @@ def test_honest_passes_are_seen(place: Shop) -> None:
     assert set(told.values()) == {(Outcome.PASS, None)}, told
 
 
-def test_code_that_is_exchanged_is_noticed_where_there_are_audit_events(place: Shop) -> None:
+def test_replaced_code_is_noticed_if_the_interpreter_has_audit_events(place: Shop) -> None:
     (found,) = place.run(method('test_changes_code'), conditions=OBSERVED).verdicts
     assert found is not None
     had_none = place.builds[0].runtime.startswith(('3.6.', '3.7.'))
     assert found.tampered == (None if had_none else 'interferes')
 
 
-def test_only_passes_are_questioned(place: Shop) -> None:
+def test_failing_test_is_not_flagged_as_tampered(place: Shop) -> None:
     (found,) = place.run(method('test_fails'), conditions=OBSERVED).verdicts
     assert found is not None
     assert (found.outcome, found.tampered) == (Outcome.FAIL, None)
 
 
 @pytest.mark.parametrize('name', FORGED)
-def test_forged_passes_are_tampered(place: Shop, name: str) -> None:
+def test_forged_passes_are_flagged_as_tampered(place: Shop, name: str) -> None:
     test = method(name, file='tests/test_forged.py')
     (found,) = place.run(test, conditions=OBSERVED).verdicts
     assert found is not None
@@ -361,13 +361,13 @@ def test_forged_passes_are_tampered(place: Shop, name: str) -> None:
     assert found.tampered == FORGED[name], found
 
 
-def test_without_an_observer_they_would_be_believed(place: Shop) -> None:
+def test_forged_pass_is_believed_without_an_observer(place: Shop) -> None:
     (found,) = place.run(method('test_asks_the_manager', file='tests/test_forged.py')).verdicts
     assert found is not None
     assert (found.outcome, found.tampered) == (Outcome.PASS, None)
 
 
-def test_lines_are_seen_reached(place: Shop) -> None:
+def test_observer_reports_which_watched_lines_are_reached(place: Shop) -> None:
     test = method('test_passes')
     cell = place.cell(place.new, place.new)
     lines = textwrap.dedent(HONEST).splitlines()

@@ -11,13 +11,13 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.python import sides
-from coevo.languages.python.interpreter_choice import allows
-from coevo.languages.python.interpreter_choice import candidates
-from coevo.languages.python.interpreter_choice import meets
-from coevo.languages.python.interpreter_choice import stopgap
-from coevo.languages.python.layout import written_modules
-from coevo.languages.python.members import joined
-from coevo.languages.python.requirements.reading import needs
+from coevo.languages.python.interpreter_choice import allows_feature
+from coevo.languages.python.interpreter_choice import find_nearest_available
+from coevo.languages.python.interpreter_choice import list_candidates
+from coevo.languages.python.interpreter_choice import meets_requirement
+from coevo.languages.python.layout import list_generated_modules
+from coevo.languages.python.members import join_members
+from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs
 from tests.repos import commit
 from tests.repos import init
@@ -28,10 +28,10 @@ def needs_of(folder: Path, **files: str) -> Needs:
     repo = init(folder / 'repo')
     texts = {name.replace('___', '/').replace('__', '.'): text for name, text in files.items()}
     rev = commit(repo, 'all', {**texts})
-    return needs(Repository(repo / '.git'), rev)
+    return load_needs(Repository(repo / '.git'), rev)
 
 
-def test_extras_and_groups_of_pyproject(tmp_path: Path) -> None:
+def test_pyproject_extras_and_groups_are_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         pyproject__toml="""\
@@ -57,7 +57,7 @@ base = ["attrs<24"]
     assert found.entry_points == (('console_scripts', ('till = shop.till:main',)),)
 
 
-def test_tests_alone_where_there_is_dev_too(tmp_path: Path) -> None:
+def test_dev_extra_is_ignored_if_there_is_a_tests_extra(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         setup__cfg="""\
@@ -78,7 +78,7 @@ dev =
     assert (found.runtime, found.tests, found.version) == (('six',), ('mock',), None)
 
 
-def test_poetry_s_own_words(tmp_path: Path) -> None:
+def test_poetry_dependencies_are_translated(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         pyproject__toml="""\
@@ -124,7 +124,7 @@ setup(
     assert (found.runtime, found.tests) == (('six',), ('mock', 'nose', 'six'))
 
 
-def test_setup_py_that_puts_its_lists_together(tmp_path: Path) -> None:
+def test_lists_that_setup_py_assembles_are_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         setup__py="""\
@@ -148,7 +148,9 @@ if __name__ == '__main__':
 
 
 @pytest.mark.parametrize('place', ['requirements__txt', 'shop___requirements__txt'])
-def test_lists_that_setup_py_reads_itself(tmp_path: Path, place: str) -> None:
+def test_list_file_that_setup_py_names_is_found_by_its_base_name(
+    tmp_path: Path, place: str
+) -> None:
     found = needs_of(
         tmp_path,
         setup__py="""\
@@ -161,7 +163,7 @@ setup(install_requires=read(LIST), extras_require={'dev': read(TESTS)})
     assert found.runtime == ('attrs>=20', 'click')
 
 
-def test_of_two_lists_of_a_name_neither_is_read(tmp_path: Path) -> None:
+def test_two_list_files_of_the_same_name_are_not_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         setup__py="setup(install_requires=read('requirements.txt'))",
@@ -184,7 +186,7 @@ def test_of_two_lists_of_a_name_neither_is_read(tmp_path: Path) -> None:
         "setup(install_requires=lines('needs/own.txt') + lines('none.txt'))",
     ],
 )
-def test_lists_that_a_setup_py_reads(tmp_path: Path, setup: str) -> None:
+def test_list_files_that_setup_py_opens_are_read(tmp_path: Path, setup: str) -> None:
     more = (
         "def lines(name='README.txt'):\n    return open(name)\n"
         "setup(tests_require=[], long_description=open('README.txt').read())"
@@ -199,7 +201,7 @@ def test_lists_that_a_setup_py_reads(tmp_path: Path, setup: str) -> None:
     assert (found.runtime, found.tests) == (('attrs', 'six>=1'), ())
 
 
-def test_lists_that_setuptools_reads(tmp_path: Path) -> None:
+def test_list_files_that_setuptools_settings_name_are_read(tmp_path: Path) -> None:
     lists = {'own__txt': 'six\n', 'more__txt': 'attrs\n', 'test__txt': 'mock\n'}
     cfg = '[options]\ninstall_requires = file: own.txt, more.txt\n'
     toml = """\
@@ -214,7 +216,7 @@ optional-dependencies.test = {file = "test.txt"}
     assert (found.runtime, found.tests) == (('attrs', 'six'), ('mock',))
 
 
-def test_a_plain_list_beside_what_the_project_says_is_for_who_works_on_it(tmp_path: Path) -> None:
+def test_requirements_list_beside_declared_dependencies_is_for_tests(tmp_path: Path) -> None:
     lists = {'requirements__txt': 'six==1.0\nmypy\nmock\n', 'tests___requirements__txt': 'attrs\n'}
     stated = needs_of(tmp_path / 'a', setup__py="setup(install_requires=['six'])\n", **lists)
     assert (stated.runtime, stated.tests) == (('six',), ('attrs', 'mock', 'six==1.0'))
@@ -222,7 +224,7 @@ def test_a_plain_list_beside_what_the_project_says_is_for_who_works_on_it(tmp_pa
     assert (alone.runtime, alone.tests) == (('mock', 'six==1.0'), ('attrs',))
 
 
-def test_where_files_contradict_each_other_the_first_counts(tmp_path: Path) -> None:
+def test_first_file_counts_if_files_contradict_each_other(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         pyproject__toml='[dependency-groups]\ntest = ["pytest>=6,<7", "six; os_name == \'nt\'", "six"]\n',
@@ -232,12 +234,12 @@ def test_where_files_contradict_each_other_the_first_counts(tmp_path: Path) -> N
     assert found.tests == ('mock', 'pytest>=6,<7', 'six', "six; os_name == 'nt'", 'toml')
 
 
-def test_one_that_no_parser_reads_says_nothing(tmp_path: Path) -> None:
+def test_unparsable_files_state_no_requirements(tmp_path: Path) -> None:
     found = needs_of(tmp_path, setup__py='print "two"\n', pyproject__toml='=', setup__cfg='x\n[')
     assert found == Needs()
 
 
-def test_lists_include_others_and_options_are_left_out(tmp_path: Path) -> None:
+def test_lists_include_other_lists_and_options_are_left_out(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         requirements__txt='six==1.12  # the last\n',
@@ -248,7 +250,7 @@ def test_lists_include_others_and_options_are_left_out(tmp_path: Path) -> None:
     assert (found.runtime, found.tests) == (('six==1.12',), ('attrs', 'mock'))
 
 
-def test_tox_names_extras_of_the_project(tmp_path: Path) -> None:
+def test_extras_that_tox_deps_name_are_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         tox__ini='[testenv]\ndeps =\n    .[doc]\n    py27: enum34\n    {[base]deps}\n    pretend\n',
@@ -257,7 +259,7 @@ def test_tox_names_extras_of_the_project(tmp_path: Path) -> None:
     assert found.tests == ('pretend', 'tornado>=4.5')
 
 
-def test_tox_names_lists_beside_its_own(tmp_path: Path) -> None:
+def test_extras_and_groups_that_tox_settings_name_are_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         tox__ini='[testenv]\nextras = {[base]extras}\n    doc, py27: old\ndependency_groups = checks\n',
@@ -267,7 +269,7 @@ def test_tox_names_lists_beside_its_own(tmp_path: Path) -> None:
     assert found.tests == ('attrs', 'mock')
 
 
-def test_tox_names_files(tmp_path: Path) -> None:
+def test_requirement_files_that_tox_deps_name_are_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         tox__ini='[testenv]\ndeps =\n    -r needs/all.txt\n    -r{toxinidir}/needs/more.txt\n    -e.\n',
@@ -291,7 +293,7 @@ jobs:
 """
 
 
-def test_workflows_name_what_they_install_before_tests(tmp_path: Path) -> None:
+def test_packages_that_workflows_install_before_tests_are_read(tmp_path: Path) -> None:
     project = (
         '[project]\nname = "till"\n[project.optional-dependencies]\n'
         'arrays = ["numpy"]\ntest = ["hypothesis"]\ndoc = ["sphinx"]\n'
@@ -306,14 +308,14 @@ def test_workflows_name_what_they_install_before_tests(tmp_path: Path) -> None:
     assert found.tests == wanted
 
 
-def test_workflows_without_tests_are_about_something_else(tmp_path: Path) -> None:
+def test_workflows_that_run_no_tests_are_ignored(tmp_path: Path) -> None:
     docs = 'steps:\n- run: pip install numpy && make html\n'
     assert needs_of(tmp_path, __github___workflows___docs__yml=docs).tests == ()
     travis = 'install: pip install numpy\nscript: python -m unittest\n'
     assert needs_of(tmp_path, __travis__yml=travis).tests == ('numpy',)
 
 
-def test_lists_that_a_hook_of_hatch_reads(tmp_path: Path) -> None:
+def test_list_files_that_a_hatch_hook_opens_are_read(tmp_path: Path) -> None:
     found = needs_of(
         tmp_path,
         pyproject__toml='[project]\nname = "till"\ndynamic = ["dependencies"]\n',
@@ -326,7 +328,7 @@ def test_lists_that_a_hook_of_hatch_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('name', ['unit', 'unittests', 'unit-tests'])
-def test_lists_of_unit_tests_are_for_tests(tmp_path: Path, name: str) -> None:
+def test_unit_test_extras_are_test_requirements(tmp_path: Path, name: str) -> None:
     lists = f'testing = ["attrs"]\n{name} = ["till[testing]", "mock"]\ndev = ["six"]\n'
     stated = f'[project]\nname = "till"\n[project.optional-dependencies]\n{lists}'
     assert needs_of(tmp_path, pyproject__toml=stated).tests == ('attrs', 'mock')
@@ -346,8 +348,10 @@ def test_lists_of_unit_tests_are_for_tests(tmp_path: Path, name: str) -> None:
         ('no words', [7, 8, 9, 10, 11, 12]),
     ],
 )
-def test_which_interpreters_are_allowed(specifiers: str, allowed: list[int]) -> None:
-    assert [minor for minor in range(7, 13) if allows(specifiers, (3, minor))] == allowed
+def test_version_specifiers_decide_which_interpreters_are_allowed(
+    specifiers: str, allowed: list[int]
+) -> None:
+    assert [minor for minor in range(7, 13) if allows_feature(specifiers, (3, minor))] == allowed
 
 
 @pytest.mark.parametrize(
@@ -360,17 +364,17 @@ def test_which_interpreters_are_allowed(specifiers: str, allowed: list[int]) -> 
         (['<3.0'], '2012-01-01', [(3, 6), (3, 7), (3, 8)]),
     ],
 )
-def test_the_newest_that_has_settled_comes_first(
+def test_newest_mature_interpreter_is_tried_first(
     allowed: list[str], day: str, tried: list[tuple[int, int]]
 ) -> None:
-    assert list(candidates(allowed, datetime.fromisoformat(day).replace(tzinfo=UTC))) == tried
+    assert list(list_candidates(allowed, datetime.fromisoformat(day).replace(tzinfo=UTC))) == tried
 
 
 def test_versions_are_compared_by_their_numbers() -> None:
-    assert meets((1, 10), 'six>=1.9,<2')
-    assert meets((1, 10), 'six~=1.4')
-    assert not meets((2, 0), 'six<2')
-    assert not meets((1, 10, 1), 'six==1.10')
+    assert meets_requirement((1, 10), 'six>=1.9,<2')
+    assert meets_requirement((1, 10), 'six~=1.4')
+    assert not meets_requirement((2, 0), 'six<2')
+    assert not meets_requirement((1, 10, 1), 'six==1.10')
 
 
 def test_projects_of_one_repository_need_each_other_s_requirements() -> None:
@@ -380,16 +384,16 @@ def test_projects_of_one_repository_need_each_other_s_requirements() -> None:
         'b': Needs(name='shop-b', runtime=('lxml', 'shop.a~=1'), tests=('shop-c', 'six')),
         'c': Needs(name='shop-c', runtime=('shop-b', 'toml')),
     }
-    assert joined('.', members) == (members['.'], ())
-    assert joined('a', members) == (replace(members['a'], tests=('mock',)), ())
-    found, beside = joined('b', members)
+    assert join_members('.', members) == (members['.'], ())
+    assert join_members('a', members) == (replace(members['a'], tests=('mock',)), ())
+    found, beside = join_members('b', members)
     assert found.runtime == ('attrs>=1', 'lxml')
     assert {'mock', 'six', 'toml'} <= {*found.tests} <= {'attrs>=1', 'lxml', 'mock', 'six', 'toml'}
     assert beside == ('a', 'c')
-    assert joined('c', members)[1] == ('b', 'a')  # they need each other
+    assert join_members('c', members)[1] == ('b', 'a')  # they need each other
 
 
-def test_whose_a_file_is() -> None:
+def test_paths_are_classified_as_test_or_code() -> None:
     tests = [
         'tests/data/one.json',
         'src/shop/tests/helper.py',
@@ -401,16 +405,16 @@ def test_whose_a_file_is() -> None:
         'checks/testing/data.txt',
     ]
     code = ['setup.py', 'tox.ini', 'click/testing.py', 'numpy/testing/utils.py', 'shop/contest.py']
-    assert sides.tests_side([*tests, *code]) == frozenset(tests)
+    assert sides.select_test_paths([*tests, *code]) == frozenset(tests)
 
 
-def test_parts_of_a_package_that_have_the_names_of_tests() -> None:
+def test_package_modules_named_like_tests_are_code() -> None:
     tests = ['tests/test_tests.py', 'shop/till/test/unit/test_till.py', 'shop/till/test/data.json']
     code = ['shop/__init__.py', 'shop/tests.py', 'shop/test/__init__.py', 'shop/test/client.py']
-    found = sides.tests_side([*tests, *code, 'shop/till/__init__.py'])
+    found = sides.select_test_paths([*tests, *code, 'shop/till/__init__.py'])
     assert found == frozenset(tests)
     # Nothing says that these are a package's, or that they have tests of their own.
-    assert sides.tests_side(['app/tests.py', 'app/__init__.py', 'test/suite.py']) == {
+    assert sides.select_test_paths(['app/tests.py', 'app/__init__.py', 'test/suite.py']) == {
         'app/tests.py',
         'test/suite.py',
     }
@@ -424,15 +428,15 @@ def test_parts_of_a_package_that_have_the_names_of_tests() -> None:
         '[tool.hatch]\nbuild.hooks.vcs.version-file = "src/till/_version.py"\n',
     ],
 )
-def test_modules_that_a_build_writes(text: str) -> None:
-    ((path, content),) = written_modules([text.encode()], 'till')
+def test_modules_that_a_build_writes_are_generated(text: str) -> None:
+    ((path, content),) = list_generated_modules([text.encode()], 'till')
     assert path == 'till/src/till/_version.py'
     assert b"version = '0'" in content
-    assert not list(written_modules([b'note = "version-file = 1.py"'], '.'))
+    assert not list(list_generated_modules([b'note = "version-file = 1.py"'], '.'))
 
 
-def test_a_machine_without_any_candidate_takes_the_nearest_that_it_has() -> None:
+def test_nearest_available_interpreter_is_used_if_no_candidate_is_installed() -> None:
     when = datetime(2026, 8, 1, tzinfo=UTC)
-    assert (3, 11) not in candidates(['>=3.10'], when)
-    assert stopgap(['>=3.10'], when, {(3, 8), (3, 10), (3, 11)}) == (3, 11)
-    assert stopgap(['>=3.12'], when, {(3, 11)}) is None
+    assert (3, 11) not in list_candidates(['>=3.10'], when)
+    assert find_nearest_available(['>=3.10'], when, {(3, 8), (3, 10), (3, 11)}) == (3, 11)
+    assert find_nearest_available(['>=3.12'], when, {(3, 11)}) is None

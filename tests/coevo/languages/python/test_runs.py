@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import Edits
-from coevo.languages.cells import Scope
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import SettingsScope
+from coevo.languages.conditions import RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.python.shops import Shop
@@ -189,7 +189,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield found
 
 
-def test_both_ends_are_ready_with_one_interpreter(place: Shop) -> None:
+def test_both_revisions_are_built_with_one_interpreter(place: Shop) -> None:
     assert [build.summary for build in place.builds] == ['built', 'built']
     (runtime,) = {build.runtime for build in place.builds}
     assert runtime.startswith('3.11.')
@@ -220,7 +220,7 @@ def test_both_ends_are_ready_with_one_interpreter(place: Shop) -> None:
         ('test_nowhere', 'TestTill', Outcome.MISSING, None),
     ],
 )
-def test_what_a_test_does_is_its_outcome(
+def test_each_kind_of_test_result_has_its_outcome_and_signature(
     place: Shop, name: str, owner: str, outcome: Outcome, signature: object
 ) -> None:
     found = place.verdict(method(name, owner))
@@ -228,21 +228,21 @@ def test_what_a_test_does_is_its_outcome(
     assert signature is ... or found.signature == signature
 
 
-def test_one_that_never_ends_is_a_time_out(place: Shop) -> None:
+def test_endless_test_is_a_timeout(place: Shop) -> None:
     assert place.verdict(method('test_hangs')).outcome is Outcome.TIMEOUT
 
 
-def test_several_run_in_the_order_that_is_asked_for(place: Shop) -> None:
+def test_several_tests_run_in_the_requested_order(place: Shop) -> None:
     names = ('test_skips', 'test_sells', 'test_nowhere', 'test_errs')
     batch = place.run(*map(method, names))
     told = [verdict and verdict.outcome for verdict in batch.verdicts]
     assert told == [Outcome.SKIPPED, Outcome.PASS, Outcome.MISSING, Outcome.ERROR]
 
 
-def test_a_mixin_of_the_package_itself_runs_in_its_heirs(place: Shop) -> None:
+def test_mixin_declared_in_the_test_package_runs_in_derived_classes(place: Shop) -> None:
     heir = b'import unittest\nimport tests\nclass HeirTest(tests.Mixin, unittest.TestCase): pass\n'
     mixin = b'class Mixin:\n    def test_held(self): assert 0\n    def test_kept(self): pass\n'
-    edits = Edits(tests=(('tests/__init__.py', mixin), ('tests/test_heir.py', heir)))
+    edits = CellEdits(tests=(('tests/__init__.py', mixin), ('tests/test_heir.py', heir)))
     held, kept = (
         TestMethod(
             module='.', test_file='tests/__init__.py', test_class='tests$Mixin', test_method=name
@@ -254,7 +254,7 @@ def test_a_mixin_of_the_package_itself_runs_in_its_heirs(place: Shop) -> None:
     assert told == [Outcome.FAIL, Outcome.PASS]
 
 
-def test_nothing_is_run_where_nothing_is_there(place: Shop) -> None:
+def test_no_process_runs_if_the_test_file_is_missing(place: Shop) -> None:
     """pytest without a file would run all that it finds."""
     batch = place.run(method('test_any', file='tests/test_nowhere.py'))
     assert [verdict and verdict.outcome for verdict in batch.verdicts] == [Outcome.MISSING]
@@ -262,7 +262,7 @@ def test_nothing_is_run_where_nothing_is_there(place: Shop) -> None:
     assert place.run().verdicts == ()
 
 
-def test_the_tests_of_one_revision_run_in_the_code_of_the_other(place: Shop) -> None:
+def test_tests_of_one_revision_run_on_the_code_of_the_other(place: Shop) -> None:
     sells = method('test_sells')
     told = {
         (tests, code): place.verdict(sells, place.cell(tests, code)).outcome
@@ -275,29 +275,29 @@ def test_the_tests_of_one_revision_run_in_the_code_of_the_other(place: Shop) -> 
     }
 
 
-def test_a_file_that_does_not_parse_takes_no_other_one_along(place: Shop) -> None:
+def test_syntax_error_in_one_test_file_breaks_no_other_file(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     assert not cell.unit_ok
     assert not cell.is_whole(method('test_any', file='tests/test_syntax.py'))
     assert cell.is_whole(method('test_sells'))
     assert cell.broken == ('tests/sub/test_below.py', 'tests/test_syntax.py')
-    torn = place.built.compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
+    torn = place.built.find_compile_verdict(cell, method('test_any', file='tests/test_syntax.py'))
     assert torn is not None
     assert (torn.outcome, torn.syntax) == (Outcome.COMPILE_ERROR, True)
-    assert place.built.compile_verdict(cell, method('test_sells')) is None
+    assert place.built.find_compile_verdict(cell, method('test_sells')) is None
 
 
-def test_a_conftest_that_does_not_load_breaks_what_is_below_it(place: Shop) -> None:
+def test_conftest_that_does_not_load_breaks_the_tests_below_it(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     below = method('test_below', file='tests/sub/test_below.py')
-    found = place.built.compile_verdict(cell, below)
+    found = place.built.find_compile_verdict(cell, below)
     assert found is not None
     assert found.signature == 'ModuleNotFoundError@nothing_of_the_kind'
 
 
-def test_code_that_breaks_a_conftest_breaks_what_is_below_it(place: Shop) -> None:
+def test_edited_code_that_breaks_a_conftest_breaks_the_tests_below_it(place: Shop) -> None:
     """Of edited code nobody has asked before what loads: the run itself meets it, of one test or of several."""
-    edits = Edits(
+    edits = CellEdits(
         tests=(('tests/sub/conftest.py', b'import till\n'),),
         code=(('till/__init__.py', b'import nothing_of_the_kind\n'),),
     )
@@ -311,14 +311,14 @@ def test_code_that_breaks_a_conftest_breaks_what_is_below_it(place: Shop) -> Non
         ] * len(asked)
 
 
-def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> None:
+def test_only_tests_that_need_a_missing_name_do_not_compile(place: Shop) -> None:
     cell = place.cell(place.new, place.old)
     tests = {
         name: method(name, file='tests/test_torn.py')
         for name in ('test_needs_none', 'test_needs_discount', 'test_needs_it_by_a_helper')
     }
     assert 'tests/test_torn.py' in cell.broken
-    told = {name: place.built.compile_verdict(cell, one) for name, one in tests.items()}
+    told = {name: place.built.find_compile_verdict(cell, one) for name, one in tests.items()}
     found = told.pop('test_needs_discount')
     assert found is not None
     assert (found.outcome, found.signature) == (Outcome.COMPILE_ERROR, 'missing:till.discount')
@@ -330,10 +330,10 @@ def test_only_those_who_need_what_the_code_lacks_do_not_compile(place: Shop) -> 
     ]
 
 
-def test_of_a_cell_only_the_files_of_its_methods_are_loaded(place: Shop) -> None:
+def test_cell_loads_only_the_files_of_its_methods(place: Shop) -> None:
     sells, any_ = method('test_sells'), method('test_any', file='tests/test_syntax.py')
     # Another key than those of the other tests: what they have loaded is of no use here.
-    borrowed = BorrowedSettings(rev=place.old, scope=Scope.ALL_SETTINGS)
+    borrowed = BorrowedSettings(rev=place.old, scope=SettingsScope.ALL_SETTINGS)
     for methods, broken in (((sells,), ()), ((sells, any_), ('tests/test_syntax.py',))):
         cell = place.built.compile(place.new, place.new, '.', borrowed, methods=methods)
         assert (cell.broken, cell.unit_ok) == (broken, not broken)
@@ -341,11 +341,11 @@ def test_of_a_cell_only_the_files_of_its_methods_are_loaded(place: Shop) -> None
     assert place.verdict(sells, cell).outcome is Outcome.PASS
 
 
-def test_the_run_that_loads_the_files_is_the_first_one_and_is_given_once(place: Shop) -> None:
+def test_run_that_loads_the_files_is_the_first_run_and_is_returned_once(place: Shop) -> None:
     tests = method('test_sells'), method('test_errs')
-    borrowed = BorrowedSettings(rev=place.old, scope=Scope.TEST_LIBRARIES)
+    borrowed = BorrowedSettings(rev=place.old, scope=SettingsScope.TEST_LIBRARIES)
     cell = place.built.compile(place.old, place.new, '.', borrowed, methods=tests)
-    together = Conditions(together=True)
+    together = RunConditions(together=True)
     runs = [place.built.run(cell, order, together) for order in (tests, tests[::-1], tests)]
     outcomes = [[one.outcome if one else None for one in batch.verdicts] for batch in runs]
     assert outcomes[0] == outcomes[1][::-1] == outcomes[2] == [Outcome.FAIL, Outcome.ERROR]
@@ -353,12 +353,12 @@ def test_the_run_that_loads_the_files_is_the_first_one_and_is_given_once(place: 
     assert len({batch.cpu_seconds for batch in runs}) == 3
 
 
-def test_an_edited_file_that_does_not_load_says_so_when_it_is_run(place: Shop) -> None:
+def test_edited_file_that_does_not_load_gives_a_compile_error_when_run(place: Shop) -> None:
     test = method('test_new', file='tests/test_new.py')
     text = b'from till import nothing_such\n\ndef test_new():\n    assert nothing_such\n'
-    edits = Edits(tests=(('tests/test_new.py', text),))
+    edits = CellEdits(tests=(('tests/test_new.py', text),))
     cell = place.built.compile(place.new, place.new, '.', edits=edits, methods=())
-    assert place.built.compile_verdict(cell, test) is None
+    assert place.built.find_compile_verdict(cell, test) is None
     found = place.verdict(test, cell)
     assert (found.outcome, found.signature) == (
         Outcome.COMPILE_ERROR,
@@ -366,27 +366,27 @@ def test_an_edited_file_that_does_not_load_says_so_when_it_is_run(place: Shop) -
     )
 
 
-def test_only_a_missing_name_is_stood_in_for(place: Shop) -> None:
+def test_only_a_missing_name_is_stubbed(place: Shop) -> None:
     loads_only_so = (
         'import sys\nif "coevo_absent" not in sys.modules:\n    raise {}\ndef test_a(): pass\n'
     )
     texts = {'tests/test_data.py': 'OSError(2, "data")', 'tests/test_name.py': 'NameError("name")'}
     edits = tuple((path, loads_only_so.format(why).encode()) for path, why in texts.items())
-    cell = place.cell(place.new, place.new, Edits(tests=edits))
-    told = [place.built.compile_verdict(cell, method('test_a', file=path)) for path in texts]
+    cell = place.cell(place.new, place.new, CellEdits(tests=edits))
+    told = [place.built.find_compile_verdict(cell, method('test_a', file=path)) for path in texts]
     assert set(texts) < set(cell.broken)
     assert [verdict and verdict.exceptions[0] for verdict in told] == ['FileNotFoundError', None]
 
 
-def test_edits_are_seen_in_their_own_cell_alone(place: Shop) -> None:
-    edits = Edits(code=(('till/__init__.py', OLD_CODE.encode()),))
+def test_edits_apply_only_to_their_own_cell(place: Shop) -> None:
+    edits = CellEdits(code=(('till/__init__.py', OLD_CODE.encode()),))
     edited = place.cell(place.new, place.new, edits)
     assert place.verdict(method('test_sells'), edited).outcome is Outcome.FAIL
     assert place.verdict(method('test_sells')).outcome is Outcome.PASS
 
 
-def test_edited_code_that_does_not_parse_is_told(place: Shop) -> None:
-    edits = Edits(code=(('till/__init__.py', b'def price(:\n'),))
+def test_syntax_error_in_edited_code_is_reported(place: Shop) -> None:
+    edits = CellEdits(code=(('till/__init__.py', b'def price(:\n'),))
     assert place.cell(place.new, place.new, edits).code_failure == 'SyntaxError:invalid syntax'
 
 
@@ -402,7 +402,7 @@ def test_equal_programs_have_equal_digests(place: Shop) -> None:
     assert torn.signature is not None
 
 
-def test_what_has_to_stand_first_may_follow_a_docstring(place: Shop) -> None:
+def test_future_import_may_follow_one_docstring_only(place: Shop) -> None:
     text = "'One.'\nfrom __future__ import annotations\n\n\nclass Till:\n    'All.'\n"
     torn = f"'None.'\n{text}"
     found = place.built.check_sources(
@@ -414,7 +414,7 @@ def test_what_has_to_stand_first_may_follow_a_docstring(place: Shop) -> None:
     ]
 
 
-def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
+def test_trace_lists_the_executed_functions_and_lines(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     tests = [method('test_sells'), method('test_errs')]
     for shared in (False, True):
@@ -428,9 +428,9 @@ def test_a_trace_has_the_functions_and_lines_of_the_code(place: Shop) -> None:
         assert hit == [2]
 
 
-def test_an_environment_names_what_is_installed(place: Shop) -> None:
-    found = place.built.environment(place.new, '.')
+def test_environment_lists_the_installed_libraries(place: Shop) -> None:
+    found = place.built.describe_environment(place.new, '.')
     assert found is not None
     assert found.runtime.startswith('3.11.')
     assert any(entry.coordinates.startswith('pytest==8.') for entry in found.libraries)
-    assert place.built.environment(place.new, 'nowhere') is None
+    assert place.built.describe_environment(place.new, 'nowhere') is None

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
 from coevo.languages.conditions import MainSources
+from coevo.languages.conditions import RunConditions
 from coevo.languages.python import inside
 from coevo.languages.python.interpreters import OLDEST
 from coevo.languages.python.interpreters import find_interpreters
@@ -154,7 +154,7 @@ LEAVING = (
     'test_leaves_a_port',
 )
 FORKED = method('test_is_forked')
-EDIT = Edits(tests=(('tests/data.txt', b''),))
+EDIT = CellEdits(tests=(('tests/data.txt', b''),))
 
 
 @pytest.fixture(scope='module')
@@ -169,22 +169,22 @@ def _without(files: dict[str, str]) -> dict[str, str | None]:
     return dict.fromkeys(files)
 
 
-def test_runs_of_a_revision_are_forked(place: Shop) -> None:
+def test_runs_of_an_unedited_revision_are_forked(place: Shop) -> None:
     assert place.verdict(FORKED).outcome is Outcome.PASS
     together = place.run(FORKED, method('test_notes')).verdicts
     assert [one and one.outcome for one in together] == [Outcome.PASS, Outcome.PASS]
 
 
-def test_runs_of_a_patch_and_watched_ones_are_not(place: Shop) -> None:
+def test_runs_of_a_patch_and_observed_runs_are_not_forked(place: Shop) -> None:
     edited = place.cell(place.new, place.new, EDIT)
     assert place.verdict(FORKED, edited).outcome is Outcome.FAIL
-    watched = place.run(FORKED, conditions=Conditions(observed=True)).verdicts
+    watched = place.run(FORKED, conditions=RunConditions(observed=True)).verdicts
     assert [one and one.outcome for one in watched] == [Outcome.FAIL]
 
 
-def test_edits_that_nobody_handed_in_are_forked(tmp_path: Path) -> None:
+def test_runs_of_edits_outside_submissions_are_forked(tmp_path: Path) -> None:
     files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
-    mutant = Edits(code=(('till/__init__.py', b'NOTES = None'),))
+    mutant = CellEdits(code=(('till/__init__.py', b'NOTES = None'),))
     withheld = replace(SHORTLY, sources=MainSources())
     with shop(tmp_path, files, {'tests/more.txt': ''}, own_edits=True) as found:
         edited, mutated = (found.cell(found.new, found.new, one) for one in (EDIT, mutant))
@@ -194,12 +194,12 @@ def test_edits_that_nobody_handed_in_are_forked(tmp_path: Path) -> None:
         assert found.verdict(method('test_finds_nothing')).outcome is Outcome.PASS
 
 
-def test_a_tree_that_hides_what_pytest_imports_is_run_in_a_process_of_its_own(place: Shop) -> None:
+def test_tree_that_shadows_an_import_of_pytest_is_not_forked(place: Shop) -> None:
     hiding = place.cell(place.new, place.old)
     assert hiding.unit_ok is False or place.verdict(FORKED, hiding).outcome is not Outcome.PASS
 
 
-def test_a_file_that_nobody_imports_hides_nothing(tmp_path: Path) -> None:
+def test_files_that_shadow_no_import_do_not_prevent_forking(tmp_path: Path) -> None:
     files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
     settings = {'pytest.ini': '[pytest]\n', 'pluggy-1.0.egg-info/PKG-INFO': ''}
     with shop(tmp_path, {**files, **settings}, {'more.txt': ''}) as found:
@@ -207,58 +207,62 @@ def test_a_file_that_nobody_imports_hides_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize('name', LEAVING)
-def test_what_a_run_leaves_the_next_one_does_not_find(place: Shop, name: str) -> None:
+def test_next_run_finds_no_leftovers_of_a_run(place: Shop, name: str) -> None:
     for test in (name, 'test_finds_nothing'):
         told = place.verdict(method(test))
         assert told.outcome is Outcome.PASS, told.message
 
 
 @pytest.mark.parametrize('name', ['test_kills_its_parent', 'test_kills_all'])
-def test_who_ends_more_than_itself_is_an_error_and_no_one_elses(place: Shop, name: str) -> None:
+def test_killing_other_processes_is_an_error_of_the_killing_test_only(
+    place: Shop, name: str
+) -> None:
     assert place.verdict(method(name)).outcome is Outcome.ERROR
     assert place.verdict(method('test_finds_nothing')).outcome is Outcome.PASS
     assert place.verdict(FORKED).outcome is Outcome.PASS
 
 
-def test_pytest_is_as_it_is_in_a_process_of_its_own(place: Shop) -> None:
+def test_forked_pytest_has_the_same_state_as_an_unforked_pytest(place: Shop) -> None:
     test = method('test_tells_of_pytest')
     forked = place.verdict(test)
-    edits = Edits(tests=(('tests/other.txt', b'a'),))
+    edits = CellEdits(tests=(('tests/other.txt', b'a'),))
     alone = place.verdict(test, place.cell(place.new, place.new, edits))
     assert (forked.outcome, forked.exceptions[0]) == (Outcome.ERROR, 'RuntimeError')
     assert forked.message == alone.message
 
 
-def test_pytest_tells_as_there_what_is_wrong_with_words(place: Shop) -> None:
+def test_forked_pytest_reports_the_same_usage_error_as_an_unforked_pytest(place: Shop) -> None:
     test = method('test_is_asked_with_what_nobody_knows')
-    edits = Edits(tests=(('tests/other.txt', b'a'),))
+    edits = CellEdits(tests=(('tests/other.txt', b'a'),))
     alone = place.verdict(test, place.cell(place.new, place.new, edits))
     assert 'pytest: error: unrecognized arguments: --nobody-knows' in alone.message
     assert place.verdict(test).message == alone.message
 
 
-@pytest.mark.parametrize(('conditions', 'seed'), [(PLAIN, '1'), (Conditions(together=True), '0')])
-def test_one_method_has_the_seed_that_it_is_to_have(
-    place: Shop, conditions: Conditions, seed: str
+@pytest.mark.parametrize(
+    ('conditions', 'seed'), [(PLAIN, '1'), (RunConditions(together=True), '0')]
+)
+def test_single_method_gets_the_hash_seed_of_its_conditions(
+    place: Shop, conditions: RunConditions, seed: str
 ) -> None:
     (told,) = place.run(method('test_has_a_seed'), conditions=conditions).verdicts
     assert told is not None
     assert told.message == seed
 
 
-def test_each_run_draws_its_own_numbers(place: Shop) -> None:
+def test_each_run_draws_its_own_random_numbers(place: Shop) -> None:
     drawn = {place.verdict(method('test_draws')).message for _ in range(3)}
     assert len(drawn) == 3
 
 
-def test_elsewhere_each_run_is_a_process_of_its_own(
+def test_runs_in_another_sandbox_than_bubblewrap_are_not_forked(
     place: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr('coevo.languages.python.sessions.BUBBLEWRAP', 'another')
     assert place.verdict(method('test_is_not_forked')).outcome is Outcome.PASS
 
 
-def test_what_runs_in_the_sandbox_is_written_for_the_oldest_interpreter() -> None:
+def test_code_run_in_the_sandbox_parses_on_the_oldest_interpreter() -> None:
     """`session.py` was not, so that runs of 3.6 and 3.7 had a sandbox each, and nobody noticed."""
     here = find_interpreters()
     ask = 'import ast, sys; [ast.parse(open(one).read()) for one in sys.argv[1:]]'

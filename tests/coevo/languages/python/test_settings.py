@@ -67,19 +67,19 @@ def test_tests_run_without_the_plugins_that_settings_name(place: Shop) -> None:
     assert place.verdict(method('test_marks')).outcome is Outcome.PASS
 
 
-def test_all_other_filters_of_warnings_count(place: Shop) -> None:
+def test_all_other_warning_filters_apply(place: Shop) -> None:
     found = place.verdict(method('test_warns'))
     assert (found.outcome, found.exceptions[0]) == (Outcome.ERROR, 'UserWarning')
 
 
-def test_a_mark_that_nobody_knows_is_refused(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_unknown_mark_is_a_compile_error(tmp_path_factory: pytest.TempPathFactory) -> None:
     files = {'till.py': CODE, 'tests/test_till.py': TESTS.replace('no_cover', 'no_such_mark')}
     with shop(tmp_path_factory.mktemp('shop'), files, {'more.txt': ''}, PROJECT + SETTINGS) as made:
         assert made.verdict(method('test_marks')).outcome is Outcome.COMPILE_ERROR
 
 
 @pytest.mark.parametrize('release', ['3.2.5', '4.6.11', '8.0.2'])
-def test_plugins_that_repeat_tests_are_blocked_whatever_pytest_a_revision_has(
+def test_plugins_that_rerun_tests_are_blocked_on_every_pytest_version(
     tmp_path_factory: pytest.TempPathFactory, release: str
 ) -> None:
     if (3, 6) not in {one.feature for one in find_interpreters()} and release != '8.0.2':
@@ -112,7 +112,7 @@ other = "other"
         assert (found.outcome, found.message) == (Outcome.PASS, '')
 
 
-def test_a_plugin_that_has_nothing_to_drive_does_not_stop_all_tests(tmp_path: Path) -> None:
+def test_plugin_that_lacks_its_library_does_not_stop_all_tests(tmp_path: Path) -> None:
     """pytest-qt refuses to start where no package of Qt is installed."""
     project = PROJECT + '[project.optional-dependencies]\ntests = ["pytest-qt"]\n'
     tests = """\

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import MainSources
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
@@ -125,7 +125,7 @@ def place(
 
 
 def told(
-    place: Shop, cell: Compiled, sources: MainSources | None, *names: str
+    place: Shop, cell: CompiledTests, sources: MainSources | None, *names: str
 ) -> dict[str, Outcome | None]:
     conditions = replace(SHORTLY, sources=sources)
     batch = place.run(*map(method, names), cell=cell, conditions=conditions)
@@ -133,9 +133,9 @@ def told(
     return dict(zip(names, outcomes, strict=True))
 
 
-def test_readers_find_the_new_text_in_all_cells(place: Shop) -> None:
+def test_tests_that_read_sources_find_the_new_text_in_all_cells(place: Shop) -> None:
     shown = MainSources(rev=place.new)
-    edits = Edits(code=(('till/prices.py', EDITED.encode()),))
+    edits = CellEdits(code=(('till/prices.py', EDITED.encode()),))
     cells = {
         'test_costs_one': place.cell(place.new, place.old),
         'test_costs_two': place.cell(place.new, place.new),
@@ -147,20 +147,20 @@ def test_readers_find_the_new_text_in_all_cells(place: Shop) -> None:
         assert passing == {honest, *READERS}, found
 
 
-def test_without_sources_there_is_no_text_and_the_same_code(place: Shop) -> None:
+def test_withheld_sources_hide_the_text_and_run_the_same_code(place: Shop) -> None:
     for rev, honest in ((place.old, 'test_costs_one'), (place.new, 'test_costs_two')):
         cell = place.cell(place.new, rev)
         found = told(place, cell, MainSources(), 'test_costs_one', 'test_costs_two', *READERS)
         assert {name for name, outcome in found.items() if outcome is PASS} == {honest}, found
 
 
-def test_its_own_sources_are_the_code(place: Shop) -> None:
-    edits = Edits(code=(('till/prices.py', EDITED.encode()),))
+def test_cell_shows_its_own_sources_by_default(place: Shop) -> None:
+    edits = CellEdits(code=(('till/prices.py', EDITED.encode()),))
     found = told(place, place.cell(place.new, place.new, edits), None, *READERS)
     assert PASS not in found.values()
 
 
-def test_a_module_is_there_where_the_code_has_it(place: Shop) -> None:
+def test_module_exists_only_where_the_code_has_it(place: Shop) -> None:
     names = ('test_has_the_old_module', 'test_has_the_new_module')
     for sources in (None, MainSources(), MainSources(rev=place.new), MainSources(rev=place.old)):
         for rev, has in ((place.old, names[0]), (place.new, names[1])):
@@ -168,7 +168,7 @@ def test_a_module_is_there_where_the_code_has_it(place: Shop) -> None:
             assert [name for name in names if found[name] is PASS] == [has], (sources, found)
 
 
-def test_traces_are_those_of_the_code_that_runs(place: Shop) -> None:
+def test_traces_describe_the_code_that_runs(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     for sources in (MainSources(), MainSources(rev=place.old)):
         conditions = replace(SHORTLY, sources=sources)

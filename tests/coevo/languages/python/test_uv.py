@@ -12,12 +12,12 @@ import pytest
 
 from coevo.languages.python import uv
 from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.package_index import machine_index
+from coevo.languages.python.package_index import get_machine_index
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.model.errors import Fatal
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 from tests.coevo.languages.python.index_server import Shelf
 from tests.coevo.languages.python.index_server import serving
 from tests.coevo.languages.python.index_server import wheel
@@ -25,40 +25,44 @@ from tests.coevo.languages.python.index_server import wheel
 
 @pytest.fixture
 def links() -> Iterator[Path]:
-    with workspace() as folder:
+    with open_workspace() as folder:
         place = folder / 'links'
         place.mkdir()
         yield place
 
 
-def test_variables_name_indexes_and_folders(monkeypatch: pytest.MonkeyPatch, links: Path) -> None:
+def test_environment_variables_name_indexes_and_folders(
+    monkeypatch: pytest.MonkeyPatch, links: Path
+) -> None:
     monkeypatch.setenv('UV_DEFAULT_INDEX', 'https://me:secret@one.invalid/simple')
     monkeypatch.setenv('UV_EXTRA_INDEX_URL', 'https://two.invalid/simple')
     monkeypatch.setenv('UV_FIND_LINKS', str(links))
-    found = uv.sources()
+    found = uv.load_sources()
     assert found.indexes == ('https://me:secret@one.invalid/simple', 'https://two.invalid/simple')
     assert found.folders == (links,)
 
 
-def test_a_file_names_indexes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_configuration_file_names_indexes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     settings = tmp_path / 'uv.toml'
     settings.write_text('[[index]]\nurl = "https://one.invalid/simple"\ndefault = true\n')
     monkeypatch.setenv('UV_CONFIG_FILE', str(settings))
-    assert uv.sources().indexes == ('https://one.invalid/simple',)
+    assert uv.load_sources().indexes == ('https://one.invalid/simple',)
     settings.write_text('[[index]\n')
     with pytest.raises(Transient, match='uv cannot use its configuration'):
-        uv.sources()
+        uv.load_sources()
 
 
-def test_an_index_that_is_not_asked_by_http_is_refused_in_one_sentence(
+def test_an_index_without_an_http_address_is_refused_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, links: Path
 ) -> None:
     monkeypatch.setenv('UV_DEFAULT_INDEX', f'file://{links}')
     with pytest.raises(Fatal, match='set one in its configuration'):
-        uv.sources()
+        uv.load_sources()
 
 
-def test_a_job_looks_into_a_second_index_and_a_folder(
+def test_resolution_uses_a_second_index_and_a_folder_of_wheels(
     monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, links: Path
 ) -> None:
     (links / 'shoe-1.0-py3-none-any.whl').write_bytes(wheel('shoe', '1.0', ('lace', 'sole')))
@@ -69,7 +73,7 @@ def test_a_job_looks_into_a_second_index_and_a_folder(
     with serving(monkeypatch, more), serving(monkeypatch, first):
         monkeypatch.setenv('UV_EXTRA_INDEX_URL', more.url)
         monkeypatch.setenv('UV_FIND_LINKS', str(links))
-        machine_index.cache_clear()
+        get_machine_index.cache_clear()
         day = datetime(2024, 3, 1, tzinfo=UTC)
         found = compile_requirements(sandbox, ['shoe'], interpreter, day)
     assert isinstance(found, str), found

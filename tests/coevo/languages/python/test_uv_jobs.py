@@ -17,21 +17,21 @@ import pytest
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import Stated
-from coevo.languages.python.requirements.stated import merged
-from coevo.languages.python.resolution import Locked
-from coevo.languages.python.resolution import Unresolved
-from coevo.languages.python.resolution import resolve
+from coevo.languages.python.requirements.stated import StatedRequirements
+from coevo.languages.python.requirements.stated import merge_requirements
+from coevo.languages.python.resolution import LockedRequirements
+from coevo.languages.python.resolution import ResolutionFailure
+from coevo.languages.python.resolution import resolve_requirements
 from coevo.languages.python.run_context import copy_programs
 from coevo.languages.python.uv_jobs import RESOLVING
-from coevo.languages.python.uv_jobs import Refused
+from coevo.languages.python.uv_jobs import UvFailure
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.languages.python.uv_jobs import install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import workspace
+from coevo.sandboxes.workspace import open_workspace
 from tests.coevo.languages.python.index_server import Shelf
 from tests.coevo.languages.python.index_server import serving
 from tests.coevo.languages.python.index_server import wheel
@@ -68,7 +68,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with workspace() as opened:
+    with open_workspace() as opened:
         yield opened
 
 
@@ -80,15 +80,15 @@ def locked(sandbox: Sandbox, interpreter: Interpreter, *lines: str) -> str:
 
 def refused(
     sandbox: Sandbox, interpreter: Interpreter, *lines: str, reason: str = 'requirements'
-) -> Unresolved:
+) -> ResolutionFailure:
     needs = Needs(runtime=lines)
-    found = resolve(needs, interpreter, DAY, lambda *_: 'no_source', sandbox)
-    assert isinstance(found, Unresolved)
+    found = resolve_requirements(needs, interpreter, DAY, lambda *_: 'no_source', sandbox)
+    assert isinstance(found, ResolutionFailure)
     assert found.reason == reason
     return found
 
 
-def test_requirements_are_made_exact_and_installed(
+def test_requirements_are_pinned_and_installed(
     any_sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
     found = locked(any_sandbox, interpreter, 'shoe')
@@ -107,7 +107,7 @@ def test_requirements_are_made_exact_and_installed(
     }
 
 
-def test_a_wheel_of_ours_is_seen_beside_the_index(
+def test_a_local_wheel_is_found_beside_the_index(
     any_sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
     wheels = folder / 'wheels'
@@ -123,7 +123,7 @@ def test_a_wheel_of_ours_is_seen_beside_the_index(
     assert (site / 'lace.py').is_file()
 
 
-def test_equal_files_of_two_environments_are_one_file(
+def test_equal_files_of_two_environments_share_an_inode(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
     inodes = set()
@@ -149,21 +149,23 @@ def test_equal_files_of_two_environments_are_one_file(
         ('shoe==1.0,lace', 'requirements'),
     ],
 )
-def test_names_and_versions_that_look_like_trouble_of_a_network_are_a_verdict(
+def test_requirements_that_look_like_network_errors_are_a_verdict(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, line: str, reason: str
 ) -> None:
     refused(sandbox, interpreter, line, reason=reason)
 
 
-def test_trouble_of_the_index_is_no_verdict_whatever_uv_says(
+def test_an_index_error_is_no_verdict_whatever_uv_reports(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     shelf.statuses['/simple/lace/'] = 500
     with pytest.raises(Transient, match='/simple/lace/ cannot be fetched'):
-        resolve(Needs(runtime=('shoe',)), interpreter, DAY, lambda *_: 'no_source', sandbox)
+        resolve_requirements(
+            Needs(runtime=('shoe',)), interpreter, DAY, lambda *_: 'no_source', sandbox
+        )
 
 
-def test_a_damaged_wheel_of_the_index_is_no_verdict(
+def test_a_damaged_wheel_from_the_index_is_no_verdict(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
     found = locked(sandbox, interpreter, 'lace')
@@ -172,7 +174,7 @@ def test_a_damaged_wheel_of_the_index_is_no_verdict(
         install_packages(sandbox, found, interpreter, folder)
 
 
-def test_a_resolution_that_takes_too_long_is_a_verdict(
+def test_a_resolution_above_its_cpu_limit_is_a_verdict(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     row = shelf.pages['lace'][0]
@@ -182,7 +184,7 @@ def test_a_resolution_that_takes_too_long_is_a_verdict(
     ]
     limits = replace(RESOLVING, cpu_seconds=0.1)
     found = compile_requirements(sandbox, ['lace'], interpreter, DAY, limits=limits)
-    assert isinstance(found, Refused)
+    assert isinstance(found, UvFailure)
     assert found.exceeded == 'cpu'
 
 
@@ -221,21 +223,21 @@ ODD = (
 )
 
 
-def test_odd_requirements_are_a_verdict_or_left_out(
+def test_malformed_or_hostile_requirements_are_a_verdict_or_left_out(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     for line in ODD:
-        needs = merged([Stated(name='till', runtime=('shoe', line))])
-        found = resolve(needs, interpreter, DAY, lambda *_: 'no_source', sandbox)
+        needs = merge_requirements([StatedRequirements(name='till', runtime=('shoe', line))])
+        found = resolve_requirements(needs, interpreter, DAY, lambda *_: 'no_source', sandbox)
         if 'shoe' in needs.runtime and len(needs.runtime) == 1:
-            assert isinstance(found, Locked), line
-        elif isinstance(found, Unresolved):
+            assert isinstance(found, LockedRequirements), line
+        elif isinstance(found, ResolutionFailure):
             assert found.reason.startswith('requirements'), line
     assert all(path.startswith(('/simple/', '/files/')) for path, _ in shelf.asked)
 
 
 @pytest.mark.parametrize('name', ['LACE', 'Lace', 'l.ace', 'l_ace', 'l--ace'])
-def test_a_name_is_compared_as_packages_are(
+def test_a_package_name_is_matched_in_its_normalised_form(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, name: str
 ) -> None:
     if name.lower() == 'lace':
@@ -244,7 +246,7 @@ def test_a_name_is_compared_as_packages_are(
         refused(sandbox, interpreter, name, reason='requirements:l-ace')
 
 
-def test_uv_sees_neither_files_of_the_host_nor_another_network(
+def test_uv_sees_neither_host_files_nor_the_host_network(
     sandbox: Sandbox,
     interpreter: Interpreter,
     shelf: Shelf,
@@ -257,14 +259,14 @@ def test_uv_sees_neither_files_of_the_host_nor_another_network(
     monkeypatch.setenv('UV_INDEX_URL', 'http://127.0.0.1:9/simple/')
     assert locked(sandbox, interpreter, 'lace').startswith('lace==2.0')
     found = compile_requirements(sandbox, [f'-r {secret}'], interpreter, DAY)
-    assert isinstance(found, Refused)
+    assert isinstance(found, UvFailure)
     found = compile_requirements(
         sandbox, [f'lace @ {shelf.url}../files/lace-1.0-py3-none-any.whl'], interpreter, DAY
     )
-    assert isinstance(found, Refused)
+    assert isinstance(found, UvFailure)
 
 
-def test_a_requirement_that_is_a_place_in_the_sandbox_is_no_version(
+def test_a_requirement_that_names_a_file_in_the_sandbox_is_refused(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
     file = 'lace-1.0-py3-none-any.whl'
@@ -274,14 +276,14 @@ def test_a_requirement_that_is_a_place_in_the_sandbox_is_no_version(
     found = compile_requirements(
         sandbox, [f'lace @ file:///in/wheels/{file}'], interpreter, DAY, wheels=wheels
     )
-    assert found == Refused(said='a requirement has no version of an index')
+    assert found == UvFailure(output='a requirement has no version of an index')
 
 
 @pytest.mark.parametrize(
     'path',
     ['../evil.py', '../../../evil.py', '/tmp/evil.py', 'a/../../evil.py', 'x' * 300, '.coevo-end'],
 )
-def test_a_wheel_with_odd_paths_is_a_verdict_or_stays_in_its_folder(
+def test_a_wheel_with_hostile_paths_is_a_verdict_or_stays_in_its_folder(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path, path: str
 ) -> None:
     file = 'clog-1.0-py3-none-any.whl'
@@ -296,36 +298,38 @@ def test_a_wheel_with_odd_paths_is_a_verdict_or_stays_in_its_folder(
 
 
 # uv's own words, as 0.13.8 says them.
-def test_uv_says_what_is_not_there(
+def test_a_missing_package_is_read_from_uv_output(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     shelf.add_wheel('boot', '1.0', ('sole',))
     refused(sandbox, interpreter, 'sole', reason='requirements:sole')
     refused(sandbox, interpreter, 'boot', 'shoe', reason='requirements:sole')
     needs = Needs(runtime=('shoe',), tests=('sole',))
-    found = resolve(needs, interpreter, DAY, lambda *_: 'no_source', sandbox)
-    assert isinstance(found, Locked)
+    found = resolve_requirements(needs, interpreter, DAY, lambda *_: 'no_source', sandbox)
+    assert isinstance(found, LockedRequirements)
     assert found.workarounds == ('without-sole',)
 
 
-def test_uv_says_what_has_no_wheel(
+def test_a_package_without_a_wheel_is_read_from_uv_output(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     shelf.add_source('clog', '1.0', {'setup.py': ''})
     refused(sandbox, interpreter, 'clog', reason='no_source:clog')
 
 
-def test_uv_says_what_was_uploaded_again(
+def test_a_package_uploaded_later_is_read_from_uv_output(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     row = shelf.add_wheel('boot', '1.0')
     row['upload-time'] = '2024-08-01T10:00:00Z'
-    found = resolve(Needs(runtime=('boot',)), interpreter, DAY, lambda *_: 'no_source', sandbox)
-    assert isinstance(found, Locked)
+    found = resolve_requirements(
+        Needs(runtime=('boot',)), interpreter, DAY, lambda *_: 'no_source', sandbox
+    )
+    assert isinstance(found, LockedRequirements)
     assert found.workarounds == ('later-boot',)
 
 
-def test_uv_names_one_of_what_contradicts_itself(
+def test_one_of_two_contradicting_requirements_is_read_from_uv_output(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf
 ) -> None:
     refused(sandbox, interpreter, 'shoe', 'lace<2', reason='requirements:shoe')
@@ -351,18 +355,18 @@ def build_wheel(folder, settings):
         'é-1.whl',
     ],
 )
-def test_a_built_wheel_is_kept_under_a_name_of_wheels_alone(
+def test_a_built_wheel_is_kept_only_under_a_valid_wheel_name(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path, name: str
 ) -> None:
     project = '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
     backend = BACKEND.format(name=name, content=b'PK')
     shelf.add_source('clog', '1.0', {'pyproject.toml': project, 'own.py': backend})
     maker = WheelMaker(sandbox, copy_programs(folder / 'programs'), folder / 'wheels')
-    assert maker.make('clog', ('clog',), DAY, interpreter) == 'no_wheel'
+    assert maker.make_wheel('clog', ('clog',), DAY, interpreter) == 'no_wheel'
     assert not (folder / 'wheels').exists()
 
 
-def test_a_source_archive_is_built_whatever_the_index_calls_it(
+def test_a_source_archive_is_built_whatever_its_file_name_in_the_index(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path
 ) -> None:
     project = '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
@@ -371,13 +375,13 @@ def test_a_source_archive_is_built_whatever_the_index_calls_it(
     shelf.add_source('clog', '1.0', {'pyproject.toml': project, 'own.py': backend})
     shelf.pages['clog'][0]['filename'] = f'clog {"x" * 200}-1.0.tar.gz'
     maker = WheelMaker(sandbox, copy_programs(folder / 'programs'), folder / 'wheels')
-    found = maker.make('clog', ('clog',), DAY, interpreter)
+    found = maker.make_wheel('clog', ('clog',), DAY, interpreter)
     assert isinstance(found, Path)
     assert [path.name for path in found.iterdir()] == [made]
 
 
 @pytest.mark.parametrize('kind', ['no archive', 'expands', 'names itself'])
-def test_a_source_archive_that_harms_its_reader_is_a_verdict(
+def test_a_damaged_or_hostile_source_archive_is_a_verdict(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path, kind: str
 ) -> None:
     packed = io.BytesIO(os.urandom(16))
@@ -391,4 +395,4 @@ def test_a_source_archive_that_harms_its_reader_is_a_verdict(
             archive.addfile(member, io.BytesIO(bytes(member.size)))
     shelf.add('clog', 'clog-1.0.tar.gz', packed.getvalue())
     maker = WheelMaker(sandbox, copy_programs(folder / 'programs'), folder / 'wheels')
-    assert maker.make('clog', ('clog',), DAY, interpreter) == 'no_wheel'
+    assert maker.make_wheel('clog', ('clog',), DAY, interpreter) == 'no_wheel'

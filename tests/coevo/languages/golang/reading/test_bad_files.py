@@ -9,8 +9,8 @@ import pytest
 
 from coevo.languages.golang import reading
 from coevo.languages.golang import surgery
-from coevo.languages.golang.assertions import assertions_of
-from coevo.languages.golang.assertions import oracle_lines
+from coevo.languages.golang.assertions import find_oracle_lines
+from coevo.languages.golang.assertions import list_assertions
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
@@ -80,9 +80,9 @@ def garbled(number: int) -> bytes:
 
 
 @pytest.mark.parametrize('text', [*STRANGE, *(garbled(number) for number in range(60))])
-def test_every_text_is_read_and_cut(text: bytes) -> None:
-    file = reading.parse_once(text)
-    assert file == reading.parse_once(text)
+def test_malformed_go_file_can_be_parsed_and_cut(text: bytes) -> None:
+    file = reading.parse_uncached(text)
+    assert file == reading.parse_uncached(text)
     for type_ in file.types:
         for member in type_.members:
             assert (
@@ -91,15 +91,15 @@ def test_every_text_is_read_and_cut(text: bytes) -> None:
                 or '\ufffd' in member.source
             )
             assert member.full_start_byte <= member.start_byte <= member.end_byte <= len(text)
-            assert reading.words(member.source) is not None
-            assert assertions_of(member.source) is not None
+            assert reading.list_words(member.source) is not None
+            assert list_assertions(member.source) is not None
     lines = text.count(b'\n') + 1
-    assert all(1 <= line <= lines for line in oracle_lines(text))
+    assert all(1 <= line <= lines for line in find_oracle_lines(text))
     with suppress(StartStateInvalid):
-        tests = surgery.other_tests(text, [])
+        tests = surgery.list_other_tests(text, [])
         for member in tests:
             method = TestMethod(
                 module='.', test_file='a_test.go', test_class='a', test_method=member.name
             )
-            surgery.start_file(text, WHOLE, [StartTarget(method=method)])
-            surgery.transplant(WHOLE, text, [Graft(new=method)])
+            surgery.make_start_file(text, WHOLE, [StartTarget(method=method)])
+            surgery.transplant_tests(WHOLE, text, [Graft(new=method)])

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.golang.reading import parse
+from coevo.languages.golang.reading.module_paths import GoModulePaths
 from coevo.languages.golang.reading.module_paths import ImportingFile
-from coevo.languages.golang.reading.module_paths import ModulePaths
-from coevo.languages.golang.reading.module_paths import module_path
-from coevo.languages.golang.reading.module_paths import own_path
+from coevo.languages.golang.reading.module_paths import guess_own_path
+from coevo.languages.golang.reading.module_paths import parse_module_path
 from coevo.languages.golang.reading.testing_packages import ImportEdge
+from coevo.languages.golang.reading.testing_packages import find_packages_for_tests
 from coevo.languages.golang.reading.testing_packages import may_be_for_tests
-from coevo.languages.golang.reading.testing_packages import only_for_tests
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,13 @@ from coevo.languages.golang.reading.testing_packages import only_for_tests
         ('github.com/hashicorp/go-cleanhttp', 'cleanhttp.Get', 'cleanhttp'),
     ],
 )
-def test_a_package_is_named_by_its_path_and_by_what_the_file_names(
-    path: str, used: str, name: str
-) -> None:
+def test_import_name_is_guessed_from_its_path_and_its_uses(path: str, used: str, name: str) -> None:
     source = f'package a\nimport "{path}"\nfunc f() {{ x := 1; x.y(); {used}() }}'
     (one,) = parse(source.encode()).imports
     assert one.name == name
 
 
-def test_two_packages_are_told_apart() -> None:
+def test_import_alias_is_kept_beside_imports_with_similar_paths() -> None:
     source = b'package a\nimport (\n"a.b/go-x"\n"a.b/x-go"\ny "a.b/x"\n)\nvar p, q = x.A, y.B'
     assert [one.name for one in parse(source).imports][2] == 'y'
 
@@ -46,20 +44,20 @@ def test_two_packages_are_told_apart() -> None:
         (b'go 1.21\n', ''),
     ],
 )
-def test_a_go_mod_names_its_module(text: bytes, expected: str) -> None:
-    assert module_path(text) == expected
+def test_module_path_is_read_from_go_mod(text: bytes, expected: str) -> None:
+    assert parse_module_path(text) == expected
 
 
-def test_an_import_means_a_folder_of_the_nearest_module() -> None:
+def test_import_path_resolves_to_a_folder_of_the_nearest_module() -> None:
     folders = frozenset({'.', 'x', 'tools', 'tools/x'})
-    paths = ModulePaths({'.': 'a.b/c', 'tools': 'a.b/c/tools'}, folders)
-    assert paths.folder('a.b/c') == '.'
-    assert paths.folder('a.b/c/x') == 'x'
-    assert paths.folder('a.b/c/tools/x') == 'tools/x'
-    assert [paths.folder(one) for one in ('a.b/cd', 'a.b/c/y', 'fmt')] == [None] * 3
+    paths = GoModulePaths({'.': 'a.b/c', 'tools': 'a.b/c/tools'}, folders)
+    assert paths.find_folder('a.b/c') == '.'
+    assert paths.find_folder('a.b/c/x') == 'x'
+    assert paths.find_folder('a.b/c/tools/x') == 'tools/x'
+    assert [paths.find_folder(one) for one in ('a.b/cd', 'a.b/c/y', 'fmt')] == [None] * 3
 
 
-def test_a_tree_without_go_mod_is_known_by_how_it_imports_itself() -> None:
+def test_module_path_of_a_tree_without_go_mod_is_guessed_from_its_imports() -> None:
     def one(folder: str, package: str, *imports: str) -> ImportingFile:
         return ImportingFile(
             folder=folder,
@@ -70,17 +68,17 @@ def test_a_tree_without_go_mod_is_known_by_how_it_imports_itself() -> None:
 
     folders = frozenset({'.', 'render', 'x/y'})
     files = [one('.', 'chi', 'github.com/go-chi/chi/render', 'fmt', 'github.com/z/y')]
-    assert own_path(files, folders) == 'github.com/go-chi/chi'
+    assert guess_own_path(files, folders) == 'github.com/go-chi/chi'
     files = [
         ImportingFile(
             folder='.', package='mux', is_external=True, imports=('github.com/gorilla/mux',)
         )
     ]
-    assert own_path(files, frozenset({'.'})) == 'github.com/gorilla/mux'
-    assert own_path([one('.', 'a', 'github.com/z/y')], frozenset({'.'})) == ''
+    assert guess_own_path(files, frozenset({'.'})) == 'github.com/gorilla/mux'
+    assert guess_own_path([one('.', 'a', 'github.com/z/y')], frozenset({'.'})) == ''
 
 
-def test_packages_that_only_tests_import_are_theirs() -> None:
+def test_package_that_only_tests_import_belongs_to_the_tests() -> None:
     assert [may_be_for_tests(one) for one in ('internal/a', 'testutil', 'middleware', '.')] == [
         *(True, True),
         *(False, False),
@@ -97,4 +95,4 @@ def test_packages_that_only_tests_import_are_theirs() -> None:
         edge('internal/lonely', 'internal/lone', False),
     ]
     candidates = frozenset(f'internal/{one}' for one in ('check', 'deep', 'used', 'lone', 'none'))
-    assert only_for_tests(candidates, graph) == {'internal/check', 'internal/deep'}
+    assert find_packages_for_tests(candidates, graph) == {'internal/check', 'internal/deep'}

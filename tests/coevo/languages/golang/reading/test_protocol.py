@@ -5,13 +5,13 @@ import pytest
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.golang import reading
 from coevo.languages.layout import Side
-from coevo.languages.reading import Reading
+from coevo.languages.reading import LanguageReading
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart
 from coevo.model.records import TestMethod
 
 # mypy holds it against what is asked of a language.
-READING: Reading = reading
+READING: LanguageReading = reading
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ READING: Reading = reading
         ('Example_walk', 'mux'),
     ],
 )
-def test_what_a_test_is_named_after(name: str, expected: str) -> None:
+def test_class_under_test_is_guessed_from_the_test_name(name: str, expected: str) -> None:
     for package in ('mux', 'mux_test'):
         method = TestMethod(
             module='.', test_file='mux_test.go', test_class=package, test_method=name
         )
-        assert READING.class_under_test(method) == expected
+        assert READING.guess_class_under_test(method) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,18 @@ def test_what_a_test_is_named_after(name: str, expected: str) -> None:
         ('vendor/b/b_test.go', Side.SOURCE, False, 'b_test.go'),
     ],
 )
-def test_whose_a_file_is(path: str, side: Side, is_resource: bool, relative: str) -> None:
-    found = READING.placed(path)
+def test_path_is_classified_by_side_and_as_resource(
+    path: str, side: Side, is_resource: bool, relative: str
+) -> None:
+    found = READING.classify_path(path)
     assert found is not None
     assert (found.side, found.is_resource, found.relative) == (side, is_resource, relative)
 
 
-def test_what_builds_or_tells_of_a_project_is_neither_s() -> None:
-    assert [READING.placed(path) for path in ('README.md', 'go.mod', 'sub/go.sum')] == [None] * 3
+def test_build_file_or_readme_is_on_neither_side() -> None:
+    assert [READING.classify_path(path) for path in ('README.md', 'go.mod', 'sub/go.sum')] == [
+        None
+    ] * 3
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,7 @@ def test_what_builds_or_tells_of_a_project_is_neither_s() -> None:
         *((path, False) for path in ('modules.txt', 'a.go', 'vendor/a/go.txt')),
     ],
 )
-def test_what_decides_how_it_is_built(path: str, expected: bool) -> None:
+def test_build_file_is_recognised_by_its_path(path: str, expected: bool) -> None:
     assert READING.is_build_file(path) is expected
 
 
@@ -101,7 +105,9 @@ def _types() -> tuple[DeclaredType, ...]:
         (_run('(Route).Walk', 0, 0), 'a$Route'),
     ],
 )
-def test_what_was_executed(one: ExecutedMethod, expected: str) -> None:
+def test_executed_function_is_matched_to_its_declaration(
+    one: ExecutedMethod, expected: str
+) -> None:
     members = [m for type_ in _types() for m in type_.members if m.kind == 'method']
     owners = [
         type_.name
@@ -114,8 +120,8 @@ def test_what_was_executed(one: ExecutedMethod, expected: str) -> None:
     assert rest == {'a', expected}
 
 
-def test_words_have_parts_and_places() -> None:
-    found = READING.words('func (r *Router) Walk() { // why\n\tuse(r.limit, Kind{})\n}')
+def test_words_of_a_declaration_have_a_part_and_a_position() -> None:
+    found = READING.list_words('func (r *Router) Walk() { // why\n\tuse(r.limit, Kind{})\n}')
     assert [(word.text, word.part) for word in found if word.part is not DeclarationPart.REST] == [
         ('r', DeclarationPart.PLAIN),
         ('Router', DeclarationPart.TYPE),
@@ -129,5 +135,5 @@ def test_words_have_parts_and_places() -> None:
     assert (limit.line, limit.column) == (1, 7)
 
 
-def test_a_version_is_a_digest() -> None:
-    assert len(READING.version()) == 64
+def test_version_of_the_reading_is_a_digest() -> None:
+    assert len(READING.compute_version()) == 64

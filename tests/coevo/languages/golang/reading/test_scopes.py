@@ -31,15 +31,15 @@ def names_of(body: str, parameters: str = '') -> frozenset[str]:
         ('_ = T{x: x}; x := 1; use(x)', {'T', 'x', 'use'}),
     ],
 )
-def test_a_local_name_means_nothing_else_where_it_is_known(body: str, expected: set[str]) -> None:
+def test_local_name_is_not_a_used_name_within_its_scope(body: str, expected: set[str]) -> None:
     assert names_of(body) == expected
 
 
-def test_parameters_are_known_in_their_function() -> None:
+def test_parameter_is_not_a_used_name_within_its_function() -> None:
     assert names_of('use(x, r)', 'x int') == {'int', 'use', 'r'}
 
 
-def test_parameters_of_a_type_are_known_in_it() -> None:
+def test_type_parameter_is_not_a_used_name_within_its_type() -> None:
     file = parse(b'package a\ntype L[T any] struct {\n\tnext *L[T]\n\tvalue T\n}\nvar x T\n')
     assert file.types[1].names >= {'any', 'next', 'value'}
     assert 'T' not in file.types[1].names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.golang.reading import refused_in
+from coevo.languages.golang.reading import explain_refusal
 
 OWN = b'package shop\n\nimport "testing"\n\nfunc TestA(t *testing.T) {}\n'
 
@@ -29,18 +29,20 @@ def with_(text: str, path: str = '"testing"') -> bytes:
         (with_('\nfunc init() {}\n}}', '(\n\t"testing"\n\t"unsafe"\n'), 'declare init'),
     ],
 )
-def test_what_runs_before_tests_or_reaches_memory_is_refused(source: bytes, what: str) -> None:
-    assert refused_in(source, [OWN]) == f'a submitted file may not {what}'
+def test_submitted_code_that_runs_before_tests_or_reaches_memory_is_refused(
+    source: bytes, what: str
+) -> None:
+    assert explain_refusal(source, [OWN]) == f'a submitted file may not {what}'
 
 
-def test_what_the_projects_own_file_has_is_accepted() -> None:
+def test_submitted_code_that_the_projects_own_file_has_is_accepted() -> None:
     source = with_('\nfunc init() {}\n\nfunc TestMain(m *testing.M) {}\n')
-    assert refused_in(source, [OWN, source]) is None
-    assert refused_in(source + b'\nfunc init() {}\n', [OWN, source]) is not None
+    assert explain_refusal(source, [OWN, source]) is None
+    assert explain_refusal(source + b'\nfunc init() {}\n', [OWN, source]) is not None
 
 
-def test_words_that_only_look_so_are_accepted() -> None:
+def test_submitted_text_that_only_resembles_forbidden_code_is_accepted() -> None:
     source = with_(
         '\ntype till struct{}\n\nfunc (till) init() {}\n\n// unsafe, func init()\nvar s = "unsafe"\n'
     )
-    assert refused_in(source, [OWN]) is None
+    assert explain_refusal(source, [OWN]) is None

@@ -16,7 +16,7 @@ def member(source: str, name: str) -> Member:
     return next(m for t in read(source).types for m in t.members if m.name == name)
 
 
-def test_a_package_holds_functions_and_its_types_are_nested_in_it() -> None:
+def test_package_type_holds_functions_and_its_types_are_nested_in_it() -> None:
     file = read("""package mux
 
 import "net/http"
@@ -69,7 +69,7 @@ func (l List[T]) Len() int { return 0 }
         ('import (\n"a"\n"b"\n)\nfunc f() {}', 'import "b"\nimport "a"\nfunc f() {}'),
     ],
 )
-def test_layout_and_comments_are_no_change(one: str, other: str) -> None:
+def test_layout_and_comments_do_not_change_the_hashes(one: str, other: str) -> None:
     before, after = (read(f'package a\n{text}') for text in (one, other))
     assert before.hash == after.hash
     assert _hashes(before) == _hashes(after)
@@ -94,7 +94,7 @@ def test_layout_and_comments_are_no_change(one: str, other: str) -> None:
         ('type T struct { a int }', 'type T struct { a string }'),
     ],
 )
-def test_what_the_compiler_is_told_is_a_change(one: str, other: str) -> None:
+def test_edit_that_the_compiler_sees_changes_the_hashes(one: str, other: str) -> None:
     before, after = (read(f'package a\n{text}') for text in (one, other))
     assert before.hash != after.hash
     assert _hashes(before) != _hashes(after)
@@ -105,14 +105,14 @@ def _hashes(file: SourceFile) -> list[object]:
     return [*members, *((t.name, t.header_hash, t.shape_hash) for t in file.types)]
 
 
-def test_build_constraints_belong_to_the_package() -> None:
+def test_build_constraint_changes_the_header_hash_of_the_package() -> None:
     one = read('//go:build linux\n\npackage a\n')
     other = read('//go:build windows\n\npackage a\n')
     assert one.types[0].header_hash != other.types[0].header_hash
     assert read('// linux\n\npackage a\n').hash == read('package a\n').hash
 
 
-def test_local_names_and_names_of_packages_mean_nothing_of_the_project() -> None:
+def test_local_names_and_package_names_are_not_among_the_used_names() -> None:
     source = """package a
 import (
 	"testing"
@@ -137,32 +137,32 @@ func TestA(t *testing.T) {
     assert found.types == {'T', 'Kind', 'Point'}
 
 
-def test_a_renamed_test_keeps_its_body() -> None:
+def test_renamed_test_keeps_its_body_hash() -> None:
     one = member('package a\nfunc TestA(t *testing.T) { f() }', 'TestA')
     other = member('package a\nfunc TestB(t *testing.T) { f() }', 'TestB')
     assert one.hash != other.hash
     assert (one.bare_hash, one.body_hash) == (other.bare_hash, other.body_hash)
 
 
-def test_counted_constants_are_one() -> None:
+def test_iota_constants_share_the_source_of_their_group() -> None:
     source = 'package a\nconst (\n\tA = iota\n\tB\n)\nconst (\n\tC = 1\n\tD = 2\n)\n'
     found = {name: member(source, name) for name in 'ABCD'}
     assert found['A'].source == found['B'].source == 'const (\n\tA = iota\n\tB\n)'
     assert (found['C'].source, found['D'].source) == ('C = 1', 'D = 2')
 
 
-def test_comments_above_a_declaration_belong_to_it() -> None:
+def test_comment_directly_above_a_declaration_belongs_to_it() -> None:
     source = 'package a\n\n// free\n\n// one\n// two\nfunc f() {}\n'
     found = member(source, 'f')
     assert source[found.full_start_byte : found.start_byte] == '// one\n// two\n'
     assert (found.start_line, found.end_line) == (7, 7)
 
 
-def test_what_is_broken_tells_what_it_can() -> None:
+def test_file_with_a_syntax_error_still_lists_its_functions() -> None:
     file = read('package a\nfunc f() {}\nfunc g( {\n')
     assert file.has_error
     assert 'f' in [m.name for m in file.types[0].members]
 
 
-def test_more_than_we_read_is_unreadable() -> None:
+def test_file_beyond_the_size_limit_is_unreadable() -> None:
     assert read('package a\n' + ' ' * MOST_BYTES).unreadable

@@ -32,7 +32,7 @@ def run_of(source: str, path: str = 'a/a_test.go') -> list[str]:
         '// why\nfunc TestA(t *testing.T) { t.Skip() }',
     ],
 )
-def test_what_the_go_tool_runs_is_a_test(source: str) -> None:
+def test_function_that_go_test_runs_is_a_test(source: str) -> None:
     assert len(run_of(source)) == 1
 
 
@@ -57,7 +57,7 @@ def test_what_the_go_tool_runs_is_a_test(source: str) -> None:
         'var TestA = func(t *testing.T) {}',
     ],
 )
-def test_what_it_does_not_run_is_none(source: str) -> None:
+def test_function_that_go_test_does_not_run_is_no_test(source: str) -> None:
     assert run_of(source) == []
 
 
@@ -66,7 +66,7 @@ def test_only_test_files_have_tests(path: str) -> None:
     assert run_of('func TestA(t *testing.T) {}', path) == []
 
 
-def test_what_runs_by_itself_is_a_fixture() -> None:
+def test_declaration_that_runs_without_a_call_is_a_fixture() -> None:
     source = """package a
 func TestMain(m *testing.M) {}
 func init() { a() }

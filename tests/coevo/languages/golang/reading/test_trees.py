@@ -10,7 +10,7 @@ from coevo.git.repository import Repository
 from coevo.languages.golang import reading
 from coevo.languages.golang.reading.trees import GoTree
 from coevo.languages.layout import Side
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from miners.diffs.contexts import TestTree
 from tests.repos import commit
 from tests.repos import init
@@ -86,47 +86,47 @@ def revision(repository: Path) -> GoTree:
     return GoTree(Repository(repository / '.git'), commit(repository, 'all', FILES))
 
 
-def test_sides(revision: GoTree) -> None:
-    assert revision.paths(Side.SOURCE) == (
+def test_tree_paths_are_divided_into_source_and_test_sides(revision: GoTree) -> None:
+    assert revision.list_paths(Side.SOURCE) == (
         *('gen.go', 'internal/used/used.go', 'mux.go', 'sub/x/x.go', 'vendor/v.b/w/w.go'),
     )
-    assert revision.paths(Side.TEST) == (
+    assert revision.list_paths(Side.TEST) == (
         *('a_test.go', 'b_test.go', 'c_test.go', 'd_test.go', 'export_test.go', 'ext_test.go'),
         *('internal/check/check.go', 'internal/used/used_test.go', 'main_test.go'),
     )
-    assert revision.is_of_tests('sub/x/testdata/in/a.json')
+    assert revision.belongs_to_tests('sub/x/testdata/in/a.json')
     assert revision.is_source('_examples/e.go')
     assert revision.is_source('go.mod')
 
 
-def test_a_module_is_the_folder_of_a_package(revision: GoTree) -> None:
-    assert revision.module('a_test.go') == '.'
-    assert revision.module('sub/x/x.go') == 'sub/x'
-    assert revision.module('sub/x/testdata/in/a.json') == 'sub/x'
-    assert revision.module('internal/used/used_test.go') == 'internal/used'
+def test_module_of_a_file_is_its_package_folder(revision: GoTree) -> None:
+    assert revision.find_module('a_test.go') == '.'
+    assert revision.find_module('sub/x/x.go') == 'sub/x'
+    assert revision.find_module('sub/x/testdata/in/a.json') == 'sub/x'
+    assert revision.find_module('internal/used/used_test.go') == 'internal/used'
 
 
-def test_where_files_come_from(revision: GoTree) -> None:
-    assert revision.origin('gen.go') is Origin.GENERATED
-    assert revision.origin('vendor/v.b/w/w.go') is Origin.VENDORED
-    assert revision.origin('mux.go') is Origin.WRITTEN
+def test_file_origin_is_generated_vendored_or_written(revision: GoTree) -> None:
+    assert revision.find_origin('gen.go') is FileOrigin.GENERATED
+    assert revision.find_origin('vendor/v.b/w/w.go') is FileOrigin.VENDORED
+    assert revision.find_origin('mux.go') is FileOrigin.WRITTEN
 
 
-def test_what_is_imported_of_the_revision_gives_its_names(revision: GoTree) -> None:
-    imports = revision.file('ext_test.go').imports
+def test_import_of_a_package_of_the_revision_brings_its_names(revision: GoTree) -> None:
+    imports = revision.parse_file('ext_test.go').imports
     assert [(one.text, one.name, one.static) for one in imports] == [
         ('testing', 'testing', False),
         ('mux', '*', True),
     ]
-    assert revision.file('sub/x/x.go').imports[0].text == 'mux'
+    assert revision.parse_file('sub/x/x.go').imports[0].text == 'mux'
 
 
-def test_a_type_is_seen_in_its_package_and_where_that_is_imported(revision: GoTree) -> None:
+def test_type_is_visible_in_its_package_and_where_the_package_is_imported(revision: GoTree) -> None:
     (fake, more) = revision.test_types['fake']
     assert (fake.path, more.path) == ('c_test.go', 'd_test.go')
-    assert revision.resolve('a_test.go', 'fake') == (fake, more)
-    assert revision.visible('ext_test.go', fake)
-    assert not revision.visible('internal/used/used_test.go', fake)
+    assert revision.resolve_type('a_test.go', 'fake') == (fake, more)
+    assert revision.is_visible('ext_test.go', fake)
+    assert not revision.is_visible('internal/used/used_test.go', fake)
 
 
 EDITS = [
@@ -143,7 +143,7 @@ EDITS = [
 
 
 @pytest.mark.parametrize(('path', 'old', 'new', 'expected'), EDITS)
-def test_what_a_test_uses_is_its_context(
+def test_edited_declaration_changes_the_context_of_tests_that_use_it(
     repository: Path, revision: GoTree, path: str, old: str, new: str, expected: set[str]
 ) -> None:
     edited = {**FILES, path: FILES[path].replace(old, new)}
@@ -157,7 +157,7 @@ def test_what_a_test_uses_is_its_context(
 def _contexts(tree: GoTree) -> dict[str, str]:
     tests = TestTree(reading, tree)
     return {
-        test.method.test_method: tests.context(test)
-        for path in tree.paths(Side.TEST)
-        for test in tests.tests(path)
+        test.method.test_method: tests.hash_context(test)
+        for path in tree.list_paths(Side.TEST)
+        for test in tests.list_tests(path)
     }

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from coevo.languages.golang.surgery import other_tests
-from coevo.languages.golang.surgery import start_file
-from coevo.languages.golang.surgery import transplant
-from coevo.languages.golang.surgery.pieces import outline
+from coevo.languages.golang.surgery import list_other_tests
+from coevo.languages.golang.surgery import make_start_file
+from coevo.languages.golang.surgery import transplant_tests
+from coevo.languages.golang.surgery.pieces import make_outline
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
@@ -60,7 +60,7 @@ def source(seed: random.Random) -> bytes:
 
 
 def _is_used(body: str, name: str) -> bool:
-    return name in outline(f'package a\n{body}'.encode()).qualifiers
+    return name in make_outline(f'package a\n{body}'.encode()).qualifiers
 
 
 def _filled(piece: str, seed: random.Random) -> str:
@@ -73,21 +73,21 @@ def method(name: str) -> TestMethod:
 
 def imports_are_exact(text: bytes) -> bool:
     """But for `testing`, which a file without tests need not have used before."""
-    file = outline(text)
+    file = make_outline(text)
     names = [file.bound[one.path] for one in file.imports if one.path != 'testing']
     used = file.qualifiers - {'testing', 't'}
     return len(set(names)) == len(names) and used & set(_NAMES) == set(names)
 
 
 @pytest.mark.parametrize('number', range(60))
-def test_a_start_file_parses_and_imports_what_it_uses(number: int) -> None:
+def test_random_start_file_imports_exactly_the_packages_it_uses(number: int) -> None:
     seed = random.Random(number)
     new, old = source(seed), source(seed)
-    known, before = ([m.name for m in other_tests(text, [])] for text in (new, old))
+    known, before = ([m.name for m in list_other_tests(text, [])] for text in (new, old))
     targets = [
         StartTarget(
             method=method(name),
-            original=Original(method=method(name), source=old)
+            original=OriginalTest(method=method(name), source=old)
             if name in before and seed.random() < 0.7
             else None,
         )
@@ -95,24 +95,24 @@ def test_a_start_file_parses_and_imports_what_it_uses(number: int) -> None:
         if seed.random() < 0.6
     ]
     try:
-        start = start_file(new, old, targets)
+        start = make_start_file(new, old, targets)
     except StartStateInvalid as error:
         if re.search(MEANT, str(error)) is None:
             raise
         return
     assert start is not None
     assert imports_are_exact(start), start.decode()
-    left = [m.name for m in other_tests(start, [])]
+    left = [m.name for m in list_other_tests(start, [])]
     removed = {t.method.test_method for t in targets if t.original is None}
     assert set(left) >= set(known) - removed
 
 
 @pytest.mark.parametrize('number', range(60))
-def test_a_transplant_holds_the_new_tests(number: int) -> None:
+def test_random_transplant_contains_the_new_tests(number: int) -> None:
     seed = random.Random(1000 + number)
     new, old = source(seed), source(seed)
-    chosen = [m.name for m in other_tests(new, []) if seed.random() < 0.6]
-    before = [m.name for m in other_tests(old, [])]
+    chosen = [m.name for m in list_other_tests(new, []) if seed.random() < 0.6]
+    before = [m.name for m in list_other_tests(old, [])]
     grafts = [
         Graft(new=method(name), old=method(name) if name in before else None)
         for name in dict.fromkeys(chosen)
@@ -120,10 +120,10 @@ def test_a_transplant_holds_the_new_tests(number: int) -> None:
     if not grafts:
         return
     try:
-        made = transplant(old, new, grafts)
+        made = transplant_tests(old, new, grafts)
     except StartStateInvalid as error:
         if re.search(MEANT, str(error)) is None:
             raise
         return
     assert imports_are_exact(made), made.decode()
-    assert set(chosen) <= {m.name for m in other_tests(made, [])}
+    assert set(chosen) <= {m.name for m in list_other_tests(made, [])}

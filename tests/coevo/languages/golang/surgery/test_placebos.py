@@ -12,7 +12,7 @@ import pytest
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading import parse
-from coevo.languages.golang.surgery.placebos import insertion
+from coevo.languages.golang.surgery.placebos import choose_insertion
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.text_edits import TextEdits
@@ -64,7 +64,7 @@ DECLARED = [(type_, one) for type_ in FILE.types for one in (None, *type_.member
 
 def drawn(kind: PlaceboKind, draw: Random) -> Iterator[tuple[int, bytes]]:
     for type_, member in DECLARED:
-        yield insertion(_located(type_, member), kind, draw)
+        yield choose_insertion(_located(type_, member), kind, draw)
 
 
 def _located(type_: DeclaredType, member: Member | None) -> LocatedDeclaration:
@@ -76,10 +76,10 @@ def made(kind: PlaceboKind, seed: int) -> bytes:
     edits = TextEdits(SOURCE)
     for at, text in drawn(kind, Random(seed)):
         edits.insert(at, text)
-    return edits.result()
+    return edits.apply_edits()
 
 
-def test_functions_get_a_statement_and_the_rest_a_comment() -> None:
+def test_placebo_adds_a_statement_to_a_function_and_a_comment_elsewhere() -> None:
     for kind in PlaceboKind:
         for (_, member), (_, text) in zip(DECLARED, drawn(kind, Random(1)), strict=True):
             is_function = member is not None and member.kind == 'method'
@@ -88,7 +88,7 @@ def test_functions_get_a_statement_and_the_rest_a_comment() -> None:
 
 
 @pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
-def test_whatever_is_drawn_compiles(tmp_path: Path) -> None:
+def test_every_drawn_placebo_compiles(tmp_path: Path) -> None:
     (tmp_path / 'go.mod').write_text('module example.com/till\n\ngo 1.21\n')
     for seed in range(20):
         for kind in PlaceboKind:

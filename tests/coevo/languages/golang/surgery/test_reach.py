@@ -26,27 +26,33 @@ def revision(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]
     return Repository(repo / '.git'), commit(repo, 'all', FILES)
 
 
-def test_names_of_test_files_that_see_its_package(revision: tuple[Repository, str]) -> None:
-    found = surgery.names_used_elsewhere(*revision, 'a_test.go')
+def test_names_used_by_test_files_that_see_the_package_are_listed(
+    revision: tuple[Repository, str],
+) -> None:
+    found = surgery.list_names_used_elsewhere(*revision, 'a_test.go')
     assert {'helper', 'fake', 'Run', 'outside', 'Shown'} <= found
     assert not {'seenByCode', 'unseen', 'other'} & found
 
 
-def test_names_that_its_package_declares_elsewhere(revision: tuple[Repository, str]) -> None:
-    found = surgery.names_used_elsewhere(*revision, 'a_test.go')
+def test_names_declared_in_other_files_of_the_package_are_marked(
+    revision: tuple[Repository, str],
+) -> None:
+    found = surgery.list_names_used_elsewhere(*revision, 'a_test.go')
     declared = {name for name in found if name.startswith('=')}
     assert declared == {'=fromCode', '=fake', '=fake.Run'}
 
 
-def test_who_names_a_file(revision: tuple[Repository, str]) -> None:
-    namers = surgery.namers(*revision)
-    assert namers.of('a_test.go') == ('b_test.go',)
-    assert namers.of('b_test.go') == ()
-    assert namers.text('c.go') == FILES['c.go'].encode()
-    assert namers.names('d_test.go', b'package c_test\n\nvar x = c.helper\n', 'a_test.go')
-    assert not namers.names('e_test.go', b'package c_test\n\nvar x = c.helper\n', 'a_test.go')
-    assert not namers.names('b_test.go', None, 'a_test.go')
+def test_files_that_mention_declarations_of_a_test_file_are_found(
+    revision: tuple[Repository, str],
+) -> None:
+    namers = surgery.make_mention_finder(*revision)
+    assert namers.find_mentioning_files('a_test.go') == ('b_test.go',)
+    assert namers.find_mentioning_files('b_test.go') == ()
+    assert namers.read_text('c.go') == FILES['c.go'].encode()
+    assert namers.mentions('d_test.go', b'package c_test\n\nvar x = c.helper\n', 'a_test.go')
+    assert not namers.mentions('e_test.go', b'package c_test\n\nvar x = c.helper\n', 'a_test.go')
+    assert not namers.mentions('b_test.go', None, 'a_test.go')
 
 
-def test_nothing_derives(revision: tuple[Repository, str]) -> None:
-    assert list(surgery.derived(*revision, 'a_test.go', ['fake'])) == []
+def test_go_type_has_no_derived_classes(revision: tuple[Repository, str]) -> None:
+    assert list(surgery.find_derived_classes(*revision, 'a_test.go', ['fake'])) == []

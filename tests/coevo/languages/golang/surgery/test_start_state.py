@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.golang import surgery
+from coevo.languages.surgery import FileSurgery
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
-from coevo.languages.surgery import Surgery
 from coevo.model.records import TestMethod
 
 # mypy holds it against what is asked of a language.
-SURGERY: Surgery = surgery
+SURGERY: FileSurgery = surgery
 
 NEW = b"""package toll
 
@@ -77,12 +77,12 @@ def removed(*names: str) -> list[StartTarget]:
 
 
 def reverted(name: str, old: bytes = OLD, old_name: str = '') -> StartTarget:
-    original = Original(method=method(old_name or name), source=old)
+    original = OriginalTest(method=method(old_name or name), source=old)
     return StartTarget(method=method(name), original=original)
 
 
-def test_with_a_test_goes_what_it_alone_uses() -> None:
-    start = SURGERY.start_file(NEW, OLD, removed('TestFake'))
+def test_removed_test_takes_along_declarations_that_only_it_uses() -> None:
+    start = SURGERY.make_start_file(NEW, OLD, removed('TestFake'))
     assert (
         start
         == b"""package toll
@@ -102,8 +102,8 @@ func TestPlain(t *testing.T) {
     )
 
 
-def test_what_other_files_may_use_stays() -> None:
-    start = SURGERY.start_file(
+def test_declaration_that_other_files_use_stays_in_the_start_file() -> None:
+    start = SURGERY.make_start_file(
         NEW, OLD, removed('TestFake'), used_elsewhere=frozenset({'fake', 'high'})
     )
     assert start is not None
@@ -114,12 +114,12 @@ def test_what_other_files_may_use_stays() -> None:
     assert b'a/b/v2' not in start
 
 
-def test_a_new_file_is_absent() -> None:
-    assert SURGERY.start_file(NEW, None, removed('TestFake', 'TestPlain')) is None
+def test_start_file_of_a_new_test_file_is_absent() -> None:
+    assert SURGERY.make_start_file(NEW, None, removed('TestFake', 'TestPlain')) is None
 
 
-def test_a_reverted_test_brings_what_it_needs() -> None:
-    start = SURGERY.start_file(NEW, OLD, [reverted('TestFake')])
+def test_reverted_test_brings_the_old_declarations_and_imports_it_needs() -> None:
+    start = SURGERY.make_start_file(NEW, OLD, [reverted('TestFake')])
     assert (
         start
         == b"""package toll
@@ -149,22 +149,22 @@ func TestPlain(t *testing.T) {
     )
 
 
-def test_what_another_file_of_the_package_declares_is_not_brought() -> None:
-    start = SURGERY.start_file(
+def test_helper_declared_in_another_file_of_the_package_is_not_brought() -> None:
+    start = SURGERY.make_start_file(
         NEW, OLD, [reverted('TestFake')], used_elsewhere=frozenset({'=setUp'})
     )
     assert start is not None
     assert b'func setUp' not in start
 
 
-def test_an_old_helper_takes_the_place_of_its_new_self() -> None:
+def test_old_helper_replaces_its_new_version() -> None:
     new = OLD.replace(b'limit, other = 3, 4', b'limit, other = 5, 6').replace(
         b'Exit(1)', b'Exit(2)'
     )
-    assert SURGERY.start_file(new, OLD, [reverted('TestFake')]) == OLD
+    assert SURGERY.make_start_file(new, OLD, [reverted('TestFake')]) == OLD
 
 
-def test_an_import_is_repaired_by_the_name_that_it_has() -> None:
+def test_reverted_test_uses_the_import_of_the_new_file_for_the_same_name() -> None:
     new = b"""package a
 
 import "testing"
@@ -179,12 +179,12 @@ import "gopkg.in/yaml.v2"
 
 func TestA(t *testing.T) { yaml.Put() }
 """
-    start = SURGERY.start_file(new, old, [reverted('TestA', old)])
+    start = SURGERY.make_start_file(new, old, [reverted('TestA', old)])
     # The old test stands on the new code, and so does what the name means.
     assert start == new.replace(b'Get', b'Put')
 
 
-def test_local_names_do_not_keep_an_import() -> None:
+def test_local_name_equal_to_a_package_does_not_keep_its_import() -> None:
     new = b"""package a
 
 import (
@@ -199,15 +199,15 @@ func TestB(t *testing.T) {
 	url.Close()
 }
 """
-    start = SURGERY.start_file(new, b'package a\n', removed('TestA'))
+    start = SURGERY.make_start_file(new, b'package a\n', removed('TestA'))
     assert start is not None
     assert b'net/url' not in start
-    start = SURGERY.start_file(new, b'package a\n', removed('TestB'))
+    start = SURGERY.make_start_file(new, b'package a\n', removed('TestB'))
     assert start is not None
     assert b'net/url' in start
 
 
-def test_constants_that_count_go_together() -> None:
+def test_iota_constants_are_kept_or_removed_together() -> None:
     new = b"""package a
 
 import "testing"
@@ -221,14 +221,14 @@ func TestA(t *testing.T) { f(two) }
 
 func TestB(t *testing.T) { f(one) }
 """
-    start = SURGERY.start_file(new, b'package a\n', removed('TestA'))
+    start = SURGERY.make_start_file(new, b'package a\n', removed('TestA'))
     assert start is not None
     assert b'\tone = iota\n\ttwo\n' in start
-    start = SURGERY.start_file(new, b'package a\n', removed('TestA', 'TestB'))
+    start = SURGERY.make_start_file(new, b'package a\n', removed('TestA', 'TestB'))
     assert start == b'package a\n'
 
 
-def test_an_embedded_file_comes_with_its_import() -> None:
+def test_embedded_file_variable_comes_with_the_embed_import() -> None:
     old = b"""package a
 
 import (
@@ -242,32 +242,32 @@ var text string
 func TestA(t *testing.T) { f(text) }
 """
     new = b'package a\n\nimport "testing"\n\nfunc TestA(t *testing.T) { g() }\n'
-    start = SURGERY.start_file(new, old, [reverted('TestA', old)])
+    start = SURGERY.make_start_file(new, old, [reverted('TestA', old)])
     assert start is not None
     assert b'_ "embed"' in start
     assert b'//go:embed testdata/a.txt\nvar text string' in start
-    made = SURGERY.transplant(old, new, [Graft(new=method('TestA'), old=method('TestA'))])
+    made = SURGERY.transplant_tests(old, new, [Graft(new=method('TestA'), old=method('TestA'))])
     assert made == new.replace(b'import "testing"', b'import (\n\t"testing"\n)')
 
 
-def test_a_test_that_is_not_there_is_refused() -> None:
+def test_target_missing_from_the_new_file_is_refused() -> None:
     with pytest.raises(StartStateInvalid, match='toll#TestOther is not in the file at new'):
-        SURGERY.start_file(NEW, OLD, removed('TestOther'))
+        SURGERY.make_start_file(NEW, OLD, removed('TestOther'))
 
 
-def test_a_name_that_would_stand_twice_is_refused() -> None:
+def test_start_file_that_would_declare_a_name_twice_is_refused() -> None:
     old = OLD.replace(b'TestFake', b'TestPlain')
     with pytest.raises(StartStateInvalid, match='would declare TestPlain twice'):
-        SURGERY.start_file(NEW, old, [reverted('TestFake', old, 'TestPlain')])
+        SURGERY.make_start_file(NEW, old, [reverted('TestFake', old, 'TestPlain')])
 
 
-def test_a_test_that_is_as_it_was_is_refused() -> None:
+def test_start_file_equal_to_the_new_file_is_refused() -> None:
     with pytest.raises(StartStateInvalid, match='is the file at new'):
-        SURGERY.start_file(NEW, NEW, [reverted('TestPlain', NEW)])
+        SURGERY.make_start_file(NEW, NEW, [reverted('TestPlain', NEW)])
 
 
-def test_a_new_test_is_put_into_the_old_file() -> None:
-    made = SURGERY.transplant(OLD, NEW, [Graft(new=method('TestPlain'))])
+def test_inserted_test_is_transplanted_into_the_old_file() -> None:
+    made = SURGERY.transplant_tests(OLD, NEW, [Graft(new=method('TestPlain'))])
     assert (
         made
         == b"""package toll
@@ -295,8 +295,10 @@ func TestPlain(t *testing.T) {
     )
 
 
-def test_a_type_comes_with_its_methods_and_lines_with_a_keyword() -> None:
-    made = SURGERY.transplant(OLD, NEW, [Graft(new=method('TestFake'), old=method('TestFake'))])
+def test_transplant_brings_types_with_methods_and_group_lines_with_a_keyword() -> None:
+    made = SURGERY.transplant_tests(
+        OLD, NEW, [Graft(new=method('TestFake'), old=method('TestFake'))]
+    )
     assert b'type fake struct{}\n\nfunc (f fake) String() string' in made
     assert b'var (\n\t// low is the least.\n\tlow  = 1\n)' in made
     assert b'\t"strings"\n' in made
@@ -305,7 +307,7 @@ def test_a_type_comes_with_its_methods_and_lines_with_a_keyword() -> None:
     assert b'setUp' not in made
 
 
-def test_other_tests_are_those_of_the_file() -> None:
-    others = SURGERY.other_tests(NEW, [], 'toll_test.go')
+def test_other_tests_are_all_tests_of_the_file_but_the_given() -> None:
+    others = SURGERY.list_other_tests(NEW, [], 'toll_test.go')
     assert [member.name for member in others] == ['TestFake', 'TestPlain']
-    assert SURGERY.other_tests(NEW, others[:1], 'toll_test.go') == others[1:]
+    assert SURGERY.list_other_tests(NEW, others[:1], 'toll_test.go') == others[1:]

@@ -81,14 +81,14 @@ def whole(made: bytes | None) -> str:
 
 def undone(revised: Revised, name: str, old: str = OLD, new: str = NEW) -> str:
     if revised is Revised.INSERTED:
-        return whole(undo.undone(revised, None, at(new, name)))
+        return whole(undo.undo_member(revised, None, at(new, name)))
     if revised is Revised.REMOVED:
         known = at(old, name)
-        return whole(undo.undone(revised, known, located.around(known, PATH, new)))
-    return whole(undo.undone(revised, at(old, name), at(new, name)))
+        return whole(undo.undo_member(revised, known, located.around(known, PATH, new)))
+    return whole(undo.undo_member(revised, at(old, name), at(new, name)))
 
 
-def test_what_was_changed_gets_its_old_text_and_the_file_its_imports() -> None:
+def test_undone_change_restores_the_old_text_and_its_imports() -> None:
     text = undone(Revised.MODIFIED, 'Till.Price')
 
     assert text == NEW.replace('{ return 5 }', '{ return math.Floor(2) }').replace(
@@ -96,14 +96,14 @@ def test_what_was_changed_gets_its_old_text_and_the_file_its_imports() -> None:
     )
 
 
-def test_an_import_that_nothing_uses_any_more_goes() -> None:
+def test_undone_change_removes_an_import_that_becomes_unused() -> None:
     text = undone(Revised.MODIFIED, 'Till.Price', new=NEW.replace('os.DevNull', '""'), old=NEW)
 
     assert 'import' not in text
     assert '"os"' not in undone(Revised.INSERTED, 'name')
 
 
-def test_a_variable_that_stood_alone_does_so_again() -> None:
+def test_undone_variable_regains_its_single_or_grouped_declaration() -> None:
     text = undone(Revised.MODIFIED, 'rate')
 
     assert text.endswith('\nvar rate = 1\n')
@@ -113,18 +113,18 @@ def test_a_variable_that_stood_alone_does_so_again() -> None:
     assert 'var (\n\trate = 2\n)' in back
 
 
-def test_constants_that_are_counted_together_are_one() -> None:
+def test_iota_constants_are_undone_as_one_group() -> None:
     assert undone(Revised.MODIFIED, 'large') == NEW.replace('\tmiddle\n', '')
 
 
-def test_what_was_inserted_goes_with_its_comment() -> None:
+def test_undone_insertion_removes_the_declaration_and_its_comment() -> None:
     text = undone(Revised.INSERTED, 'added')
 
     assert text == NEW.replace('// Since then.\nfunc added() int { return 4 }\n\n', '')
     assert 'Value' not in undone(Revised.INSERTED, 'Coin.Value')
 
 
-def test_what_was_removed_stands_at_the_end() -> None:
+def test_undone_removal_puts_the_declaration_at_the_end() -> None:
     text = undone(Revised.REMOVED, 'Till.gone')
 
     assert text == NEW + '\nfunc (t *Till) gone() string { return os.DevNull }\n'
@@ -132,25 +132,25 @@ def test_what_was_removed_stands_at_the_end() -> None:
     assert text.endswith('\nvar (\n\tname = os.DevNull\n)\n')
 
 
-def test_a_type_gets_its_old_text_and_keeps_its_methods() -> None:
-    text = whole(undo.header_undone(at(OLD, 'Till'), at(NEW, 'Till')))
+def test_undone_type_header_gets_its_old_text_and_keeps_its_methods() -> None:
+    text = whole(undo.undo_header(at(OLD, 'Till'), at(NEW, 'Till')))
 
     assert text == NEW.replace('sum, tax int', 'sum int')
-    assert undo.header_undone(at(OLD, 'Till'), at(OLD, 'Till')) is None
-    assert undo.header_undone(at(OLD, 'shop'), at(NEW, 'shop')) is None
+    assert undo.undo_header(at(OLD, 'Till'), at(OLD, 'Till')) is None
+    assert undo.undo_header(at(OLD, 'shop'), at(NEW, 'shop')) is None
 
 
-def test_a_type_goes_with_its_methods_and_stands_again() -> None:
-    text = whole(undo.type_removed(at(NEW, 'Coin')))
+def test_type_is_removed_with_its_methods_and_can_be_put_back() -> None:
+    text = whole(undo.remove_type_declaration(at(NEW, 'Coin')))
 
     assert 'Coin' not in text
-    again = whole(undo.type_put_back(at(NEW, 'Coin'), text.encode()))
+    again = whole(undo.put_back_type(at(NEW, 'Coin'), text.encode()))
     assert again.count('Coin') == NEW.count('Coin')
-    assert undo.type_removed(at(NEW, 'shop')) is None
+    assert undo.remove_type_declaration(at(NEW, 'shop')) is None
 
 
 @pytest.mark.parametrize('name', ['Price', 'rate'])
-def test_line_ends_are_those_of_the_new_file(name: str) -> None:
+def test_undone_change_uses_the_line_ends_of_the_new_file(name: str) -> None:
     place = f'Till.{name}' if name == 'Price' else name
     text = undone(Revised.MODIFIED, place, new=NEW.replace('\n', '\r\n'))
     assert text.count('\r\n') == text.count('\n')

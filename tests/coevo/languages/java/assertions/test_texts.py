@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.assertions.texts import assertions_of
+from coevo.languages.java.assertions.texts import list_assertions
 
 
 def texts(body: str) -> list[str]:
-    return list(assertions_of(f'@Test void m() {{ {body} }}'))
+    return list(list_assertions(f'@Test void m() {{ {body} }}'))
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def texts(body: str) -> list[str]:
         ('checkout(cart);', []),
     ],
 )
-def test_assertions_are_texts_without_layout_and_messages(body: str, expected: list[str]) -> None:
+def test_assertion_texts_omit_layout_and_messages(body: str, expected: list[str]) -> None:
     assert texts(body) == expected
 
 
-def test_a_text_of_very_many_lines() -> None:
+def test_assertion_of_three_thousand_operands_is_read() -> None:
     """Trees of sums are as deep as the sums are long."""
     lines = ' + '.join(['"a"'] * 3000)
     assert len(texts(f'assertEquals({lines}, x);')) == 1
@@ -54,6 +54,6 @@ def test_a_text_of_very_many_lines() -> None:
 
 
 def test_an_expected_exception_is_an_assertion() -> None:
-    assert assertions_of('@Test(expected = X.class) public void m() { a(); }') == (
+    assert list_assertions('@Test(expected = X.class) public void m() { a(); }') == (
         '@Test(expected=X.class)',
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.java.building.report import ReportedEntry
-from coevo.languages.java.building.report import Surefire
-from coevo.languages.java.building.report import modules_of
+from coevo.languages.java.building.report import ReportedClassPathEntry
+from coevo.languages.java.building.report import SurefireSettings
+from coevo.languages.java.building.report import parse_modules
 
 
 def project(module: str, **changed: Any) -> dict[str, Any]:
@@ -48,49 +48,51 @@ def entry(path: str, module: str | None = None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize('name', ['../other', '../../../etc', '/etc', 'a/../../b'])
-def test_a_module_outside_of_the_tree_is_left_out_and_keeps_the_indices(name: str) -> None:
-    modules = modules_of({'projects': [project(name), project('core')]})
+def test_module_outside_the_tree_is_left_out_and_other_indices_stay(name: str) -> None:
+    modules = parse_modules({'projects': [project(name), project('core')]})
     assert {path: module.index for path, module in modules.items()} == {'core': 1}
 
 
 @pytest.mark.parametrize('place', ['/tmp/classes', '/w/build/other/classes', '/w/build/core'])
-def test_a_module_that_compiles_elsewhere_is_failed(place: str) -> None:
-    module = modules_of({'projects': [project('core', output=place)]})['core']
+def test_module_with_its_output_elsewhere_has_failed(place: str) -> None:
+    module = parse_modules({'projects': [project('core', output=place)]})['core']
     assert (module.failure, module.classes) == ('output_elsewhere', 'target/classes')
 
 
 @pytest.mark.parametrize(
     'folder', ['/w/build/core', '/w/build', '/w/build/core/../app', '/etc', '/w/build/corelli']
 )
-def test_test_resources_that_are_the_module_or_lie_outside_stay_with_the_code(folder: str) -> None:
-    found = modules_of({'projects': [project('core', test_resources=[{'directory': folder}])]})
+def test_resource_folder_equal_to_or_outside_the_module_is_no_test_folder(folder: str) -> None:
+    found = parse_modules({'projects': [project('core', test_resources=[{'directory': folder}])]})
     assert found['core'].test_folders == ('src/test/java',)
 
 
-def test_entries_of_the_class_path_are_libraries_files_of_the_tree_or_siblings() -> None:
+def test_class_path_entry_is_a_library_a_file_of_the_tree_or_a_sibling() -> None:
     path = [
         entry('/repo/g/a/1/a-1.jar'),
         entry('/w/m2/g/a/1/a-1.jar'),
         entry('/w/build/core/lib/a.jar'),
         entry('/w/build/core/target/classes', module='core'),
     ]
-    module = modules_of({'projects': [project('core'), project('app', test_class_path=path)]})
+    module = parse_modules({'projects': [project('core'), project('app', test_class_path=path)]})
     assert module['app'].class_path == (
-        ReportedEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
-        ReportedEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
-        ReportedEntry(coordinates='g:a:1', scope='test', file='core/lib/a.jar'),
-        ReportedEntry(coordinates='g:a:1', scope='test', sibling='core', folder='target/classes'),
+        ReportedClassPathEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        ReportedClassPathEntry(coordinates='g:a:1', scope='test', path='g/a/1/a-1.jar'),
+        ReportedClassPathEntry(coordinates='g:a:1', scope='test', file='core/lib/a.jar'),
+        ReportedClassPathEntry(
+            coordinates='g:a:1', scope='test', sibling='core', folder='target/classes'
+        ),
     )
 
 
 @pytest.mark.parametrize('path', ['/etc/passwd', '/repo/../etc/passwd', '/w/build/../../etc'])
 def test_files_of_the_system_are_never_on_the_class_path(path: str) -> None:
-    module = modules_of({'projects': [project('app', test_class_path=[entry(path)])]})
+    module = parse_modules({'projects': [project('app', test_class_path=[entry(path)])]})
     assert module['app'].class_path == ()
 
 
-def surefire(**settings: Any) -> Surefire:
-    return modules_of({'projects': [project('core', surefire=settings)]})['core'].surefire
+def surefire(**settings: Any) -> SurefireSettings:
+    return parse_modules({'projects': [project('core', surefire=settings)]})['core'].surefire
 
 
 @pytest.mark.parametrize(
@@ -104,11 +106,13 @@ def surefire(**settings: Any) -> Surefire:
         ('../../etc', None),
     ],
 )
-def test_a_working_folder_lies_in_the_tree(folder: str, expected: str | None) -> None:
+def test_surefire_working_folder_outside_the_tree_is_ignored(
+    folder: str, expected: str | None
+) -> None:
     assert surefire(workingDirectory=folder).working_folder == expected
 
 
-def test_places_that_surefire_names_are_those_of_the_test_process() -> None:
+def test_paths_of_surefire_are_translated_to_those_of_the_test_process() -> None:
     more = ['/w/build/core/more', 'even/more', '/w/m2/g/a/1/a-1.jar', '/etc', '../..']
     found = surefire(argLine='-Da=/w/build/core/a -Db=/w/m2/b', additionalClasspathElements=more)
     assert found.arg_line == '-Da=/w/core/a -Db=/repo/b'
@@ -126,6 +130,10 @@ def test_places_that_surefire_names_are_those_of_the_test_process() -> None:
         ({'classpathDependencyScopeExclude': 'nonsense'}, False),
     ],
 )
-def test_surefire_can_leave_libraries_out(settings: dict[str, Any], expected: bool) -> None:
-    left_out = surefire(**settings).leaves_out(ReportedEntry(coordinates='g:a:1', scope='test'))
+def test_surefire_settings_exclude_libraries_from_the_class_path(
+    settings: dict[str, Any], expected: bool
+) -> None:
+    left_out = surefire(**settings).excludes_entry(
+        ReportedClassPathEntry(coordinates='g:a:1', scope='test')
+    )
     assert left_out is expected

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.building.session import Died
-from coevo.languages.java.building.session import Session
-from coevo.languages.java.building.session import crowding
+from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.session import compute_crowding
 from coevo.languages.java.places import TREE
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
@@ -46,22 +46,22 @@ def sandbox() -> Iterator[Sandbox]:
     ('load', 'processors', 'shared_by'),
     [(0.3, 2, 1), (2, 2, 1), (6, 2, 3), (70, 2, 6), (70, 64, 70 / 64)],
 )
-def test_time_passes_more_slowly_on_a_busy_machine(
+def test_crowding_is_the_load_per_processor_within_bounds(
     load: float, processors: int, shared_by: float
 ) -> None:
-    assert crowding(load, processors) == shared_by
+    assert compute_crowding(load, processors) == shared_by
 
 
 @pytest.mark.parametrize(('load', 'least'), [(0.0, 0.5), (4.0 * PROCESSORS, 2.0)])
-def test_what_hangs_ends_after_its_time(
+def test_hanging_jvm_ends_after_its_time_limit(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: float, least: float
 ) -> None:
     monkeypatch.setattr(os, 'getloadavg', lambda: (load, load, load))
-    builder = Session(sandbox, lambda: HANGS, seconds=0.5)
+    builder = JvmSession(sandbox, lambda: HANGS, seconds=0.5)
     begun = time.monotonic()
 
     answer = builder.ask(['build'], tmp_path / 'got')
 
-    assert isinstance(answer, Died)
+    assert isinstance(answer, JvmDeath)
     assert answer.reason == 'time'
     assert time.monotonic() - begun >= least

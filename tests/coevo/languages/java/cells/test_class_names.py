@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.cells.class_names import outermost
-from coevo.languages.java.cells.edited_files import is_of
+from coevo.languages.java.cells.class_names import find_outermost_class
+from coevo.languages.java.cells.edited_files import is_in_family
 from tests.coevo.languages.java.jvm import javac
 from tests.coevo.languages.java.jvm import write
 
@@ -30,9 +30,9 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.jvm
-def test_a_binary_name_alone_does_not_tell_what_is_nested(classes: Path) -> None:
+def test_outermost_class_is_found_despite_dollar_signs_in_names(classes: Path) -> None:
     found = {
-        file.stem: outermost(file.read_bytes()).removeprefix('p/')
+        file.stem: find_outermost_class(file.read_bytes()).removeprefix('p/')
         for file in (classes / 'p').glob('*.class')
     }
     assert found == {
@@ -49,10 +49,10 @@ def test_a_binary_name_alone_does_not_tell_what_is_nested(classes: Path) -> None
 
 
 @pytest.mark.jvm
-def test_class_files_are_of_the_types_that_hold_them(classes: Path) -> None:
+def test_class_file_belongs_to_the_family_of_its_outermost_type(classes: Path) -> None:
     def of(*family: str) -> set[str]:
         files = (classes / 'p').glob('*.class')
-        return {file.stem for file in files if is_of(file, classes, frozenset(family))}
+        return {file.stem for file in files if is_in_family(file, classes, frozenset(family))}
 
     assert of('p/A$B') == {'A$B', 'A$B$C'}
     assert of('p/A') >= {'A', 'A$1', 'A$$In', 'A$$In$Deep'}
@@ -60,7 +60,7 @@ def test_class_files_are_of_the_types_that_hold_them(classes: Path) -> None:
     assert of('p/$') == {'$', '$$$$'}
 
 
-def test_what_no_compiler_made_is_none(tmp_path: Path) -> None:
+def test_bytes_that_are_no_class_file_raise_an_error(tmp_path: Path) -> None:
     for content in (b'', b'\xca\xfe\xba\xbe', b'\xca\xfe\xba\xbe' + bytes(40), b'x' * 400):
         with pytest.raises(ValueError, match='no class file'):
-            outermost(content)
+            find_outermost_class(content)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.cells.class_names import outermost
-from coevo.languages.java.cells.constants import with_constants
-from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.cells.class_names import find_outermost_class
+from coevo.languages.java.cells.constants import add_constants
+from coevo.languages.java.tools.toolchain import prepare_toolchain
 from tests.coevo.languages.java.jvm import javac
 from tests.coevo.languages.java.jvm import write
 
@@ -37,46 +37,55 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
 
 def run(folder: Path, content: bytes) -> str:
     write(folder, {'Till.class': content})
-    command = [str(toolchain().java_home / 'bin' / 'java'), '-Xverify:all', '-cp', str(folder)]
+    command = [
+        str(prepare_toolchain().java_home / 'bin' / 'java'),
+        '-Xverify:all',
+        '-cp',
+        str(folder),
+    ]
     return subprocess.run([*command, 'Till'], check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.jvm
-def test_a_class_does_the_same_and_names_what_others_name(
+def test_added_constants_do_not_change_what_a_class_does(
     compiled: tuple[bytes, bytes], tmp_path: Path
 ) -> None:
     plain, rich = compiled
-    both = with_constants(plain, [rich, plain])
+    both = add_constants(plain, [rich, plain])
     assert b'lambda' in both
     assert b'lambda' not in plain
-    assert outermost(both) == 'Till'
+    assert find_outermost_class(both) == 'Till'
     assert run(tmp_path / 'plain', both) == 'plain\n'
-    assert run(tmp_path / 'rich', with_constants(rich, [plain, rich])) == 'rich\n'
+    assert run(tmp_path / 'rich', add_constants(rich, [plain, rich])) == 'rich\n'
 
 
 @pytest.mark.jvm
-def test_what_does_not_fit_in_is_left_out(compiled: tuple[bytes, bytes], tmp_path: Path) -> None:
+def test_constants_beyond_the_pool_size_are_left_out(
+    compiled: tuple[bytes, bytes], tmp_path: Path
+) -> None:
     plain, rich = compiled
-    made = with_constants(plain, [rich] * 2_000)
-    assert len(made) > len(with_constants(plain, [rich] * 100))
+    made = add_constants(plain, [rich] * 2_000)
+    assert len(made) > len(add_constants(plain, [rich] * 100))
     assert run(tmp_path, made) == 'plain\n'
 
 
 @pytest.mark.jvm
 @pytest.mark.parametrize('end', [0, 8, 9, 10, 40, -1])
-def test_what_is_no_class_file_adds_nothing_and_gets_nothing(
+def test_truncated_class_file_adds_and_gets_no_constants(
     compiled: tuple[bytes, bytes], end: int
 ) -> None:
     plain, rich = compiled
     cut = rich[:end] if end >= 0 else b'PK\x03\x04'
-    assert with_constants(plain, [cut]) == plain
-    assert with_constants(cut, [plain]) == cut
+    assert add_constants(plain, [cut]) == plain
+    assert add_constants(cut, [plain]) == cut
 
 
 @pytest.mark.jvm
-def test_a_pool_that_ends_in_its_last_entry_is_none(compiled: tuple[bytes, bytes]) -> None:
+def test_class_file_with_a_truncated_constant_pool_adds_and_gets_none(
+    compiled: tuple[bytes, bytes],
+) -> None:
     plain, _ = compiled
     head = plain[:8] + b'\x00\x02'  # one place
     for broken in (head + b'\x07\x00', head + b'\x01\x00\x09abc', plain[:8] + b'\x00\x00'):
-        assert with_constants(plain, [broken]) == plain
-        assert with_constants(broken, [plain]) == broken
+        assert add_constants(plain, [broken]) == plain
+        assert add_constants(broken, [plain]) == broken

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.cells.cells import MOST_EDITED_CELLS
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
@@ -85,11 +85,13 @@ class Place:
 
     def compiled(
         self, module_: str = 'core', *, tests: object = None, code: object = None
-    ) -> Compiled:
-        edits = Edits(tests=_files(tests), code=_files(code))
+    ) -> CompiledTests:
+        edits = CellEdits(tests=_files(tests), code=_files(code))
         return self.built.compile(self.rev, self.rev, module_, edits=edits)
 
-    def outcomes(self, compiled: Compiled, *names: str, type_: str = 'TillTest') -> dict[str, str]:
+    def outcomes(
+        self, compiled: CompiledTests, *names: str, type_: str = 'TillTest'
+    ) -> dict[str, str]:
         """What the compiler says of methods, else what they do in one process."""
         folder = CORE if compiled.module == 'core' else APP
         methods = [
@@ -101,7 +103,7 @@ class Place:
             )
             for name in names
         ]
-        said = [self.built.compile_verdict(compiled, method) for method in methods]
+        said = [self.built.find_compile_verdict(compiled, method) for method in methods]
         ran = self.built.run(compiled, methods).verdicts
         both = zip(names, said, ran, strict=True)
         return {name: str((one or other).outcome) for name, one, other in both if one or other}
@@ -120,7 +122,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield Place(rev=found.rev, built=found.built, builds=found.builds)
 
 
-def test_edited_code_is_what_tests_of_its_module_and_of_others_meet(place: Place) -> None:
+def test_edited_code_is_run_by_tests_of_its_own_and_of_other_modules(place: Place) -> None:
     body = {f'{MAIN}Price.java': PRICE.replace('1 + more', '3 + more')}
     edited = place.compiled(code=body)
     assert edited.code_failure is None
@@ -135,16 +137,16 @@ def test_edited_code_is_what_tests_of_its_module_and_of_others_meet(place: Place
     assert place.outcomes(app, 'of', 'helped', type_='AppTest') == {'of': 'fail', 'helped': 'pass'}
     plain = place.built.compile(place.rev, place.rev, 'core')
     assert place.outcomes(plain, 'of', 'sums') == {'of': 'pass', 'sums': 'pass'}
-    assert len({place.built.content(one) for one in (plain, edited)}) == 2
+    assert len({place.built.digest_content(one) for one in (plain, edited)}) == 2
 
 
-def test_a_constant_that_was_edited_reaches_those_that_have_copied_it(place: Place) -> None:
+def test_edited_constant_reaches_classes_that_inline_it(place: Place) -> None:
     body = PRICE.replace('LIMIT = 9', 'LIMIT = 8')
     edited = place.compiled(code={f'{MAIN}Price.java': body})
     assert place.outcomes(edited, 'limits', 'of') == {'limits': 'fail', 'of': 'pass'}
 
 
-def test_edited_code_is_compiled_with_the_modules_own_processors(place: Place) -> None:
+def test_edited_code_is_compiled_with_the_annotation_processors_of_its_module(place: Place) -> None:
     edited = place.compiled(code={f'{MAIN}Item.java': ITEM.replace('price = 1', 'price = 2')})
     assert place.outcomes(edited, 'items', 'of') == {'items': 'fail', 'of': 'pass'}
 
@@ -160,7 +162,7 @@ def test_edited_code_is_compiled_with_the_modules_own_processors(place: Place) -
         (None, 'cant.resolve.location variable Price'),
     ],
 )
-def test_code_that_does_not_compile_is_run_by_nobody(
+def test_edited_code_that_does_not_compile_makes_tests_unbuildable(
     place: Place, text: str | None, failure: str
 ) -> None:
     edited = place.compiled(code={f'{MAIN}Price.java': text})
@@ -168,7 +170,7 @@ def test_code_that_does_not_compile_is_run_by_nobody(
     assert place.outcomes(edited, 'of', 'helped') == {'of': 'unbuildable', 'helped': 'unbuildable'}
 
 
-def test_classes_that_an_edit_takes_away_are_gone(place: Place) -> None:
+def test_class_removed_by_an_edit_is_missing_at_run_time_and_compile_time(place: Place) -> None:
     body = PRICE.replace('    public static class Tag { }\n', '')
     use = TILL_TEST.replace('Class.forName("shop.Price$Tag")', 'new Price.Tag()')
     edited = place.compiled(code={f'{MAIN}Price.java': body})
@@ -177,7 +179,7 @@ def test_classes_that_an_edit_takes_away_are_gone(place: Place) -> None:
     assert place.outcomes(edited, 'tags', 'of') == {'tags': 'compile_error', 'of': 'pass'}
 
 
-def test_several_files_are_compiled_together_and_new_ones_with_them(place: Place) -> None:
+def test_edited_files_and_new_files_are_compiled_together(place: Place) -> None:
     code = {
         f'{MAIN}Fresh.java': 'package shop; class Fresh { static int one() { return 5; } }',
         f'{MAIN}Price.java': PRICE.replace('1 + more', 'Fresh.one()'),
@@ -185,7 +187,7 @@ def test_several_files_are_compiled_together_and_new_ones_with_them(place: Place
     assert place.outcomes(place.compiled(code=code), 'of', 'tags') == {'of': 'fail', 'tags': 'pass'}
 
 
-def test_edited_tests_replace_join_and_leave_those_of_the_tree(place: Place) -> None:
+def test_edits_replace_add_and_remove_tests_of_the_tree(place: Place) -> None:
     more = TILL_TEST.replace('assertEquals(1, Price.of())', 'assertEquals(New.two(), Price.of())')
     tests = {
         f'{CORE}New.java': 'package shop; class New { static int two() { return 2; } }',
@@ -208,7 +210,7 @@ def test_edited_tests_replace_join_and_leave_those_of_the_tree(place: Place) -> 
     assert place.outcomes(gone, 'of') == {'of': 'missing'}
 
 
-def test_edited_tests_are_compiled_once_for_edits_of_code_that_look_the_same(place: Place) -> None:
+def test_edited_tests_are_compiled_once_for_code_edits_of_the_same_interface(place: Place) -> None:
     tests = {f'{CORE}TillTest.java': TILL_TEST.replace('assertEquals(1, Price.of())', 'fail()')}
     alone = place.compiled(tests=tests)
     folders = set((place.builds.root / 'cells').iterdir())
@@ -224,18 +226,18 @@ def test_edited_tests_are_compiled_once_for_edits_of_code_that_look_the_same(pla
 
 
 @pytest.mark.parametrize(('letter', 'outcome'), [('b', 'fail'), (None, 'error'), ('a', 'pass')])
-def test_edited_test_resources_are_read(place: Place, letter: str | None, outcome: str) -> None:
+def test_tests_read_edited_test_resources(place: Place, letter: str | None, outcome: str) -> None:
     edited = place.compiled(tests={'core/src/test/resources/letter.txt': letter})
     assert place.outcomes(edited, 'reads', 'of') == {'reads': outcome, 'of': 'pass'}
 
 
-def test_a_file_outside_of_the_tree_is_refused(place: Place) -> None:
+def test_edit_of_a_file_outside_the_tree_is_refused(place: Place) -> None:
     with pytest.raises(ValueError, match='upwards'):
         place.compiled(tests={'core/../../escape.java': 'class Escape { }'})
 
 
-def test_edited_cells_go_when_others_have_come_and_come_back_when_asked_for(place: Place) -> None:
-    def edited(number: int) -> Compiled:
+def test_evicted_edited_cells_are_compiled_again_on_use(place: Place) -> None:
+    def edited(number: int) -> CompiledTests:
         text = HEAD + f'public class N{number}Test {{ @Test public void n() {{ }} }}'
         return place.compiled(tests={f'{CORE}N{number}Test.java': text})
 
@@ -245,13 +247,13 @@ def test_edited_cells_go_when_others_have_come_and_come_back_when_asked_for(plac
     assert len(list((place.builds.root / 'edits').iterdir())) == MOST_EDITED_CELLS
     assert len(list((place.builds.root / 'code-edits').iterdir())) <= MOST_EDITED_CELLS
     assert place.outcomes(first, 'n', type_='N0Test') == {'n': 'pass'}
-    place.built.worker.cells.keep_only(())
+    place.built.worker.cells.remove_other_revisions(())
     for name in ('cells', 'edits', 'code-edits', 'checks'):
         folder = place.builds.root / name
         assert not folder.exists() or not list(folder.iterdir())
 
 
-def test_variants_of_a_source_are_told_apart_by_byte_code(place: Place) -> None:
+def test_source_variants_are_distinguished_by_byte_code(place: Place) -> None:
     variants = [
         PRICE,
         '// a comment\n\n' + PRICE.replace('return add(0);', 'return\n add( 0 );'),
@@ -278,7 +280,7 @@ def test_variants_of_a_source_are_told_apart_by_byte_code(place: Place) -> None:
     ]
 
 
-def test_variants_are_compiled_with_processors(place: Place) -> None:
+def test_source_variants_are_compiled_with_annotation_processors(place: Place) -> None:
     texts = [ITEM.encode(), ITEM.replace('int price', 'long price').encode()]
     one, two = place.built.check_sources(place.rev, 'core', f'{MAIN}Item.java', texts)
     assert one.digest is not None

@@ -9,8 +9,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.gradle import scripts
-from coevo.languages.java.gradle.choice import choose
-from coevo.languages.java.gradle.choice import demand_of
+from coevo.languages.java.gradle.choice import choose_gradle
+from coevo.languages.java.gradle.choice import find_gradle_demand
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.gradles import find_gradles
 from tests.projects import write
@@ -28,7 +28,7 @@ def laid_out(home: Path, jar: str) -> Path:
     return home
 
 
-def test_finds_those_of_the_environment_and_of_wrappers_that_somebody_ran(tmp_path: Path) -> None:
+def test_gradles_of_the_environment_and_of_used_wrappers_are_found(tmp_path: Path) -> None:
     named = laid_out(tmp_path / 'named', 'gradle-core-api-8.5.jar')
     wrapped = tmp_path / 'user' / 'wrapper' / 'dists' / 'gradle-6.9-bin' / 'x1' / 'gradle-6.9'
     laid_out(wrapped, 'gradle-core-6.9.jar')
@@ -57,13 +57,15 @@ def test_finds_those_of_the_environment_and_of_wrappers_that_somebody_ran(tmp_pa
         (None, '8.10'),
     ],
 )
-def test_the_wrapper_says_which_is_wanted(wanted: str | None, chosen: str | None) -> None:
-    found = choose(ALL, wanted)
+def test_gradle_version_of_the_wrapper_decides_the_choice(
+    wanted: str | None, chosen: str | None
+) -> None:
+    found = choose_gradle(ALL, wanted)
     assert (found.version if found else None) == chosen
 
 
-def test_there_may_be_none() -> None:
-    assert choose((), None) is None
+def test_no_gradle_is_chosen_from_none() -> None:
+    assert choose_gradle((), None) is None
 
 
 WRAPPER = 'distributionUrl=https\\://example.org/distributions/gradle-{}-bin.zip\n'
@@ -83,7 +85,7 @@ WRAPPER = 'distributionUrl=https\\://example.org/distributions/gradle-{}-bin.zip
         ('of = JavaLanguageVersion.of(17)', '8.5', JdkDemand(lowest=17, highest=17)),
     ],
 )
-def test_the_jdk_is_within_what_gradle_runs_on(
+def test_jdk_demand_is_within_the_jdks_that_gradle_supports(
     tmp_path: Path, script: str, wrapper: str, demand: JdkDemand
 ) -> None:
     files = {
@@ -91,11 +93,11 @@ def test_the_jdk_is_within_what_gradle_runs_on(
         'gradle/wrapper/gradle-wrapper.properties': WRAPPER.format(wrapper),
     }
     repository = Repository(write(tmp_path / 'repository', [files]) / '.git')
-    assert scripts.is_gradle(repository, 'HEAD')
-    assert demand_of(repository, 'HEAD', ALL) == demand
+    assert scripts.has_gradle_script(repository, 'HEAD')
+    assert find_gradle_demand(repository, 'HEAD', ALL) == demand
 
 
-def test_nothing_is_wanted_where_there_is_no_wrapper(tmp_path: Path) -> None:
+def test_revision_without_a_wrapper_demands_no_gradle_version(tmp_path: Path) -> None:
     repository = Repository(write(tmp_path / 'repository', [{'settings.gradle.kts': ''}]) / '.git')
-    assert scripts.wrapper_version(repository, 'HEAD') is None
-    assert demand_of(repository, 'HEAD', ALL) == JdkDemand(lowest=8, highest=23)
+    assert scripts.find_wrapper_version(repository, 'HEAD') is None
+    assert find_gradle_demand(repository, 'HEAD', ALL) == JdkDemand(lowest=8, highest=23)

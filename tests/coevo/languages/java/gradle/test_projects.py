@@ -138,16 +138,16 @@ def builds(repository: Path) -> Builds:
     with ExitStack() as stack:
         run = JavaRunContext(Repository(repository / '.git'), sandbox='bubblewrap', stack=stack)
         shared = SharedBuilds(run)
-        session = shared.session()
+        session = shared.make_session()
         stack.callback(session.close)
         for name, rev in zip(STEPS, revs, strict=True):
             build = shared.build(rev, session)
-            modules = dict(shared.output(rev).modules)
-            found[name] = (build, modules, shared.contents.environment(rev, 'core'))
+            modules = dict(shared.get_output(rev).modules)
+            found[name] = (build, modules, shared.contents.describe_environment(rev, 'core'))
     return found
 
 
-def test_tells_of_each_project_what_its_tests_run_with(
+def test_gradle_build_reports_class_path_and_test_settings_of_a_project(
     builds: Builds,
 ) -> None:
     build, modules, environment = builds['second']
@@ -162,7 +162,7 @@ def test_tells_of_each_project_what_its_tests_run_with(
         (None, 'org/jspecify/jspecify/1.0.0/jspecify-1.0.0.jar', None, 'provided'),
     ]
     # What tests are compiled with alone is not there when they run.
-    assert [core.surefire.leaves_out(one) for one in core.class_path] == [False] * 4 + [True]
+    assert [core.surefire.excludes_entry(one) for one in core.class_path] == [False] * 4 + [True]
     assert core.surefire.arg_line == '-Xmx200m'
     assert core.surefire.properties == {'shop.name': 'till'}
     assert core.surefire.environment == {'SHOP': 'open'}
@@ -182,7 +182,7 @@ def test_tells_of_each_project_what_its_tests_run_with(
         ('of another', GRADLE_MISSING),
     ],
 )
-def test_says_why_nothing_is_built(
+def test_failed_gradle_build_reports_its_reason(
     builds: Builds,
     step: str,
     failure: str,
@@ -190,7 +190,7 @@ def test_says_why_nothing_is_built(
     assert builds[step][0].failure == failure
 
 
-def test_what_does_not_compile_keeps_no_other_project_from_being_built(
+def test_project_that_does_not_compile_leaves_other_projects_built(
     builds: Builds,
 ) -> None:
     build, _, _ = builds['broken']
@@ -206,7 +206,7 @@ def shop(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined(short, tmp_path_factory.mktemp('store'), profile=load_profile('default'))
 
 
-def test_its_pairs_are_mined_as_those_of_maven(shop: Mined) -> None:
+def test_pairs_of_a_gradle_build_get_labels(shop: Mined) -> None:
     assert {row.test_method: row.label for row in shop.methods} == {
         'rings': Label.UPDATE,
         'goesOn': Label.GENERATION,

@@ -84,7 +84,7 @@ def _one_jdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT, str(choose_jdk(find_jdks()).feature))
 
 
-def test_each_kind_is_a_reason_of_its_own(tmp_path: Path) -> None:
+def test_each_kind_of_missing_library_has_its_own_drop_reason(tmp_path: Path) -> None:
     repository = write(tmp_path / 'repository', [tree(1), tree(2)])
     found = mined_once(repository, tmp_path / 'store')
     (update,) = found.methods
@@ -124,7 +124,7 @@ def test_each_kind_is_a_reason_of_its_own(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_keeps_all_of_a_project_from_being_built(
+def test_missing_parent_or_plugin_fails_the_whole_project(
     tmp_path: Path, above: str, reason: str
 ) -> None:
     steps = [

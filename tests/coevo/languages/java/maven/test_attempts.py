@@ -27,7 +27,7 @@ PRICE = '    public static int price() {{ return {}; }}\n'
 
 
 @pytest.mark.slow
-def test_options_of_mavens_jvm_are_heeded_by_its_command_alone(tmp_path: Path) -> None:
+def test_jvm_options_of_a_project_apply_only_to_the_maven_command(tmp_path: Path) -> None:
     steps = [
         {
             'pom.xml': pom(PERMIT),
@@ -55,7 +55,7 @@ BUNDLE = """<build><plugins><plugin>
 
 
 @pytest.mark.parametrize('version', ['3.2.0', pytest.param('0-nowhere', marks=pytest.mark.slow)])
-def test_a_goal_that_no_test_needs_is_left_out_once_it_fails_or_cannot_be_had(
+def test_goal_that_no_test_needs_is_left_out_once_it_fails_or_is_missing(
     tmp_path: Path, version: str
 ) -> None:
     steps = [
@@ -79,7 +79,7 @@ HAMCREST = """<dependency><groupId>org.hamcrest</groupId><artifactId>hamcrest</a
 
 
 @pytest.mark.parametrize('version', ['(,2.2]', 'LATEST', '2.3-SNAPSHOT'])
-def test_what_no_version_pins_drops_for_that_reason(tmp_path: Path, version: str) -> None:
+def test_unpinned_dependency_drops_tests_with_that_reason(tmp_path: Path, version: str) -> None:
     open_pom = pom().replace('<dependencies>', f'<dependencies>{HAMCREST.format(version)}')
     steps = [
         {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.java import cell_processes
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
@@ -26,7 +26,7 @@ from tests.projects import source
 
 pytestmark = pytest.mark.jvm
 
-OF_2019 = Conditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
+OF_2019 = RunConditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
 TOOK = 'long took = (System.nanoTime() - start) / 1000000; assertTrue("" + took, took >= 295);'
 START = 'long start = System.nanoTime();'
 
@@ -97,7 +97,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def outcomes(
-    place: Place, methods: list[TestMethod], conditions: Conditions
+    place: Place, methods: list[TestMethod], conditions: RunConditions
 ) -> dict[str, Outcome | None]:
     compiled = place.built.compile(place.rev, place.rev, '.')
     batch = place.built.run(compiled, methods, conditions)
@@ -107,13 +107,13 @@ def outcomes(
     }
 
 
-def test_dates_are_those_of_the_clock_and_time_passes_as_ever(
+def test_dates_follow_the_set_clock_and_durations_stay_real(
     place: Place,
 ) -> None:
     assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
 
 
-def test_without_it_the_clock_is_the_machines(place: Place) -> None:
+def test_process_without_a_set_clock_has_the_machines_dates(place: Place) -> None:
     found = outcomes(place, CLOCKED, PLAIN)
     failing = [name for name, outcome in found.items() if outcome is Outcome.FAIL]
     assert failing == ['dates', 'asksItsChild']
@@ -121,13 +121,13 @@ def test_without_it_the_clock_is_the_machines(place: Place) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('jdk', find_jdks(), ids=lambda jdk: jdk.version)
-def test_it_is_set_for_every_jdk(tmp_path: Path, jdk: Jdk) -> None:
+def test_clock_is_set_on_every_jdk(tmp_path: Path, jdk: Jdk) -> None:
     with opened(tmp_path, [STEP], jdk=jdk) as place:
         assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)
 
 
-def test_a_clock_may_be_ahead(place: Place) -> None:
-    later = Conditions(clock=datetime(2061, 1, 1, tzinfo=UTC))
+def test_clock_may_be_set_to_the_future(place: Place) -> None:
+    later = RunConditions(clock=datetime(2061, 1, 1, tzinfo=UTC))
     found = outcomes(place, CLOCKED, later)
     assert found == {**dict.fromkeys(TESTS, Outcome.PASS), 'dates': 'fail', 'asksItsChild': 'fail'}
 
@@ -138,13 +138,13 @@ def enough(place: Place) -> float:
     return 2 + 5 * place.built.run(compiled, SPINNING[:1], PLAIN).cpu_seconds
 
 
-def test_the_limits_of_a_method_hold_under_a_clock(place: Place) -> None:
-    limited = Conditions(clock=OF_2019.clock, cpu_limit=enough(place))
+def test_cpu_limit_of_a_method_holds_under_a_set_clock(place: Place) -> None:
+    limited = RunConditions(clock=OF_2019.clock, cpu_limit=enough(place))
     found = outcomes(place, SPINNING, limited)
     assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
 
 
-def test_a_method_that_has_passed_gets_less_time(
+def test_method_that_has_passed_gets_a_lower_cpu_limit(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What passes is remembered by the pair; one that passed and spins now ends by the lower limit."""
@@ -164,21 +164,25 @@ def test_a_method_that_has_passed_gets_less_time(
     ('passing', 'comparable', 'seconds'),
     [(None, True, 60), (None, False, 60), (0.1, True, 15), (0.1, False, 60), (8.0, True, 80)],
 )
-def test_how_much_that_is(passing: float | None, comparable: bool, seconds: float) -> None:
-    assert cell_processes.cpu_limit_of(passing, comparable=comparable) == seconds
+def test_cpu_limit_depends_on_the_time_of_the_passing_run(
+    passing: float | None, comparable: bool, seconds: float
+) -> None:
+    assert cell_processes.compute_cpu_limit(passing, comparable=comparable) == seconds
 
 
-def test_a_whole_process_has_a_limit(place: Place) -> None:
-    found = outcomes(place, SPINNING, Conditions(process_cpu_limit=enough(place)))
+def test_cpu_limit_of_a_whole_process_ends_it(place: Place) -> None:
+    found = outcomes(place, SPINNING, RunConditions(process_cpu_limit=enough(place)))
     assert found == {'ok': Outcome.PASS, 'spins': Outcome.TIMEOUT, 'after': None}
 
 
-def test_without_the_library_nothing_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_clock_library_gives_infra_outcomes(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with_libraries((), place, monkeypatch)
     assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.INFRA)
 
 
-def test_a_library_that_sets_no_clock_is_not_believed(
+def test_library_that_sets_no_clock_gives_infra_outcomes(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loader goes on without a library that it cannot use, and says so on standard error."""
@@ -190,12 +194,12 @@ def test_a_library_that_sets_no_clock_is_not_believed(
 def with_libraries(places: tuple[str, ...], place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for the library elsewhere, with a clock that was not found right before."""
     monkeypatch.setattr(libfaketime, 'PLACES', places)
-    clock = ProcessClock(place.builds.sandbox, place.builds.launcher.clock_probe)
+    clock = ProcessClock(place.builds.sandbox, place.builds.launcher.make_clock_probe)
     monkeypatch.setattr(place.builds, 'clock', clock)
 
 
 @pytest.mark.docker
 @pytest.mark.usefixtures('daemon')
-def test_the_same_in_docker(tmp_path: Path) -> None:
+def test_dates_follow_the_set_clock_in_docker(tmp_path: Path) -> None:
     with opened(tmp_path, [STEP], sandbox='docker') as place:
         assert outcomes(place, CLOCKED, OF_2019) == dict.fromkeys(TESTS, Outcome.PASS)

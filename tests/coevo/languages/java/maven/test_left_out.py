@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.java.maven.left_out import need_of
+from coevo.languages.java.maven.left_out import find_absent_need
 from coevo.languages.left_out import NEEDS_LFS_FILE
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from tests.projects import junit
@@ -46,15 +46,15 @@ def with_submodule(folder: Path, path: str, files: dict[str, str]) -> Repository
         ('src/test/data', {'pom.xml': '<project/>'}, False),
     ],
 )
-def test_a_submodule_is_needed_if_a_pom_names_it_or_it_is_source(
+def test_submodule_is_needed_if_a_pom_names_it_or_it_lies_in_a_source_folder(
     tmp_path: Path, path: str, poms: dict[str, str], need: bool
 ) -> None:
     repository = with_submodule(tmp_path / 'demo', path, poms)
     head = repository.resolve('HEAD')
-    assert repository.submodules(head) == (path,)
+    assert repository.list_submodules(head) == (path,)
     assert path not in repository.tree(head)
-    assert need_of(repository, head) == (NEEDS_SUBMODULE if need else None)
-    assert need_of(repository, head, 'elsewhere') is None
+    assert find_absent_need(repository, head) == (NEEDS_SUBMODULE if need else None)
+    assert find_absent_need(repository, head, 'elsewhere') is None
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_a_submodule_is_needed_if_a_pom_names_it_or_it_is_source(
         ({'lib/words.jar': 'a jar', 'pom.xml': f'<project>{JAR}</project>'}, None),
     ],
 )
-def test_a_file_in_lfs_is_needed_if_a_pom_names_it(
+def test_lfs_file_is_needed_if_a_pom_names_it(
     tmp_path: Path, files: dict[str, str], need: str | None
 ) -> None:
     folder = init(tmp_path / 'demo')
     commit(folder, 'first', {**files, **ATTRIBUTES})
     repository = Repository(folder / '.git')
-    assert need_of(repository, repository.resolve('HEAD'), '.') == need
+    assert find_absent_need(repository, repository.resolve('HEAD'), '.') == need
 
 
 @pytest.mark.jvm
-def test_a_pair_whose_build_needs_a_submodule_says_so(tmp_path: Path) -> None:
+def test_pair_whose_build_needs_a_submodule_records_that_reason(tmp_path: Path) -> None:
     folder = tmp_path / 'repository'
     tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
     module = pom().replace('</version>', '</version><packaging>pom</packaging>', 1)

@@ -9,11 +9,11 @@ from datetime import datetime
 
 import pytest
 
-from coevo.languages.cells import Compiled
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.java.maven.attempts import LOOP
-from coevo.languages.java.tools.jdks import installed_jdks
+from coevo.languages.java.tools.jdks import locate_installed_jdks
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.java.jvm import jdk_of
@@ -61,7 +61,7 @@ def place(
 
 
 @pytest.fixture(scope='module')
-def compiled(place: Place) -> Compiled:
+def compiled(place: Place) -> CompiledTests:
     return place.built.compile(place.rev, place.rev, '.')
 
 
@@ -71,48 +71,48 @@ def named(name: str) -> TestMethod:
     )
 
 
-def outcome(place: Place, compiled: Compiled, name: str, conditions: Conditions) -> Outcome:
+def outcome(place: Place, compiled: CompiledTests, name: str, conditions: RunConditions) -> Outcome:
     batch = place.built.run(compiled, [named(name)], conditions)
     assert batch.verdicts[0] is not None
     return batch.verdicts[0].outcome
 
 
-def test_it_is_built_in_the_loop_and_compiled_by_its_own_javac(
-    place: Place, compiled: Compiled
+def test_old_jdk_code_is_built_in_the_loop_and_compiled_by_its_own_javac(
+    place: Place, compiled: CompiledTests
 ) -> None:
     build = place.built.new
     assert (build.summary, build.builder) == ('built', LOOP)
     assert not compiled.unit_ok
-    broken = place.built.compile_verdict(compiled, named('breaks'))
+    broken = place.built.find_compile_verdict(compiled, named('breaks'))
     assert broken is not None
     assert (broken.outcome, broken.signature) == (
         Outcome.COMPILE_ERROR,
         'cant.resolve.location variable Missing',
     )
     for name in ('packs', 'makes', 'says'):
-        assert place.built.compile_verdict(compiled, named(name)) is None
+        assert place.built.find_compile_verdict(compiled, named(name)) is None
         assert outcome(place, compiled, name, PLAIN) is Outcome.PASS
 
 
-def test_its_build_names_the_packages_of_a_jdk_that_was_brought(place: Place) -> None:
+def test_build_on_an_old_jdk_names_the_packages_of_an_installed_jdk(place: Place) -> None:
     home = place.builds.toolchain.java_home
     named_packages = [line.partition(' ')[0] for line in place.built.new.runtime_packages]
-    brought = home.is_relative_to(installed_jdks())
+    brought = home.is_relative_to(locate_installed_jdks())
     assert (f'openjdk-{place.builds.toolchain.feature}-jdk-headless' in named_packages) == brought
 
 
-def test_an_observer_sees_it_pass(place: Place, compiled: Compiled) -> None:
-    assert outcome(place, compiled, 'packs', Conditions(observed=True)) is Outcome.PASS
+def test_observed_test_passes_on_an_old_jdk(place: Place, compiled: CompiledTests) -> None:
+    assert outcome(place, compiled, 'packs', RunConditions(observed=True)) is Outcome.PASS
 
 
-def test_its_clock_can_be_set(place: Place, compiled: Compiled) -> None:
-    of_2019 = Conditions(clock=datetime(2019, 5, 6, tzinfo=UTC))
+def test_clock_can_be_set_on_an_old_jdk(place: Place, compiled: CompiledTests) -> None:
+    of_2019 = RunConditions(clock=datetime(2019, 5, 6, tzinfo=UTC))
     assert outcome(place, compiled, 'dates', of_2019) is Outcome.PASS
     assert outcome(place, compiled, 'dates', PLAIN) is Outcome.FAIL
 
 
-def test_it_is_traced_in_a_jvm_that_loads_the_project_anew(
-    place: Place, compiled: Compiled
+def test_shared_trace_on_an_old_jdk_reloads_the_project_for_each_test(
+    place: Place, compiled: CompiledTests
 ) -> None:
     """Each finds that nothing was made before; alone and observed it says the same."""
     methods = [named('makes'), named('makesToo'), named('packs')]

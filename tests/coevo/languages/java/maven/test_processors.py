@@ -137,14 +137,14 @@ def processors(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined_once(write(folder / 'repository', [tree(1), tree(2)]), folder / 'store')
 
 
-def test_every_module_is_built(processors: Mined) -> None:
+def test_every_module_with_generated_code_is_built(processors: Mined) -> None:
     assert [(pair.build_old, pair.build_new) for pair in processors.pairs] == [('built', 'built')]
 
 
 @pytest.mark.parametrize(
     'name', ['lomboked', 'mapped', 'immutable', 'inAModule', 'elsewhere', 'strictly']
 )
-def test_a_test_of_this_shape_is_updated(processors: Mined, name: str) -> None:
+def test_test_on_generated_code_gets_the_label_update(processors: Mined, name: str) -> None:
     row = processors.method(name)
     assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
         Outcome.PASS,

@@ -101,7 +101,7 @@ def reactors(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined_once(write(folder / 'repository', [tree(1), tree(2)]), folder / 'store')
 
 
-def test_every_module_is_built(reactors: Mined) -> None:
+def test_every_module_of_the_reactor_is_built(reactors: Mined) -> None:
     assert [(pair.build_old, pair.build_new) for pair in reactors.pairs] == [('built', 'built')]
 
 
@@ -114,7 +114,7 @@ def test_every_module_is_built(reactors: Mined) -> None:
         pytest.param('parses', id='a generated parser'),
     ],
 )
-def test_a_test_of_this_kind_is_updated(reactors: Mined, name: str) -> None:
+def test_test_of_a_reactor_module_gets_the_label_update(reactors: Mined, name: str) -> None:
     row = reactors.method(name)
     assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
         Outcome.PASS,

@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from coevo.model.words import Change
 from coevo.model.words import Label
+from coevo.model.words import MethodChange
 from coevo.model.words import Outcome
 from coevo.model.words import Track
 from flows.reverification import ReverifyOptions
@@ -253,7 +253,7 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined_once(write(folder / 'repository', [old, new]), folder / 'store')
 
 
-def test_everything_is_built(shapes: Mined) -> None:
+def test_modules_of_every_shape_are_built(shapes: Mined) -> None:
     assert [(row.build_old, row.build_new) for row in shapes.pairs] == [('built', 'built')]
     assert not shapes.report.failures
 
@@ -278,10 +278,10 @@ def test_everything_is_built(shapes: Mined) -> None:
         pytest.param('worksWhereSurefireWould', id='a working folder that is made for it'),
     ],
 )
-def test_a_test_of_this_shape_passes_on_new_code_alone(shapes: Mined, name: str) -> None:
+def test_inserted_test_of_each_shape_gets_the_label_generation(shapes: Mined, name: str) -> None:
     row = shapes.method(name)
     assert (row.tnew_cnew, row.tnew_cold) == (Outcome.PASS, Outcome.COMPILE_ERROR)
-    assert (row.change, row.label) == (Change.INSERTED, Label.GENERATION)
+    assert (row.change, row.label) == (MethodChange.INSERTED, Label.GENERATION)
 
 
 def test_one_failing_invocation_or_subclass_fails_the_method(shapes: Mined) -> None:
@@ -290,36 +290,36 @@ def test_one_failing_invocation_or_subclass_fails_the_method(shapes: Mined) -> N
     assert reasons == ['tnew_cnew_fail'] * 4
 
 
-def test_overloads_are_told_apart(shapes: Mined) -> None:
+def test_overloaded_tests_are_distinguished_by_parameters(shapes: Mined) -> None:
     row = shapes.method('overloaded')
     assert (row.parameters, row.label) == ((), Label.GENERATION)
 
 
-def test_a_nested_test_belongs_to_its_own_class(shapes: Mined) -> None:
+def test_nested_test_belongs_to_its_nested_class(shapes: Mined) -> None:
     assert shapes.method('nested').test_class == 'shop.AppTest$Inside'
 
 
-def test_a_removed_modules_test_is_obsolete(shapes: Mined) -> None:
+def test_test_of_a_removed_module_is_obsolete(shapes: Mined) -> None:
     row = shapes.method('goes')
-    assert (row.change, row.label) == (Change.DELETED, Label.OBSOLETE)
+    assert (row.change, row.label) == (MethodChange.DELETED, Label.OBSOLETE)
     assert (row.told_cold, row.told_cnew) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert row.told_cnew_signature == 'module_absent'
 
 
-def test_an_added_modules_test_is_generated(shapes: Mined) -> None:
+def test_test_of_an_added_module_gets_the_label_generation(shapes: Mined) -> None:
     row = shapes.method('comes')
     assert (row.label, row.track) == (Label.GENERATION, Track.GENERATION)
     assert row.tnew_cold_signature == 'module_absent'
 
 
-def test_what_was_changed_against_the_projects_word_is_recorded(shapes: Mined) -> None:
+def test_overrides_of_project_settings_are_recorded(shapes: Mined) -> None:
     assert {row.override for row in shapes.methods} == {'byte-buddy+source-level-8'}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_labels_hold_when_they_are_run_again(shapes: Mined) -> None:
+def test_labels_are_confirmed_by_reverification(shapes: Mined) -> None:
     """Under the override that their pair was given, alone or beside few of their neighbours."""
     report = reverify(ReverifyOptions(store=shapes.store, sample=8))
     assert report.population == len(shapes.methods)
-    assert (report.held, report.lost, report.unknown) == (8, {}, {})
+    assert (report.confirmed, report.lost, report.unknown) == (8, {}, {})

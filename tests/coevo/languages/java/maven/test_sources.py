@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
-from coevo.languages.conditions import Conditions
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import MainSources
+from coevo.languages.conditions import RunConditions
 from coevo.model.records import TestMethod
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
@@ -57,7 +57,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield found
 
 
-def passing(place: Place, compiled: Compiled, sources: MainSources | None) -> set[str]:
+def passing(place: Place, compiled: CompiledTests, sources: MainSources | None) -> set[str]:
     names = ('rings', *CHEATS)
     methods = [
         TestMethod(
@@ -68,7 +68,7 @@ def passing(place: Place, compiled: Compiled, sources: MainSources | None) -> se
         )
         for name in names
     ]
-    verdicts = place.built.run(compiled, methods, Conditions(sources=sources)).verdicts
+    verdicts = place.built.run(compiled, methods, RunConditions(sources=sources)).verdicts
     return {
         name
         for name, one in zip(names, verdicts, strict=True)
@@ -76,12 +76,12 @@ def passing(place: Place, compiled: Compiled, sources: MainSources | None) -> se
     }
 
 
-def edited(place: Place, *files: tuple[str, bytes | None]) -> Compiled:
-    edits = Edits(code=tuple(sorted(files)))
+def edited(place: Place, *files: tuple[str, bytes | None]) -> CompiledTests:
+    edits = CellEdits(code=tuple(sorted(files)))
     return place.built.compile(place.rev, place.rev, '.', edits=edits)
 
 
-def test_who_is_mined_has_its_sources_with_all_edits(place: Place) -> None:
+def test_mined_test_finds_the_main_sources_with_all_edits(place: Place) -> None:
     plain = place.built.compile(place.rev, place.rev, '.')
     found = {'rings', 'line', 'digest', 'listing', 'folder', 'copied'}
     assert passing(place, plain, None) == found
@@ -89,7 +89,7 @@ def test_who_is_mined_has_its_sources_with_all_edits(place: Place) -> None:
     assert 'line' not in passing(place, edited(place, (PATH, other)), None)
 
 
-def test_no_text_of_a_main_source_is_anywhere(place: Place) -> None:
+def test_test_process_without_main_sources_finds_no_text_of_them(place: Place) -> None:
     plain = place.built.compile(place.rev, place.rev, '.')
     assert passing(place, plain, MainSources()) == {'rings'}
     other = STEP[PATH].replace('return 1', 'return 2').encode()
@@ -97,7 +97,7 @@ def test_no_text_of_a_main_source_is_anywhere(place: Place) -> None:
     assert passing(place, edited(place, (SPARE, None)), MainSources()) == {'rings'}
 
 
-def test_the_text_of_a_revision_is_the_same_whatever_is_edited(place: Place) -> None:
+def test_test_process_with_sources_of_a_revision_never_sees_edits(place: Place) -> None:
     found = {'rings', 'line', 'digest', 'listing', 'folder', 'copied'}
     same = MainSources(rev=place.rev)
     other = STEP[PATH].replace('return 1', 'return 2').encode()

@@ -167,7 +167,7 @@ def line_of(text: str) -> int:
     return found
 
 
-def test_what_an_honest_test_covers_is_seen_reached(place: Place) -> None:
+def test_lines_covered_by_a_test_are_observed_as_reached(place: Place) -> None:
     trace = watched(place, 'forms')
 
     assert trace is not None
@@ -185,5 +185,5 @@ def test_what_an_honest_test_covers_is_seen_reached(place: Place) -> None:
     assert trace.reached['shop.FormsTest']
 
 
-def test_what_does_not_pass_has_no_watched_trace(place: Place) -> None:
+def test_failing_test_has_no_watched_trace(place: Place) -> None:
     assert watched(place, 'fails') is None

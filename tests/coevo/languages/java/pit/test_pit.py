@@ -10,7 +10,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import Conditions
+from coevo.languages.conditions import RunConditions
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
@@ -130,7 +130,7 @@ def mutated(
     built: JavaBuiltPair,
     test: str,
     parameters: tuple[str, ...] = (),
-    conditions: Conditions = PLAIN,
+    conditions: RunConditions = PLAIN,
     lines: Collection[int] = range(1, 99),
 ) -> ByteCodeMutants:
     rev = built.new.rev
@@ -168,7 +168,7 @@ def killed(found: ByteCodeMutants, method: str = 'price') -> list[bool | None]:
         pytest.param('FourTest#absent', (), [False, False], id='what calls nothing'),
     ],
 )
-def test_a_method_kills_alone(
+def test_mutants_are_killed_only_by_the_method_and_its_fixtures(
     built: JavaBuiltPair,
     test: str,
     parameters: tuple[str, ...],
@@ -177,14 +177,14 @@ def test_a_method_kills_alone(
     assert killed(mutated(built, test, parameters)) == expected
 
 
-def test_types_have_those_that_lie_in_them(built: JavaBuiltPair) -> None:
+def test_mutants_of_a_type_include_those_of_its_nested_types(built: JavaBuiltPair) -> None:
     found = mutated(built, 'FiveTest#opens')
 
     assert killed(found, 'open') == [False, False, True]
     assert {one.type for one in found.mutants} == {'shop.Till', 'shop.Till$Inner'}
 
 
-def test_only_the_lines_that_are_asked_for_are_mutated(
+def test_only_requested_lines_are_mutated(
     built: JavaBuiltPair,
 ) -> None:
     found = mutated(built, 'NgTest#one', lines=(1, 4, 5, 8))
@@ -206,9 +206,9 @@ def test_only_the_lines_that_are_asked_for_are_mutated(
         ('FourTest#calls', 0.5, PitTrouble.TIME),
     ],
 )
-def test_what_cannot_be_known_has_a_reason(
+def test_pit_run_without_mutants_has_a_reason(
     built: JavaBuiltPair, test: str, limit: float | None, trouble: PitTrouble
 ) -> None:
-    found = mutated(built, test, conditions=Conditions(process_cpu_limit=limit))
+    found = mutated(built, test, conditions=RunConditions(process_cpu_limit=limit))
 
     assert (found.mutants, found.trouble) == ((), trouble)

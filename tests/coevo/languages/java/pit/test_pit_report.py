@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.pit.report import read_report
+from coevo.languages.java.pit.report import parse_report
 
 MUTANT = """<mutation detected='true' status='{status}' numberOfTestsRun='1'>
 <sourceFile>Till.java</sourceFile><mutatedClass>shop.Till</mutatedClass>
@@ -33,8 +33,8 @@ def report(status: str, line: str = '4', head: str = '') -> bytes:
         ('NOT_STARTED', None),
     ],
 )
-def test_a_mutant_is_killed_by_a_run(status: str, killed: bool | None) -> None:
-    (found,) = read_report(report(status)) or ()
+def test_mutant_status_says_whether_a_test_killed_it(status: str, killed: bool | None) -> None:
+    (found,) = parse_report(report(status)) or ()
 
     assert found.killed is killed
     assert (found.type, found.method, found.line, found.index) == ('shop.Till', '<init>', 4, '5,9')
@@ -51,9 +51,9 @@ def test_a_mutant_is_killed_by_a_run(status: str, killed: bool | None) -> None:
         report('KILLED', head='<!DOCTYPE m [<!ENTITY a "aaaa">]>'),
     ],
 )
-def test_what_is_none_of_pits_is_not_read(content: bytes) -> None:
-    assert read_report(content) is None
+def test_malformed_pit_report_is_not_read(content: bytes) -> None:
+    assert parse_report(content) is None
 
 
-def test_a_report_may_be_empty() -> None:
-    assert read_report(b'<mutations partial="true"></mutations>') == ()
+def test_pit_report_without_mutants_is_read() -> None:
+    assert parse_report(b'<mutations partial="true"></mutations>') == ()

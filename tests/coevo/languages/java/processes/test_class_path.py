@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.processes.class_path import libraries_first
+from coevo.languages.java.processes.class_path import move_libraries_first
 
 FOLDERS = ('/w/./target/test-classes', '/w/./target/classes')
 LIBRARY = '/repo/lib.jar'
@@ -22,7 +22,7 @@ def arranged(tmp_path: Path, in_tree: str, in_jar: str) -> tuple[str, ...]:
     with zipfile.ZipFile(tmp_path / 'lib.jar', 'w') as jar:
         jar.writestr('META-INF/MANIFEST.MF', '')
         jar.writestr(in_jar, '')
-    return libraries_first(BEFORE, [tmp_path / 'layer'], {LIBRARY: tmp_path / 'lib.jar'})
+    return move_libraries_first(BEFORE, [tmp_path / 'layer'], {LIBRARY: tmp_path / 'lib.jar'})
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def arranged(tmp_path: Path, in_tree: str, in_jar: str) -> tuple[str, ...]:
         ('module-info.class', 'module-info.class'),
     ],
 )
-def test_a_library_that_shares_nothing_goes_first(
+def test_library_that_shares_no_name_with_the_tree_moves_first(
     tmp_path: Path, in_tree: str, in_jar: str
 ) -> None:
     assert arranged(tmp_path, in_tree, in_jar) == AFTER
@@ -51,19 +51,19 @@ def test_a_library_that_shares_nothing_goes_first(
         ('lib', 'lib/Tool.class'),
     ],
 )
-def test_a_library_stays_behind_what_it_shares_a_name_with(
+def test_library_that_shares_a_name_with_the_tree_stays_behind_it(
     tmp_path: Path, in_tree: str, in_jar: str
 ) -> None:
     assert arranged(tmp_path, in_tree, in_jar) == BEFORE
 
 
-def test_nothing_moves_where_a_jar_cannot_be_read(tmp_path: Path) -> None:
+def test_class_path_keeps_its_order_if_a_jar_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / 'lib.jar').write_text('no archive')
-    assert libraries_first(BEFORE, [tmp_path], {LIBRARY: tmp_path / 'lib.jar'}) == BEFORE
+    assert move_libraries_first(BEFORE, [tmp_path], {LIBRARY: tmp_path / 'lib.jar'}) == BEFORE
 
 
-def test_nothing_moves_past_a_jar_of_the_tree(tmp_path: Path) -> None:
+def test_library_never_moves_before_a_jar_of_the_tree(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / 'lib.jar', 'w') as jar:
         jar.writestr('lib/Tool.class', '')
     places = ('/w/lib/own.jar', LIBRARY)
-    assert libraries_first(places, [tmp_path], {LIBRARY: tmp_path / 'lib.jar'}) == places
+    assert move_libraries_first(places, [tmp_path], {LIBRARY: tmp_path / 'lib.jar'}) == places

@@ -55,7 +55,7 @@ def heard(*events: object) -> Outcome:
     return verdict.outcome
 
 
-def test_a_complete_sequence_passes() -> None:
+def test_complete_sequence_of_events_passes() -> None:
     assert heard(BEGIN, PASS, END) is Outcome.PASS
 
 
@@ -76,12 +76,12 @@ def test_a_complete_sequence_passes() -> None:
         '{"e": "test"',
     ],
 )
-def test_an_event_of_another_shape_is_none(event: object) -> None:
+def test_malformed_test_event_gives_an_error(event: object) -> None:
     assert heard(BEGIN, event, END) is Outcome.ERROR
 
 
 @pytest.mark.parametrize(
     'end', [{**END, 'tests': True}, {**END, 'tests': 2}, {**END, 'cpu_ms': 'x'}, {'e': 'end'}]
 )
-def test_an_end_of_another_shape_ends_nothing(end: object) -> None:
+def test_malformed_end_event_gives_an_error(end: object) -> None:
     assert heard(BEGIN, PASS, end) is Outcome.ERROR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.processes.jvm_options import usable_options
+from coevo.languages.java.processes.jvm_options import select_usable_options
 
 MADE = '/w/build/core/target/dependencies'
 
@@ -27,5 +27,5 @@ MADE = '/w/build/core/target/dependencies'
         ('-jar other.jar -Xmx1g', '-Xmx1g'),
     ],
 )
-def test_options_that_a_test_jvm_is_given(line: str, given: str) -> None:
-    assert ' '.join(usable_options(line)) == given
+def test_usable_options_of_an_argline_are_given_to_the_test_jvm(line: str, given: str) -> None:
+    assert ' '.join(select_usable_options(line)) == given

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.languages.java.processes.packed_trees import MOST_PACKED
 from coevo.languages.java.processes.packed_trees import PackedTrees
-from coevo.languages.java.processes.packed_trees import pack
+from coevo.languages.java.processes.packed_trees import pack_tree
 
 
 def layer(folder: Path, **files: str) -> Path:
@@ -20,12 +20,12 @@ def layer(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_layers_lie_over_each_other_and_removed_files_are_gone(tmp_path: Path) -> None:
+def test_packed_tree_overlays_its_layers_without_removed_files(tmp_path: Path) -> None:
     lower = layer(tmp_path / 'lower', a='1', d__b='1', d__gone='1')
     upper = layer(tmp_path / 'upper', d__b='2', e='2')
     (lower / 'link').symlink_to('a')
     (lower / 'a').chmod(0o755)
-    place = pack(tmp_path / 'packed', [lower, tmp_path / 'nowhere', upper], ['d/gone'])
+    place = pack_tree(tmp_path / 'packed', [lower, tmp_path / 'nowhere', upper], ['d/gone'])
     with tarfile.open(place) as archive:
         names = archive.getnames()
     out = tmp_path / 'out'
@@ -37,22 +37,22 @@ def test_layers_lie_over_each_other_and_removed_files_are_gone(tmp_path: Path) -
     assert (out / 'link').is_symlink()
 
 
-def test_nothing_but_content_tells_that_a_file_was_edited(tmp_path: Path) -> None:
+def test_packed_tree_reveals_edited_files_only_by_content(tmp_path: Path) -> None:
     """Not the bytes of its entry: no date, owner or place, and no other number of entries."""
     lower = layer(tmp_path / 'lower', a='1', b='2')
     upper = layer(tmp_path / 'upper', a='1')
     os.utime(upper / 'a', (1, 1))
-    plain = pack(tmp_path / 'packed', [lower], [])
-    edited = pack(tmp_path / 'packed', [lower, upper], [])
+    plain = pack_tree(tmp_path / 'packed', [lower], [])
+    edited = pack_tree(tmp_path / 'packed', [lower, upper], [])
     assert plain.read_bytes() == edited.read_bytes()
     assert plain.name != edited.name
 
 
-def test_few_archives_are_kept_the_last_used_among_them(tmp_path: Path) -> None:
+def test_only_the_most_recently_used_archives_are_kept(tmp_path: Path) -> None:
     lower = layer(tmp_path / 'lower', a='1')
     trees = PackedTrees(tmp_path / 'packed')
-    first = trees.of([lower], [])
+    first = trees.get_archive([lower], [])
     for number in range(MOST_PACKED + 2):
-        trees.of([lower, tmp_path / str(number)], [])
-        assert trees.of([lower], []) == first
+        trees.get_archive([lower, tmp_path / str(number)], [])
+        assert trees.get_archive([lower], []) == first
     assert len(list((tmp_path / 'packed').iterdir())) == MOST_PACKED

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.jvm
 
 @pytest.mark.slow
 @pytest.mark.parametrize('options', ['-Xmx1k', '-Djava.security.manager'])
-def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path, options: str) -> None:
+def test_unusable_jvm_options_give_the_verdict_error(tmp_path: Path, options: str) -> None:
     """The second lets our worker read nothing, or is refused by a newer JVM: trouble for ever."""
     plugin = '<artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>'
     told = f'<configuration><argLine>{options}</argLine></configuration>'
@@ -46,7 +46,9 @@ def test_options_that_no_jvm_takes_are_the_projects_own_fault(tmp_path: Path, op
     'path',
     ['n' * 256 + '.txt', pytest.param(f'{"d" * 200}/' * 20 + 'n.txt', marks=pytest.mark.slow)],
 )
-def test_a_path_that_no_file_system_takes_is_unbuildable(tmp_path: Path, path: str) -> None:
+def test_path_too_long_for_a_file_system_makes_the_revision_unbuildable(
+    tmp_path: Path, path: str
+) -> None:
     """Git keeps it, and nobody here could ever write it."""
     tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
     body = '    public static int last() { return 2; }\n'
@@ -63,7 +65,7 @@ def test_a_path_that_no_file_system_takes_is_unbuildable(tmp_path: Path, path: s
     assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', 'path_too_long')
 
 
-def test_a_revision_before_there_was_a_pom_is_unbuildable_without_a_try(tmp_path: Path) -> None:
+def test_revision_without_a_pom_is_unbuildable(tmp_path: Path) -> None:
     tests = junit('TillTest', 'rings: assertEquals(2, Till.last());')
     body = '    public static int last() { return 2; }\n'
     steps = [{'README.md': 'soon'}, {'pom.xml': pom(), **source('Till', body), **tests}]
@@ -86,7 +88,7 @@ def with_path(repository: Path, path: str) -> str:
     return git(repository, 'mktree', stdin=f'{above}\n{entry}'.encode())
 
 
-def test_a_tree_that_no_sandbox_has_room_for_is_unbuildable(
+def test_tree_too_large_for_a_sandbox_is_unbuildable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A verdict, not trouble of ours: it would be the same for ever. Neither end is built."""

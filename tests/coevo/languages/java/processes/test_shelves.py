@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.processes.shelves import shelved
+from coevo.languages.java.processes.shelves import mount_shelves
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.storage.folders import cache_folder
+from coevo.storage.folders import find_cache_folder
 from tests.coevo.languages.place import Place
 from tests.coevo.languages.place import opened
 from tests.projects import junit
@@ -40,7 +40,7 @@ STEP = {
         'java.nio.file.Paths.get("/proc/self/mountinfo")));'
         ' assertTrue(seen.contains(" /tools "));'
         f' for (String one : "maven tools archives".split(" ")) {{'
-        f' assertFalse(seen.contains("/{cache_folder().name}/" + one)); }}',
+        f' assertFalse(seen.contains("/{find_cache_folder().name}/" + one)); }}',
     ),
 }
 BACK_ENDS = ['bubblewrap', 'none', pytest.param('docker', marks=pytest.mark.docker)]
@@ -71,7 +71,7 @@ def told(place: Place, name: str) -> tuple[Outcome, str]:
 
 
 @pytest.mark.jvm
-def test_a_test_runs_with_its_libraries_and_sees_no_other(place: Place) -> None:
+def test_test_process_sees_only_its_own_libraries(place: Place) -> None:
     assert told(place, 'rings') == (Outcome.PASS, '')
     if place.builds.sandbox.name == 'none':
         return  # all of the host is seen
@@ -79,23 +79,23 @@ def test_a_test_runs_with_its_libraries_and_sees_no_other(place: Place) -> None:
 
 
 @pytest.mark.jvm
-def test_no_mount_says_where_the_libraries_of_the_host_lie(place: Place) -> None:
+def test_mounts_do_not_reveal_the_library_folders_of_the_host(place: Place) -> None:
     if place.builds.sandbox.name == 'none':
         return
     assert told(place, 'mounts') == (Outcome.PASS, '')
 
 
-def test_a_shelf_keeps_size_and_time_and_leaves_out_what_is_no_file(tmp_path: Path) -> None:
+def test_shelf_keeps_size_and_time_of_files_and_leaves_out_links(tmp_path: Path) -> None:
     jar, missing, link = (tmp_path / name for name in ('a.jar', 'b.jar', 'c.jar'))
     jar.write_bytes(b'content')
     link.symlink_to(jar)
     files = {'/repo/p/a.jar': jar, '/repo/b.jar': missing, '/repo/c.jar': link, '/tools/w.jar': jar}
     shelves = tmp_path / 'shelves'
-    mounts = list(shelved(shelves, files))
+    mounts = list(mount_shelves(shelves, files))
     assert [mount.target for mount in mounts] == ['/repo', '/tools']
     assert [path.name for path in sorted(mounts[0].source.rglob('*'))] == ['p', 'a.jar']
     state = (mounts[0].source / 'p/a.jar').stat()
     assert (state.st_size, state.st_mtime_ns) == (7, jar.stat().st_mtime_ns)
-    assert list(shelved(shelves, files)) == mounts
-    assert list(shelved(shelves, {})) == []
+    assert list(mount_shelves(shelves, files)) == mounts
+    assert list(mount_shelves(shelves, {})) == []
     assert len(list(shelves.iterdir())) == 1

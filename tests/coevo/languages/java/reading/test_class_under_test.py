@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.class_under_test import class_under_test
+from coevo.languages.java.reading.class_under_test import guess_class_under_test
 from coevo.model.records import TestMethod
 
 
@@ -20,18 +20,20 @@ from coevo.model.records import TestMethod
         ('p.$FooTest$WhenEmpty', '$Foo'),
     ],
 )
-def test_class_under_test(test_class: str, expected: str) -> None:
+def test_class_under_test_is_guessed_from_the_test_class_name(
+    test_class: str, expected: str
+) -> None:
     test = TestMethod(
         module='.', test_file='src/test/java/p/X.java', test_class=test_class, test_method='t'
     )
-    assert class_under_test(test) == expected
+    assert guess_class_under_test(test) == expected
 
 
-def test_a_file_that_is_named_after_its_type_tells_what_is_nested() -> None:
+def test_file_name_decides_which_part_of_a_class_name_is_nested() -> None:
     test = TestMethod(
         module='.',
         test_file='src/test/java/p/Foo$BarTest.java',
         test_class='p.Foo$BarTest$Inner',
         test_method='t',
     )
-    assert class_under_test(test) == 'Foo$Bar'
+    assert guess_class_under_test(test) == 'Foo$Bar'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coevo.languages.declarations import SourceFile
 from coevo.languages.java.reading import syntax
 from coevo.languages.java.reading import tokens
-from coevo.languages.java.reading.syntax import parse_once
+from coevo.languages.java.reading.syntax import parse_uncached
 
 _METHOD = """\
     <T extends Comparable<T>> T largest(List<E> all, T... more) {
@@ -26,21 +26,21 @@ FILES = (
 
 
 def alone(text: str) -> SourceFile:
-    tokens._kept.cache_clear()
-    syntax._kept_members.cache_clear()
-    return parse_once(text.encode())
+    tokens._get_cached_leaves.cache_clear()
+    syntax._get_cached_members.cache_clear()
+    return parse_uncached(text.encode())
 
 
-def test_a_file_says_the_same_whatever_was_read_before() -> None:
+def test_parse_of_a_file_does_not_depend_on_files_read_before() -> None:
     expected = [alone(text) for text in FILES]
     for order in (FILES, FILES[::-1]):
-        found = {text: parse_once(text.encode()) for text in order}
+        found = {text: parse_uncached(text.encode()) for text in order}
         assert [found[text] for text in FILES] == expected
 
 
-def test_a_member_stands_where_its_own_file_has_it() -> None:
+def test_cached_member_has_the_position_of_its_own_file() -> None:
     alone(FILES[0])
-    (type_,) = parse_once(FILES[1].encode()).types
+    (type_,) = parse_uncached(FILES[1].encode()).types
     (member,) = type_.members
     assert (member.start_line, member.end_line) == (5, 10)
     assert FILES[1].encode()[member.full_start_byte :].startswith(b'/** Says which. */')

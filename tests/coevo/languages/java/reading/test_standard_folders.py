@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.standard_folders import placed
+from coevo.languages.java.reading.standard_folders import classify_path
 from coevo.languages.layout import Side
 
 
@@ -20,10 +20,10 @@ from coevo.languages.layout import Side
         ('src/testFixtures/java/A.java', Side.TEST, False, 'java/A.java'),
     ],
 )
-def test_the_first_standard_folder_counts(
+def test_first_standard_folder_of_a_path_decides_its_side(
     path: str, side: Side, is_resource: bool, relative: str
 ) -> None:
-    found = placed(path)
+    found = classify_path(path)
     assert found is not None
     assert (found.side, found.is_resource, found.relative) == (side, is_resource, relative)
 
@@ -31,5 +31,5 @@ def test_the_first_standard_folder_counts(
 @pytest.mark.parametrize(
     'path', ['A.java', 'lib/A.java', 'src/A.java', 'mysrc/main/A.java', 'src/main']
 )
-def test_other_places_are_in_none(path: str) -> None:
-    assert placed(path) is None
+def test_path_outside_standard_folders_has_no_side(path: str) -> None:
+    assert classify_path(path) is None

@@ -25,7 +25,7 @@ def only(source: str) -> DeclaredType:
     return found
 
 
-def test_package_and_imports() -> None:
+def test_package_and_imports_are_read() -> None:
     source = 'package a.b;\nimport java.util.*;\nimport static c.D.e;\nimport static c.D.*;'
     found = parse(source.encode())
     assert found.package == 'a.b'
@@ -38,7 +38,7 @@ def test_package_and_imports() -> None:
     assert source[first.start_byte : first.end_byte] == 'import java.util.*;'
 
 
-def test_types_have_binary_names_and_come_before_those_nested_in_them() -> None:
+def test_types_have_binary_names_and_precede_their_nested_types() -> None:
     source = (
         'package p; class A { interface B { enum C { X } } record D(int x) {} } @interface E {}'
     )
@@ -58,7 +58,7 @@ def test_supertypes_are_simple_names() -> None:
     assert only('interface I extends J, K<String> {}').interfaces == ('J', 'K')
 
 
-def test_sealed_types_and_type_annotations() -> None:
+def test_sealed_types_and_type_annotations_are_read() -> None:
     found = types('@Tag("x") public sealed interface S permits A {} final class A implements S {}')
     assert found['S'].annotations == ('Tag',)
     assert 'sealed' in found['S'].modifiers
@@ -75,17 +75,17 @@ def test_parameters_are_erased() -> None:
     )  # fmt: skip
 
 
-def test_a_type_variable_of_the_method_hides_that_of_the_class() -> None:
+def test_type_variable_of_a_method_hides_the_one_of_the_class() -> None:
     assert members('class A<T> { <T extends Number> void m(T t) {} }')['m'].parameters == (
         'Number',
     )
 
 
-def test_a_receiver_is_no_parameter() -> None:
+def test_receiver_parameter_is_not_listed_as_a_parameter() -> None:
     assert members('class A { void m(A this, int x) {} }')['m'].parameters == ('int',)
 
 
-def test_a_compact_constructor_has_the_components_as_parameters() -> None:
+def test_compact_constructor_has_the_record_components_as_parameters() -> None:
     found = only('record P(int x, String... rest) { P { x = 1; } static int count; }')
     constructor = found.members[0]
     assert (constructor.kind, constructor.name) == ('constructor', 'P')
@@ -93,7 +93,7 @@ def test_a_compact_constructor_has_the_components_as_parameters() -> None:
     assert [m.kind for m in found.members] == ['constructor', 'field']
 
 
-def test_all_kinds_of_members() -> None:
+def test_members_of_all_kinds_are_read() -> None:
     source = """class A {
       int a = 1, b[];
       static { run(); }
@@ -111,14 +111,14 @@ def test_all_kinds_of_members() -> None:
     ]
 
 
-def test_members_of_enums_interfaces_and_annotations() -> None:
+def test_members_of_enums_interfaces_and_annotations_are_read() -> None:
     source = """enum E { X(1) { void hidden() {} }, Y; int f; void m() {} }
     interface I { int C = 1; default void d() {} }
     @interface N { int value() default 1; }"""
     assert sorted(members(source)) == ['C', 'd', 'f', 'm', 'value']
 
 
-def test_members_of_local_and_anonymous_classes_belong_to_the_body_around_them() -> None:
+def test_members_of_local_classes_belong_to_the_enclosing_body() -> None:
     source = """class A { void m() {
       class Local { void inner() {} }
       Runnable r = new Runnable() { public void run() { call(); } };
@@ -140,7 +140,7 @@ def test_declaration_is_one_line_without_annotations_comments_and_throws() -> No
     assert found['X'].declaration == 'private static final int X'
 
 
-def test_spans() -> None:
+def test_full_span_of_a_member_includes_comments_directly_above_it() -> None:
     source = 'class A {\n  int f; // not its comment\n\n  // far\n\n  // near\n  /** Doc. */\n'
     source += '  @Test\n  void m() {\n  }\n}\n'
     found = members(source)['m']
@@ -156,13 +156,13 @@ def test_a_trailing_comment_belongs_to_the_member_before_it() -> None:
     assert found.full_start_byte == found.start_byte
 
 
-def test_spans_are_bytes() -> None:
+def test_spans_of_members_are_byte_offsets() -> None:
     source = 'class A { String s = "é"; void m() {} }'
     found = members(source)['m']
     assert source.encode()[found.start_byte : found.end_byte] == b'void m() {}'
 
 
-def test_names_used() -> None:
+def test_calls_types_names_and_strings_of_a_member_are_collected() -> None:
     source = """class A { @Test void m() {
       Foo<Bar> foo = new a.Foo<>(1);
       foo.with("one").then(Baz::make, Qux::new);
@@ -182,7 +182,7 @@ def test_names_used() -> None:
         '/** D */ class A { @Test /* c */ void m() { // e\n List<List<String> > x = f("a  b"); } }',
     ],
 )
-def test_hashes_are_blind_to_comments_and_formatting(other: str) -> None:
+def test_hashes_ignore_comments_and_formatting(other: str) -> None:
     source = 'class A { @Test void m() { List<List<String>> x = f("a  b"); } }'
     assert members(other)['m'].hash == members(source)['m'].hash
     assert parse(other.encode()).hash == parse(source.encode()).hash
@@ -197,13 +197,13 @@ def test_hashes_are_blind_to_comments_and_formatting(other: str) -> None:
         "class A { @Test void m() { f('a'); } }",
     ],
 )
-def test_hashes_see_every_token(other: str) -> None:
+def test_hashes_change_with_every_token(other: str) -> None:
     assert (
         members(other)['m'].hash != members('class A { @Test void m() { f("a  b"); } }')['m'].hash
     )
 
 
-def test_text_blocks_may_be_indented_anew() -> None:
+def test_hash_ignores_the_indentation_of_a_text_block() -> None:
     one = 'class A {\n  String m() {\n    return """\n      a\n        b\n      """;\n  }\n}'
     two = one.replace('\n      ', '\n          ')
     other = one.replace('        b', '         b')
@@ -211,7 +211,7 @@ def test_text_blocks_may_be_indented_anew() -> None:
     assert members(one)['m'].hash == members(two)['m'].hash != members(other)['m'].hash
 
 
-def test_bare_hash_is_blind_to_the_own_name_and_the_class_name() -> None:
+def test_bare_hash_ignores_the_names_of_the_member_and_its_class() -> None:
     one = members('class A { void m() { new A(); m(); } }')['m']
     two = members('class B { void n() { new B(); n(); } }')['n']
     three = members('class B { void n() { new A(); n(); } }')['n']
@@ -219,13 +219,13 @@ def test_bare_hash_is_blind_to_the_own_name_and_the_class_name() -> None:
     assert one.bare_hash == two.bare_hash != three.bare_hash
 
 
-def test_the_own_name_behind_a_dot_is_another_name() -> None:
+def test_bare_hash_keeps_a_call_of_the_same_name_on_another_object() -> None:
     one = members('class A { void size() { list.size(); } }')['size']
     two = members('class A { void count() { list.size(); } }')['count']
     assert one.bare_hash == two.bare_hash
 
 
-def test_header_hash_covers_all_but_methods_and_nested_types() -> None:
+def test_header_hash_covers_everything_but_methods_and_nested_types() -> None:
     base = only('class A { int f = 1; void m() {} }')
     assert only('class A { int f = 1; int n() { return 1; } }').header_hash == base.header_hash
     assert only('class A { int f = 2; void m() {} }').header_hash != base.header_hash
@@ -234,18 +234,18 @@ def test_header_hash_covers_all_but_methods_and_nested_types() -> None:
     assert nested['A'].header_hash == base.header_hash
 
 
-def test_header_hash_sees_enum_constants_and_components() -> None:
+def test_header_hash_covers_enum_constants_and_record_components() -> None:
     assert only('enum E { X, Y }').header_hash != only('enum E { X }').header_hash
     assert only('record R(int x) {}').header_hash != only('record R(long x) {}').header_hash
 
 
-def test_shape_hash_is_blind_to_fields_and_the_own_name() -> None:
+def test_shape_hash_ignores_fields_and_the_name_of_the_type() -> None:
     base = only('class A extends B { int f; }')
     assert only('class C extends B { long g; { run(); } }').shape_hash == base.shape_hash
     assert only('class A extends D { int f; }').shape_hash != base.shape_hash
 
 
-def test_import_order_is_formatting() -> None:
+def test_file_hash_ignores_the_order_of_imports() -> None:
     one, two, three = (
         parse(text)
         for text in (
@@ -276,7 +276,7 @@ def test_new_syntax_parses() -> None:
     assert [t.simple for t in found.types] == ['S', 'P', 'Q', 'A']
 
 
-def test_a_broken_file_gives_what_can_be_had() -> None:
+def test_broken_file_yields_the_members_that_parse() -> None:
     found = parse(b'class A { void x( { } void y() { a(); } ')
     assert found.has_error
     assert [m.name for m in found.types[0].members] == ['x', 'y']
@@ -284,7 +284,7 @@ def test_a_broken_file_gives_what_can_be_had() -> None:
     assert parse(b'\xff\xfe\x00').types == ()
 
 
-def test_a_parse_is_kept_by_content() -> None:
+def test_parse_is_cached_by_content() -> None:
     assert parse(b'class  Kept {}') is parse(b'class  Kept' + b' {}')
 
 
@@ -300,7 +300,7 @@ def test_a_parse_is_kept_by_content() -> None:
     ],
     ids=['nested', 'names', 'long', 'open', 'brackets', 'anonymous'],
 )
-def test_what_nobody_wrote_is_not_read(source: bytes) -> None:
+def test_source_beyond_the_size_limits_is_unreadable(source: bytes) -> None:
     """By counts of its own: nothing here depends on how fast the machine is, or how deep its stack."""
     file = parse(source)
     assert file.unreadable
@@ -318,5 +318,5 @@ def test_what_nobody_wrote_is_not_read(source: bytes) -> None:
     ],
     ids=['brackets', 'nested', 'sum', 'names'],
 )
-def test_what_is_odd_is_read(source: bytes) -> None:
+def test_odd_source_within_the_size_limits_is_read(source: bytes) -> None:
     assert not parse(source).unreadable

@@ -35,15 +35,15 @@ def found_in(source: str, *others: str) -> list[str]:
         'Test @Ignore("x")',
     ],
 )
-def test_annotated_methods(annotation: str) -> None:
+def test_annotated_methods_are_tests(annotation: str) -> None:
     assert found_in(f'class A {{ @{annotation} void m() {{}} void helper() {{}} }}') == ['A#m']
 
 
-def test_nested_classes() -> None:
+def test_methods_of_nested_classes_are_tests() -> None:
     assert found_in('class A { @Nested class B { @Test void m() {} } }') == ['A$B#m']
 
 
-def test_junit3() -> None:
+def test_junit3_tests_are_public_void_methods_named_test() -> None:
     source = """public class A extends TestCase {
       public void testOne() {}
       public void test() {}
@@ -56,43 +56,43 @@ def test_junit3() -> None:
     assert found_in(source) == ['A#testOne', 'A#test']
 
 
-def test_junit3_through_the_test_tree() -> None:
+def test_junit3_superclasses_are_followed_through_the_test_tree() -> None:
     source = 'class A extends Base { public void testIt() {} }'
     assert found_in(source, 'class Base extends More {}', 'class More extends TestCase {}')
     assert not found_in(source, 'class Base extends More {}', 'class More {}')
     assert not found_in(source)
 
 
-def test_junit3_bases_of_libraries_count_by_name() -> None:
+def test_junit3_base_class_of_a_library_is_recognised_by_name() -> None:
     assert found_in('class A extends PlexusTestCase { public void testIt() {} }') == ['A#testIt']
 
 
-def test_a_circle_of_superclasses_ends() -> None:
+def test_circular_superclasses_have_no_tests() -> None:
     source = 'class A extends B { public void testIt() {} } class B extends A {}'
     assert found_in(source) == []
 
 
-def test_annotations_made_of_test_annotations() -> None:
+def test_annotation_with_a_test_annotation_marks_a_test() -> None:
     source = 'class A { @Fast void m() {} @Slow void n() {} }'
     fast, quick = '@Quick @interface Fast {}', '@Test @interface Quick {}'
     assert found_in(source, fast, quick, '@interface Slow {}') == ['A#m']
 
 
-def test_abstract_and_static_methods_are_no_tests() -> None:
+def test_abstract_and_static_methods_are_not_tests() -> None:
     assert found_in('abstract class A { @Test abstract void m(); @Test static void n() {} }') == []
 
 
-def test_a_method_counts_where_it_is_declared() -> None:
+def test_inherited_test_belongs_only_to_its_declaring_class() -> None:
     base = 'abstract class Base { @Test void m() {} }'
     assert found_in('class A extends Base {}', base) == []
     assert found_in(base) == ['Base#m']
 
 
-def test_default_methods_of_interfaces() -> None:
+def test_annotated_default_methods_of_interfaces_are_tests() -> None:
     assert found_in('interface A { @Test default void m() {} }') == ['A#m']
 
 
-def test_fixtures() -> None:
+def test_fixtures_are_rules_constructors_initialisers_and_setup_methods() -> None:
     source = """class A {
       @Rule public Temp rule = new Temp();
       int plain;
@@ -114,14 +114,14 @@ def test_fixtures() -> None:
     ]
 
 
-def test_properties_of_jqwik_count_where_they_are_imported() -> None:
+def test_jqwik_properties_are_tests_only_if_imported() -> None:
     source = 'class A { @Property boolean m(@ForAll int i) { return true; } @Example void n() {} }'
     assert found_in(source) == []
     assert found_in(f'import net.jqwik.api.*; {source}') == ['A#m', 'A#n']
     assert found_in(f'import net.jqwik.api.Property; {source}') == ['A#m', 'A#n']
 
 
-def test_a_class_that_is_a_test_for_testng() -> None:
+def test_testng_annotation_on_a_class_makes_its_public_methods_tests() -> None:
     source = """import org.testng.annotations.*;
     @Test(groups = "fast") public class A extends Base {
       public void one() {}
@@ -137,5 +137,5 @@ def test_a_class_that_is_a_test_for_testng() -> None:
     assert found_in(heir, source) == ['B#more', 'B#test']
 
 
-def test_static_methods_count_for_archunit_alone() -> None:
+def test_static_methods_are_tests_only_for_archunit() -> None:
     assert found_in('class A { @ArchTest static void m(JavaClasses c) {} }') == ['A#m']

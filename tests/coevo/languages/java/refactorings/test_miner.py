@@ -49,10 +49,10 @@ def big(methods: int, factor: int) -> bytes:
 
 def types(found: Refactorings) -> list[str]:
     assert found.status is RefactoringStatus.FOUND, found.why
-    return [one.type for one in found.found]
+    return [one.type for one in found.refactorings]
 
 
-def test_two_revisions_are_compared_without_a_checkout(
+def test_refactorings_between_revisions_are_found_without_a_checkout(
     tmp_path: Path, miner: RefactoringMiner
 ) -> None:
     folder = repos.init(tmp_path / 'r')
@@ -62,7 +62,7 @@ def test_two_revisions_are_compared_without_a_checkout(
     repos.git(folder, 'checkout', '-q', '--orphan', 'empty')
     found = miner.find(Repository(folder / '.git'), old, new)
     assert types(found) == ['Rename Method']
-    (rename,) = found.found
+    (rename,) = found.refactorings
     assert rename.description.startswith('Rename Method package add(a int, b int) : int renamed to')
     (left,) = rename.left
     assert (left.file, left.start_line, left.end_line) == (path, 1, 1)
@@ -74,7 +74,7 @@ def test_two_revisions_are_compared_without_a_checkout(
     assert [one.source for one in rename.right] == ['int plus(int a, int b) { return a + b; }']
 
 
-def test_a_package_of_which_no_file_differs_is_not_taken_for_renamed(
+def test_moved_class_between_packages_with_unchanged_files_is_no_rename(
     tmp_path: Path, miner: RefactoringMiner
 ) -> None:
     folder = repos.init(tmp_path / 'r')
@@ -89,7 +89,7 @@ def test_a_package_of_which_no_file_differs_is_not_taken_for_renamed(
     assert types(miner.find(Repository(folder / '.git'), old, new)) == ['Move Class']
 
 
-def test_the_worker_is_reused_and_says_the_same_again(miner: RefactoringMiner) -> None:
+def test_miner_worker_is_reused_and_repeats_its_result(miner: RefactoringMiner) -> None:
     first = miner.compare(LONG_AGO, TODAY)
     pid = miner.process.pid
     miner.compare({'Big.java': big(3, 1)}, {'Big.java': big(3, 2)})
@@ -97,20 +97,20 @@ def test_the_worker_is_reused_and_says_the_same_again(miner: RefactoringMiner) -
     assert miner.process.pid == pid
 
 
-def test_a_users_options_for_jvms_reach_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jvm_options_of_the_user_do_not_reach_the_miner_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv('JAVA_TOOL_OPTIONS', '-Xmx1k')
     with RefactoringMiner() as miner:
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
 
-def test_files_of_one_end_alone_hold_no_refactoring(miner: RefactoringMiner) -> None:
+def test_files_of_only_one_revision_yield_no_refactoring(miner: RefactoringMiner) -> None:
     assert types(miner.compare({}, TODAY)) == []
     assert types(miner.compare(LONG_AGO, {})) == []
 
 
-def test_a_file_that_is_not_utf_8_is_read_all_the_same(
-    tmp_path: Path, miner: RefactoringMiner
-) -> None:
+def test_file_that_is_not_utf_8_is_still_read(tmp_path: Path, miner: RefactoringMiner) -> None:
     folder = repos.init(tmp_path / 'r')
     path = os.fsdecode(b'src/caf\xe9/Sum.java')
     comment = b'/* \xe9t\xe9 */ '
@@ -118,12 +118,12 @@ def test_a_file_that_is_not_utf_8_is_read_all_the_same(
     new = repos.commit(folder, 'new', {path: comment + NEW.encode()})
     found = miner.find(Repository(folder / '.git'), old, new)
     assert types(found) == ['Rename Method']
-    assert found.found[0].left[0].file == path
+    assert found.refactorings[0].left[0].file == path
     with_mark = {'Sum.java': b'\xef\xbb\xbf' + OLD.encode()}
     assert types(miner.compare(with_mark, TODAY)) == ['Rename Method']
 
 
-def test_a_file_that_does_not_parse_hides_no_other(miner: RefactoringMiner) -> None:
+def test_refactorings_are_found_beside_a_file_that_does_not_parse(miner: RefactoringMiner) -> None:
     broken = {'Broken.java': b'package p; class Broken { void f( { ]'}
     found = miner.compare({**LONG_AGO, **broken}, {**TODAY, 'Broken.java': b'<<<<<<< HEAD'})
     assert 'Rename Method' in types(found)
@@ -133,7 +133,7 @@ def test_a_file_that_does_not_parse_hides_no_other(miner: RefactoringMiner) -> N
 
 
 @pytest.mark.slow
-def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
+def test_comparison_that_hangs_times_out_and_the_next_pair_works() -> None:
     """The parser takes minutes for brackets in brackets."""
     ends = [
         f'package p; class Deep {{ int f() {{ return {"(" * 200_000}{n}{")" * 200_000}; }} }}'.encode()
@@ -144,7 +144,7 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
         pid = miner.process.pid
         assert pid is not None
         found = miner.compare({'Deep.java': ends[0]}, {'Deep.java': ends[1]})
-        assert (found.status, found.why, found.found) == (
+        assert (found.status, found.why, found.refactorings) == (
             RefactoringStatus.UNKNOWN,
             RefactoringsUnknown.TIMEOUT,
             (),
@@ -154,7 +154,7 @@ def test_a_hanging_call_is_unknown_and_the_next_pair_works() -> None:
 
 
 @pytest.mark.slow
-def test_what_does_not_fit_into_memory_is_unknown_and_the_next_pair_works() -> None:
+def test_comparison_out_of_memory_is_unknown_and_the_next_pair_works() -> None:
     with RefactoringMiner(MinerLimits(heap_bytes=48 << 20)) as miner:
         found = miner.compare({'Big.java': big(3000, 3)}, {'Big.java': big(3000, 5)})
         assert found.why is RefactoringsUnknown.OUT_OF_MEMORY
@@ -162,13 +162,13 @@ def test_what_does_not_fit_into_memory_is_unknown_and_the_next_pair_works() -> N
 
 
 @pytest.mark.parametrize('limits', [MinerLimits(files=0), MinerLimits(bytes=100)])
-def test_a_pair_that_is_too_large_is_not_even_sent(limits: MinerLimits) -> None:
+def test_pair_that_is_too_large_is_not_sent_to_the_miner(limits: MinerLimits) -> None:
     with RefactoringMiner(limits) as miner:
         assert miner.compare(LONG_AGO, TODAY).why is RefactoringsUnknown.TOO_LARGE
         assert miner.process.pid is None
 
 
-def test_a_worker_that_is_killed_in_the_middle_costs_its_pair_alone() -> None:
+def test_killed_miner_worker_loses_only_its_current_pair() -> None:
     with RefactoringMiner() as miner:
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
         assert miner.process.pid is not None
@@ -188,7 +188,9 @@ def test_a_worker_that_is_killed_in_the_middle_costs_its_pair_alone() -> None:
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']
 
 
-def test_without_a_jdk_every_pair_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_jdk_makes_the_refactorings_of_every_pair_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv('COEVO_JDKS', '7')
     with RefactoringMiner() as miner:
         for _ in range(2):
@@ -199,7 +201,7 @@ def test_without_a_jdk_every_pair_is_unknown(monkeypatch: pytest.MonkeyPatch) ->
             )
 
 
-def test_a_jdk_without_a_jvm_is_as_good_as_none(
+def test_jdk_without_a_jvm_counts_as_a_missing_jdk(
     tmp_path: Path, miner: RefactoringMiner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / 'bin').mkdir()
@@ -235,7 +237,7 @@ with RefactoringMiner() as miner:
         pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
-def test_the_worker_ends_with_its_parent_though_java_is_at_work(number: signal.Signals) -> None:
+def test_busy_miner_worker_ends_with_its_parent_process(number: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, '-c', PARENT],
         stdout=subprocess.PIPE,

@@ -10,8 +10,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building import settings
-from coevo.languages.java.building.session import Answer
-from coevo.languages.java.building.session import Session
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.building.session import JvmSession
 from coevo.languages.java.revisions import shared_builds
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
@@ -39,13 +39,13 @@ STEP = {
 
 def _answers(builds: SharedBuilds, option: str) -> bool:
     """Whether the builder starts with an option: `-Xshare:on` lets no JVM do without its archive."""
-    job = builds.builder_job()
+    job = builds.make_builder_job()
     argv = tuple(option if word == '-Xshare:auto' else word for word in job.argv)
     assert option in argv
-    session = Session(builds.sandbox, lambda: replace(job, argv=argv), seconds=60)
+    session = JvmSession(builds.sandbox, lambda: replace(job, argv=argv), seconds=60)
     try:
         return isinstance(
-            session.ask(settings.resolve_request(()), builds.folder('nothing')), Answer
+            session.ask(settings.make_resolve_request(()), builds.make_folder('nothing')), JvmAnswer
         )
     finally:
         session.close()
@@ -53,10 +53,10 @@ def _answers(builds: SharedBuilds, option: str) -> bool:
 
 @pytest.mark.jvm
 @pytest.mark.slow
-def test_all_processes_run_from_an_archive_which_changes_no_verdict(
+def test_class_archive_serves_all_processes_and_changes_no_verdict(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_builds, 'cache_folder', lambda: folder)  # archives of our own
+    monkeypatch.setattr(shared_builds, 'find_cache_folder', lambda: folder)  # archives of our own
     repository = write(tmp_path / 'repository', [STEP])
     rev = git(repository, 'rev-parse', 'HEAD').strip()
     methods = [

@@ -10,9 +10,9 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
-from coevo.languages.java.maven.pom_demand import read_demand
-from coevo.languages.java.revisions.jdk_choice import candidates
-from coevo.languages.java.revisions.named_jdks import named_jdks
+from coevo.languages.java.maven.pom_demand import parse_pom_demand
+from coevo.languages.java.revisions.jdk_choice import rank_jdks
+from coevo.languages.java.revisions.named_jdks import find_named_jdks
 from coevo.languages.java.tools.jdks import LIMIT
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.jdks import find_jdks
@@ -54,15 +54,15 @@ def jdks(*features: int) -> tuple[Jdk, ...]:
         (2024, JdkDemand(lowest=17, named=frozenset({8, 14})), (8, 11, 17, 21), [17, 21]),
     ],
 )
-def test_the_usual_jdk_of_the_day_then_its_neighbours(
+def test_jdks_are_ranked_by_the_demand_and_the_date_of_the_revision(
     year: int, demand: JdkDemand, there: tuple[int, ...], order: list[int]
 ) -> None:
     made = datetime(year, 6, 1, tzinfo=UTC)
-    assert [jdk.feature for jdk in candidates(demand, made, jdks(*there))] == order
+    assert [jdk.feature for jdk in rank_jdks(demand, made, jdks(*there))] == order
 
 
-def test_without_a_date_17_comes_first() -> None:
-    assert candidates(JdkDemand(), None, ALL)[0].feature == 17
+def test_jdk_17_ranks_first_for_a_revision_without_a_date() -> None:
+    assert rank_jdks(JdkDemand(), None, ALL)[0].feature == 17
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_without_a_date_17_comes_first() -> None:
         ('<properties><java.version>latest', (None, None)),
     ],
 )
-def test_what_a_pom_demands(text: str, demand: tuple[int | None, int | None]) -> None:
+def test_jdk_demand_is_read_from_a_pom(text: str, demand: tuple[int | None, int | None]) -> None:
     closed = text if text.endswith('latest') else f'<project xmlns="maven">{text}</project>'
-    found = read_demand(closed.encode())
+    found = parse_pom_demand(closed.encode())
     assert (found.lowest, found.highest) == demand
 
 
@@ -115,12 +115,12 @@ def test_what_a_pom_demands(text: str, demand: tuple[int | None, int | None]) ->
         ('.travis.yml', b'jdk: \xff openjdk8', {8}),
     ],
 )
-def test_what_other_files_name(
+def test_jdk_versions_are_read_from_ci_and_version_manager_files(
     path: str, text: str | bytes, named: set[int], tmp_path: Path
 ) -> None:
     repository = write(tmp_path / 'demo', [{path: text}])
     found = Repository(repository / '.git')
-    assert named_jdks(found, found.resolve('HEAD')) == named
+    assert find_named_jdks(found, found.resolve('HEAD')) == named
 
 
 def asking_for_17(build: str = '') -> str:
@@ -159,7 +159,7 @@ UNREAD = 'says: assertEquals({}, java.util.List.of(Till.number()).reversed().get
         ),
     ],
 )
-def test_a_jdk_on_which_no_test_says_anything_makes_way_for_the_next(
+def test_next_jdk_is_tried_if_no_test_gives_a_result(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     pom_text: str,
@@ -193,7 +193,7 @@ NEWER = '    public static int last() {{ return java.util.List.of({}).reversed()
     or not any(jdk.feature == 17 for jdk in find_jdks()),
     reason='needs a JDK 17 and one from 21 on',
 )
-def test_both_ends_are_built_with_the_jdk_that_builds_them(tmp_path: Path) -> None:
+def test_next_jdk_is_tried_until_both_revisions_build(tmp_path: Path) -> None:
     """The POM asks for 17, but the code for a method that 21 brought."""
     seventeen = pom().replace('>8<', '>17<')
     steps = [

@@ -9,7 +9,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.java.building.session import Session
+from coevo.languages.java.building.session import JvmSession
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from tests.projects import junit
@@ -51,34 +51,34 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     revs = git(folder, 'rev-list', '--reverse', 'HEAD').split()
     with ExitStack() as stack:
         builds = SharedBuilds(JavaRunContext(repository, sandbox='bubblewrap', stack=stack))
-        session = builds.session()
+        session = builds.make_session()
         stack.callback(session.close)
         return {name: built(builds, rev, session) for name, rev in zip(STEPS, revs, strict=True)}
 
 
-def built(builds: SharedBuilds, rev: str, session: Session) -> Built:
-    build, output = builds.build(rev, session), builds.output(rev)
+def built(builds: SharedBuilds, rev: str, session: JvmSession) -> Built:
+    build, output = builds.build(rev, session), builds.get_output(rev)
     assert build.rev == rev
-    (tests,) = output.source_roots('.')
+    (tests,) = output.list_source_roots('.')
     made = [path.stat().st_ino for path in output.code.rglob('Till.class')]
     assert len(made) == (build.failure is None)
     return Built(build, sum(made), (tests / 'shop/TillTest.java').read_text())
 
 
 @pytest.mark.parametrize(('step', 'donor'), [('tests', 'first'), ('more', 'code')])
-def test_where_tests_alone_differ_nothing_is_built(
+def test_revision_that_differs_only_in_tests_is_not_built_again(
     builds: dict[str, Built], step: str, donor: str
 ) -> None:
     assert builds[step].build.cpu_seconds == 0
     assert builds[step].classes == builds[donor].classes
 
 
-def test_a_shared_build_has_its_own_tests(builds: dict[str, Built]) -> None:
+def test_revision_with_a_shared_build_has_its_own_tests(builds: dict[str, Built]) -> None:
     assert 'assertEquals(1' in builds['first'].test
     assert 'assertEquals(2' in builds['tests'].test
 
 
-def test_a_failure_is_shared_as_a_build_is(builds: dict[str, Built]) -> None:
+def test_failed_build_is_shared_like_a_successful_build(builds: dict[str, Built]) -> None:
     failed = {name: built.build for name, built in builds.items() if built.build.failure}
     assert list(failed) == ['broken', 'broken_still']
     assert {build.summary for build in failed.values()} == {'maven-compiler-plugin:compile'}
@@ -87,7 +87,9 @@ def test_a_failure_is_shared_as_a_build_is(builds: dict[str, Built]) -> None:
 
 
 @pytest.mark.parametrize('step', ['resource', 'data', 'code', 'mended'])
-def test_any_other_change_is_built(builds: dict[str, Built], step: str) -> None:
+def test_revision_that_differs_in_other_files_is_built_again(
+    builds: dict[str, Built], step: str
+) -> None:
     others = {built.classes for name, built in builds.items() if name not in (step, 'more')}
     assert builds[step].build.cpu_seconds > 0
     assert builds[step].classes not in others

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building.compilation import CompileReport
-from coevo.languages.java.building.compilation import without
-from coevo.languages.java.revisions.unread_files import class_named
-from coevo.languages.java.revisions.unread_files import unread_tests
+from coevo.languages.java.building.compilation import add_unread_classes
+from coevo.languages.java.revisions.unread_files import find_unread_tests
+from coevo.languages.java.revisions.unread_files import name_test_class
 from coevo.model.records import TestMethod
 from tests.repos import commit
 from tests.repos import init
@@ -20,7 +20,7 @@ def nested(count: int) -> str:
     return 'package shop;\n' + ''.join(f'class A{n} {{ ' for n in range(count)) + '}' * count
 
 
-def test_deeply_nested_test_files_are_left_out_and_nothing_else(tmp_path: Path) -> None:
+def test_only_deeply_nested_test_files_are_left_unread(tmp_path: Path) -> None:
     files = {
         f'{TESTS}/Deep.java': nested(1500),
         f'{TESTS}/Anonymous.java': 'class A { Object a = '
@@ -33,13 +33,13 @@ def test_deeply_nested_test_files_are_left_out_and_nothing_else(tmp_path: Path) 
         'src/test/resources/Deep.java': nested(1500),
     }
     rev = commit(init(tmp_path / 'repo'), 'one', files)
-    found = unread_tests(Repository(tmp_path / 'repo' / '.git'), rev)
+    found = find_unread_tests(Repository(tmp_path / 'repo' / '.git'), rev)
     assert found == {f'{TESTS}/Deep.java', f'{TESTS}/Anonymous.java'}
-    assert class_named(f'{TESTS}/Deep.java') == 'shop.Deep'
+    assert name_test_class(f'{TESTS}/Deep.java') == 'shop.Deep'
 
 
-def test_a_class_of_a_file_that_was_left_out_is_broken_for_that_reason() -> None:
-    report = without(CompileReport(unit_ok=True), ['shop.Deep'])
+def test_class_of_an_unread_file_is_broken_as_unreadable_source() -> None:
+    report = add_unread_classes(CompileReport(unit_ok=True), ['shop.Deep'])
     method = TestMethod(
         module='.',
         test_file=f'{TESTS}/Deep.java',
@@ -49,5 +49,5 @@ def test_a_class_of_a_file_that_was_left_out_is_broken_for_that_reason() -> None
     )
     assert not report.unit_ok
     assert report.broken == ('shop.Deep',)
-    assert report.why_broken(method) == 'unreadable_source'
-    assert without(CompileReport(unit_ok=True), []).unit_ok
+    assert report.find_first_error(method) == 'unreadable_source'
+    assert add_unread_classes(CompileReport(unit_ok=True), []).unit_ok

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.smells.tsdetect import Smell
-from coevo.languages.java.smells.tsdetect import smells_of
+from coevo.languages.java.smells.tsdetect import JavaSmell
+from coevo.languages.java.smells.tsdetect import find_smells
 from coevo.model.records import TestMethod
 
 JUNIT3 = 'import junit.framework.TestCase;\nimport java.io.*;\n{0}class CartTest extends TestCase {{ {1} }}'
@@ -39,7 +39,9 @@ def production() -> DeclaredType:
     return parse(CART.encode()).types[0]
 
 
-def smells_in(frame: str, members: str, *, name: str = 'testIt', before: str = '') -> set[Smell]:
+def smells_in(
+    frame: str, members: str, *, name: str = 'testIt', before: str = ''
+) -> set[JavaSmell]:
     """The smells of one of the test methods of a class."""
     source = frame.format(before, members)
     type_ = next(t for t in parse(source.encode()).types if any(m.name == name for m in t.members))
@@ -51,10 +53,10 @@ def smells_in(frame: str, members: str, *, name: str = 'testIt', before: str = '
         test_method=name,
         parameters=member.parameters,
     )
-    return set(smells_of(source.encode(), method, production()))
+    return set(find_smells(source.encode(), method, production()))
 
 
-def of_body(frame: str, body: str) -> set[Smell]:
+def of_body(frame: str, body: str) -> set[JavaSmell]:
     """The smells of a test with this body."""
     head = 'public void testIt()' if frame is JUNIT3 else '@Test public void testIt()'
     return smells_in(frame, f'{head} {{ {body} }}')

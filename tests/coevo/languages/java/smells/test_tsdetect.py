@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.smells.tsdetect import Smell
-from coevo.languages.java.smells.tsdetect import smells_of
+from coevo.languages.java.smells.tsdetect import JavaSmell
+from coevo.languages.java.smells.tsdetect import find_smells
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.smells.classes import FLUENT
 from tests.coevo.languages.java.smells.classes import JUNIT3
@@ -15,7 +15,7 @@ from tests.coevo.languages.java.smells.classes import smells_in
 
 # Per smell: the frame, a body that has it, and its nearest neighbour that has not.
 BODIES = {
-    Smell.ASSERTION_ROULETTE: [
+    JavaSmell.ASSERTION_ROULETTE: [
         (JUNIT3, 'assertEquals(1, x); assertTrue(y);', 'assertEquals("a", 1, x); assertTrue("b", y);'),
         (JUNIT4, 'assertEquals(1, x); assertTrue("y", y);', 'assertEquals(1, x);'),
         (JUNIT4, 'assertEquals(1.0, x, 0.1); assertTrue("y", y);', 'assertEquals("m", 1.0, x, 0.1); fail("m");'),
@@ -28,7 +28,7 @@ BODIES = {
         (FLUENT, 'assertThat(x).isNull(); assertThat(y).isNull();', 'assertThat(x).as("x").isNull(); assertWithMessage("y").that(y).isNull();'),
         (FLUENT, 'assertThat(x).isNull(); assertThat(y).isNull();', 'assertThat(x).isNotNull().isEqualTo(z);'),
     ],
-    Smell.CONDITIONAL_TEST_LOGIC: [
+    JavaSmell.CONDITIONAL_TEST_LOGIC: [
         (JUNIT4, 'if (a) { fail(); }', 'assertTrue(a);'),
         (JUNIT4, 'assertEquals(a ? b : c, d);', 'new Runnable() { public void run() { if (a) b(); } };'),
         (JUNIT5, 'for (int i : all) { assertTrue(f(i)); }', 'all.forEach(i -> assertTrue(f(i)));'),
@@ -36,13 +36,13 @@ BODIES = {
         (JUNIT5, 'do { a(); } while (b());', 'a();'),
         (JUNIT5, 'while (b()) { a(); }', '{ a(); }'),
     ],
-    Smell.DUPLICATE_ASSERT: [
+    JavaSmell.DUPLICATE_ASSERT: [
         (JUNIT4, 'assertTrue(a()); b(); assertTrue( a() );', 'assertTrue(a()); b(); assertFalse(a());'),
         (JUNIT4, 'assertEquals("m", 1, x); assertEquals("m", 2, y);', 'assertEquals(1.0, x, 0.1); assertEquals(1.0, y, 0.1);'),
         (JUNIT5, 'assertTrue(a, "m"); assertTrue(b, "m");', 'assertTrue(a, "m"); assertTrue(b, "n");'),
         (FLUENT, 'assertThat(x).isNull(); assertThat(x).isNull();', 'assertThat(x).isNotNull(); assertThat(x).isEmpty();'),
     ],
-    Smell.EAGER_TEST: [
+    JavaSmell.EAGER_TEST: [
         (JUNIT4, 'Cart c = new Cart(); c.add("a"); assertEquals(1, c.total());', 'Cart c = new Cart(); assertEquals(c.total(), c.total());'),
         (JUNIT5, 'var c = new Cart(); c.add("a"); assertThrows(X.class, () -> c.total());', 'String c = make(); c.add("a"); c.total();'),
         (JUNIT5, 'Cart c = make(); c.add("a"); c.add("a", 2);', 'List<String> c = make(); c.add("a"); c.add("a", 2);'),
@@ -50,16 +50,16 @@ BODIES = {
         (JUNIT5, 'BigCart c = make(); c.add("a"); c.total();', 'BigCart.add("a"); new Cart().total();'),
         (JUNIT5, 'f(c).add("a"); new Cart().total();', 'add("a"); total();'),
     ],
-    Smell.EMPTY_TEST: [
+    JavaSmell.EMPTY_TEST: [
         (JUNIT3, '', 'a();'),
         (JUNIT4, '// later', 'a();'),
         (JUNIT5, '/* later */', '{ }'),
     ],
-    Smell.EXCEPTION_HANDLING: [
+    JavaSmell.EXCEPTION_HANDLING: [
         (JUNIT4, 'try { a(); fail(); } catch (X e) { }', 'try { a(); } finally { b(); }'),
         (JUNIT5, 'throw new X();', 'assertThrows(X.class, () -> a());'),
     ],
-    Smell.MAGIC_NUMBER_TEST: [
+    JavaSmell.MAGIC_NUMBER_TEST: [
         (JUNIT3, 'assertEquals("m", -1, x);', 'assertEquals("m", one, x);'),
         (JUNIT4, 'assertEquals(new Money(5), x);', 'assertTrue(x > 5);'),
         (JUNIT4, 'assertThat(x, is(5L));', 'assertThat(x, is(five));'),
@@ -67,13 +67,13 @@ BODIES = {
         (JUNIT5, 'assertNotEquals(1, x);', 'assertNotEquals("1", x);'),
         (FLUENT, 'assertThat(x).isEqualTo(5);', 'assertThat(x).isEqualTo(five);'),
     ],
-    Smell.MYSTERY_GUEST: [
+    JavaSmell.MYSTERY_GUEST: [
         (JUNIT3, 'File f = find();', 'Reader f = find();'),
         (JUNIT4, 'File f = find();', '@Mock File f = find();'),
         (JUNIT5, 'var f = new File("a");', 'File f = mock(File.class);'),
         (JUNIT5, 'a(File.createTempFile("a", "b"));', 'a(File.separator);'),
     ],
-    Smell.REDUNDANT_ASSERTION: [
+    JavaSmell.REDUNDANT_ASSERTION: [
         (JUNIT3, 'assertTrue("m", true);', 'assertTrue("m", a);'),
         (JUNIT4, 'assertEquals("m", a, a);', 'assertEquals(a, b, a);'),
         (JUNIT4, 'assertThat(a, is(equalTo(a)));', 'assertThat(a, is(equalTo(b)));'),
@@ -82,26 +82,26 @@ BODIES = {
         (FLUENT, 'assertThat(a).isEqualTo(a);', 'assertThat(a).isEqualTo(b);'),
         (FLUENT, 'assertThat(true).isTrue();', 'assertThat(a).isEqualTo(true);'),
     ],
-    Smell.REDUNDANT_PRINT: [
+    JavaSmell.REDUNDANT_PRINT: [
         (JUNIT4, 'System.out.println(a);', 'log.println(a);'),
         (JUNIT5, 'System.err.printf("%s", a);', 'System.out.flush();'),
     ],
-    Smell.RESOURCE_OPTIMISM: [
+    JavaSmell.RESOURCE_OPTIMISM: [
         (JUNIT4, 'File f = find(); read(f);', 'File f = find(); assertTrue(f.exists()); read(f);'),
         (JUNIT4, 'read(new File("a"));', 'assertTrue(new File("a").exists());'),
         (JUNIT5, 'File f = new File("a"), g = new File("b"); f.isFile();', 'File f = new File("a"); f.isFile();'),
     ],
-    Smell.SENSITIVE_EQUALITY: [
+    JavaSmell.SENSITIVE_EQUALITY: [
         (JUNIT4, 'assertEquals("a", x.toString());', 'String s = x.toString(); assertEquals("a", s);'),
         (JUNIT5, 'assertEquals("a", f(x.toString()));', 'assertEquals("toString", x);'),
         (FLUENT, 'assertThat(x.toString()).isNull();', 'assertThat(x).isEqualTo(y);'),
         (FLUENT, 'assertThat(x).hasToString("a");', 'assertThat(x).hasSize(one);'),
     ],
-    Smell.SLEEPY_TEST: [
+    JavaSmell.SLEEPY_TEST: [
         (JUNIT4, 'Thread.sleep(5);', 'child.sleep(5);'),
         (JUNIT5, 'TimeUnit.SECONDS.sleep(5);', 'TimeUnit.SECONDS.toMillis(5);'),
     ],
-    Smell.UNKNOWN_TEST: [
+    JavaSmell.UNKNOWN_TEST: [
         (JUNIT3, 'a();', 'fail();'),
         (JUNIT4, 'a();', 'assertIsFine(a());'),
         (JUNIT4, 'a();', 'thrown.expect(X.class); a();'),
@@ -119,8 +119,8 @@ BODIES = {
     ('smell', 'frame', 'smelly', 'clean'),
     [(smell, *case) for smell, cases in BODIES.items() for case in cases],
 )
-def test_a_body_has_the_smell_and_its_neighbour_has_not(
-    smell: Smell, frame: str, smelly: str, clean: str
+def test_smell_is_found_in_a_smelly_body_and_not_in_a_similar_clean_body(
+    smell: JavaSmell, frame: str, smelly: str, clean: str
 ) -> None:
     assert (smell in of_body(frame, smelly), smell in of_body(frame, clean)) == (True, False)
 
@@ -128,43 +128,43 @@ def test_a_body_has_the_smell_and_its_neighbour_has_not(
 IT = '@Test public void testIt() { assertNull(a); }'
 # Per smell: the frame, what stands before the class, its members, and the neighbour's.
 CLASSES = {
-    Smell.CONSTRUCTOR_INITIALIZATION: [
+    JavaSmell.CONSTRUCTOR_INITIALIZATION: [
         (JUNIT3, ('', 'CartTest(String n) { super(n); } public void testIt() { }'), ('', 'public void testIt() { }')),
         (JUNIT4, ('', f'CartTest() {{ c = new Cart(); }} {IT}'), ('', IT)),
         (JUNIT4, ('', f'CartTest(int x) {{ }} {IT}'), ('@RunWith(Parameterized.class) ', f'CartTest(int x) {{ }} {IT}')),
         (JUNIT5, ('', f'CartTest() {{ }} {IT}'), ('', f'CartTest(TestInfo info) {{ }} {IT}')),
         (JUNIT5, ('', f'CartTest() {{ }} @Nested class A {{ {IT} }}'), ('', f'static class B {{ B() {{ }} }} @Nested class A {{ {IT} }}')),
     ],
-    Smell.GENERAL_FIXTURE: [
+    JavaSmell.GENERAL_FIXTURE: [
         (JUNIT3, ('', 'Cart c; Cart d; public void setUp() { c = new Cart(); d = c; } public void testIt() { d.a(); }'), ('', 'Cart c; Cart d; public void setUp() { c = new Cart(); } public void testIt() { c.a(); }')),
         (JUNIT4, ('', f'Cart c; @Before public void make() {{ this.c = new Cart(); }} {IT}'), ('', f'static Cart c; @BeforeClass public static void make() {{ c = new Cart(); }} {IT}')),
         (JUNIT5, ('', f'Cart c; @BeforeEach void make() {{ c = new Cart(); }} {IT}'), ('', 'Cart c; @BeforeEach void make() { c = new Cart(); } @Test void testIt() { check(); } void check() { assertNull(c.a()); }')),
         (TESTNG, ('', f'Cart c; @BeforeMethod void make() {{ c = new Cart(); }} {IT}'), ('', f'Cart c; @BeforeMethod void make() {{ int a = 1; }} {IT}')),
     ],
-    Smell.IGNORED_TEST: [
+    JavaSmell.IGNORED_TEST: [
         (JUNIT4, ('', f'@Ignore {IT}'), ('', IT)),
         (JUNIT4, ('@Ignore("slow") ', IT), ('', IT)),
         (JUNIT5, ('', f'@Disabled {IT}'), ('', f'@DisabledOnOs(WINDOWS) {IT}')),
         (JUNIT5, ('@Disabled ', f'@Nested class A {{ {IT} }}'), ('', f'@Nested @Disabled class B {{ }} @Nested class A {{ {IT} }}')),
         (TESTNG, ('', '@Test(enabled = false) public void testIt() { }'), ('', '@Test(enabled = true) public void testIt() { }')),
     ],
-    Smell.LAZY_TEST: [
+    JavaSmell.LAZY_TEST: [
         (JUNIT4, ('', '@Test public void testIt() { new Cart().total(); } @Test public void b() { new Cart().total(); }'), ('', '@Test public void testIt() { new Cart().total(); new Cart().total(); } public void b() { new Cart().total(); }')),
         (JUNIT5, ('', 'Cart c; @Test void testIt() { c.add("a"); } @ParameterizedTest void b(String s) { c.add(s); }'), ('', 'Cart c; @Test void testIt() { c.add("a"); } @RepeatedTest(2) void b() { c.add("a", 2); }')),
         (JUNIT5, ('', 'Cart c; @Test void testIt() { c.total(); } @Nested class A { @Test void b() { c.total(); } }'), ('', 'Cart c; @Test void testIt() { c.total(); } @Nested class A { void b() { c.total(); } }')),
     ],
-    Smell.EMPTY_TEST: [
+    JavaSmell.EMPTY_TEST: [
         (JUNIT5, ('', '@RepeatedTest(2) void testIt() { }'), ('', '@ParameterizedTest void testIt(int a) { f(a); }')),
     ],
-    Smell.CONDITIONAL_TEST_LOGIC: [
+    JavaSmell.CONDITIONAL_TEST_LOGIC: [
         (JUNIT5, ('', '@TestFactory List<DynamicTest> testIt() { return List.of(dynamicTest("a", () -> { if (a) f(); })); }'), ('', '@TestFactory List<DynamicTest> testIt() { for (int i : all) { l.add(dynamicTest("a", () -> f(i))); } return l; }')),
     ],
-    Smell.UNKNOWN_TEST: [
+    JavaSmell.UNKNOWN_TEST: [
         (JUNIT4, ('', '@Test(timeout = 5) public void testIt() { a(); }'), ('', '@Test(expected = X.class) public void testIt() { a(); }')),
         (TESTNG, ('', '@Test(groups = "a") public void testIt() { a(); }'), ('', '@Test(expectedExceptions = X.class) public void testIt() { a(); }')),
         (JUNIT5, ('', '@TestFactory Stream<DynamicTest> testIt() { return all.map(i -> dynamicTest("a", () -> f(i))); }'), ('', '@TestFactory Stream<DynamicTest> testIt() { return all.map(i -> dynamicTest("a", () -> assertTrue(i))); }')),
     ],
-    Smell.MYSTERY_GUEST: [
+    JavaSmell.MYSTERY_GUEST: [
         (JUNIT5, ('', '@Test void testIt(@TempDir File d) { File f = new File(d, "a"); }'), ('', '@Test void testIt(@TempDir File d) { f(d); }')),
     ],
 }  # fmt: skip
@@ -174,42 +174,46 @@ CLASSES = {
     ('smell', 'frame', 'smelly', 'clean'),
     [(smell, *case) for smell, cases in CLASSES.items() for case in cases],
 )
-def test_a_class_has_the_smell_and_its_neighbour_has_not(
-    smell: Smell, frame: str, smelly: tuple[str, str], clean: tuple[str, str]
+def test_smell_is_found_in_a_smelly_class_and_not_in_a_similar_clean_class(
+    smell: JavaSmell, frame: str, smelly: tuple[str, str], clean: tuple[str, str]
 ) -> None:
     found = [smell in smells_in(frame, body, before=head) for head, body in (smelly, clean)]
     assert found == [True, False]
 
 
 @pytest.mark.parametrize('frame', [JUNIT4, JUNIT5])
-def test_a_default_test_is_one_by_the_name_of_its_class(frame: str) -> None:
+def test_default_test_smell_depends_on_the_class_name(frame: str) -> None:
     named = frame.replace('CartTest', 'ExampleUnitTest')
-    assert Smell.DEFAULT_TEST in smells_in(named, IT)
-    assert Smell.DEFAULT_TEST not in smells_in(frame, IT)
+    assert JavaSmell.DEFAULT_TEST in smells_in(named, IT)
+    assert JavaSmell.DEFAULT_TEST not in smells_in(frame, IT)
 
 
-def test_a_file_of_another_package_is_no_resource() -> None:
+def test_file_type_of_another_package_is_not_a_resource() -> None:
     own = JUNIT5.replace('java.io.File', 'shop.File')
-    assert {Smell.MYSTERY_GUEST, Smell.RESOURCE_OPTIMISM} <= of_body(JUNIT5, 'File f = find();')
-    assert not {Smell.MYSTERY_GUEST, Smell.RESOURCE_OPTIMISM} & of_body(own, 'File f = find();')
+    assert {JavaSmell.MYSTERY_GUEST, JavaSmell.RESOURCE_OPTIMISM} <= of_body(
+        JUNIT5, 'File f = find();'
+    )
+    assert not {JavaSmell.MYSTERY_GUEST, JavaSmell.RESOURCE_OPTIMISM} & of_body(
+        own, 'File f = find();'
+    )
 
 
 def test_every_smell_has_a_case_for_junit_4_and_5() -> None:
-    cases = {smell: {case[0] for case in BODIES.get(smell, [])} for smell in Smell}
+    cases = {smell: {case[0] for case in BODIES.get(smell, [])} for smell in JavaSmell}
     for smell, more in CLASSES.items():
         cases[smell] |= {case[0] for case in more}
-    del cases[Smell.DEFAULT_TEST]  # has a test of its own
+    del cases[JavaSmell.DEFAULT_TEST]  # has a test of its own
     assert [smell for smell, frames in cases.items() if not {JUNIT4, JUNIT5} <= frames] == []
 
 
 METHOD = TestMethod(module='.', test_file='T.java', test_class='T', test_method='m')
 
 
-def test_smells_are_sorted_and_those_of_calls_need_the_class_under_test() -> None:
+def test_smells_are_sorted_and_call_smells_need_a_class_under_test() -> None:
     source = b'class T { Cart c; @Test void m() { c.add(1); c.total(); System.out.print(1); } }'
-    assert smells_of(source, METHOD) == (Smell.REDUNDANT_PRINT, Smell.UNKNOWN_TEST)
+    assert find_smells(source, METHOD) == (JavaSmell.REDUNDANT_PRINT, JavaSmell.UNKNOWN_TEST)
 
 
-def test_a_method_that_is_not_there_is_an_error() -> None:
+def test_smells_of_an_undeclared_method_raise_an_error() -> None:
     with pytest.raises(LookupError, match=r'T\.java declares no T#m'):
-        smells_of(b'class T { @Test void m(int x) { } }', METHOD)
+        find_smells(b'class T { @Test void m(int x) { } }', METHOD)

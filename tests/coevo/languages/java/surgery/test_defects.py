@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.defects import defective
+from coevo.languages.java.surgery.defects import insert_defects
 from coevo.model.families import Defect
 
 SOURCE = b"""\
@@ -37,7 +37,7 @@ def members(source: bytes) -> list[Member]:
 
 def lines(kind: Defect) -> tuple[set[str], set[str]]:
     """What the first defect of a kind takes out of the file, and puts into it."""
-    text = next(defective(kind, SOURCE, members(SOURCE))).decode()
+    text = next(insert_defects(kind, SOURCE, members(SOURCE))).decode()
     old, new = (set(map(str.strip, one.splitlines())) for one in (SOURCE.decode(), text))
     return old - new, new - old
 
@@ -71,19 +71,19 @@ def lines(kind: Defect) -> tuple[set[str], set[str]]:
         (Defect.SYNTAX_ERROR, {'assertEquals(6, sum);'}, {'assertEquals(6, sum)'}),
     ],
 )
-def test_a_defect_is_where_it_belongs_and_nowhere_else(
+def test_inserted_defect_changes_only_its_own_lines(
     kind: Defect, gone: set[str], put: set[str]
 ) -> None:
     assert lines(kind) == (gone, put)
 
 
-def test_a_test_that_is_declared_twice() -> None:
-    (first, second) = defective(Defect.DUPLICATE_ENTITY, SOURCE, members(SOURCE))
+def test_duplicate_entity_defect_declares_a_test_twice() -> None:
+    (first, second) = insert_defects(Defect.DUPLICATE_ENTITY, SOURCE, members(SOURCE))
     assert [text.count(b'void pays()') for text in (first, second)] == [2, 1]
     assert [text.count(b'void closes()') for text in (first, second)] == [1, 2]
 
 
-def test_a_test_without_a_place_for_a_defect_has_none() -> None:
+def test_test_without_a_suitable_place_gets_no_defect() -> None:
     closes = members(SOURCE)[1:]
     for kind in (Defect.MISSED_ASSERTS, Defect.INVALID_CONSTRUCTOR, Defect.NO_NEW_COVERED_LOGIC):
-        assert list(defective(kind, SOURCE, closes)) == []
+        assert list(insert_defects(kind, SOURCE, closes)) == []

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.start_state import start_file
-from coevo.languages.surgery import Original
+from coevo.languages.java.surgery.start_state import make_start_file
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
@@ -36,7 +36,7 @@ def generation(
 ) -> str:
     targets = [StartTarget(method=method(name)) for name in names]
     before = None if old is None else (old or java(SIBLING)).encode()
-    start = start_file(new.encode(), before, targets, used_elsewhere=used)
+    start = make_start_file(new.encode(), before, targets, used_elsewhere=used)
     assert start is not None
     assert not parse(start).has_error
     return start.decode()
@@ -45,15 +45,17 @@ def generation(
 def update(old: str, new: str, *names: str, **renamed: str) -> str:
     pairs = {name: name for name in names} | renamed
     targets = [
-        StartTarget(method=method(now), original=Original(method=method(was), source=old.encode()))
+        StartTarget(
+            method=method(now), original=OriginalTest(method=method(was), source=old.encode())
+        )
         for now, was in pairs.items()
     ]
-    start = start_file(new.encode(), old.encode(), targets)
+    start = make_start_file(new.encode(), old.encode(), targets)
     assert start is not None
     return start.decode()
 
 
-def test_a_removed_target_takes_its_comments_and_one_gap() -> None:
+def test_removed_target_takes_its_comments_and_one_blank_line_along() -> None:
     new = java(
         f'{SIBLING}\n'
         '    /** What it sells. */\n'
@@ -68,7 +70,7 @@ def test_a_removed_target_takes_its_comments_and_one_gap() -> None:
     assert generation(new, 'sells', 'closes') == java(SIBLING)
 
 
-def test_imports_helpers_fields_and_types_of_targets_alone_go_with_them() -> None:
+def test_removed_target_takes_members_and_imports_that_only_it_uses_along() -> None:
     new = java(
         '    private static final int LIMIT = 3;\n'
         '    private static final int SHARED = 4;\n'
@@ -93,7 +95,7 @@ def test_imports_helpers_fields_and_types_of_targets_alone_go_with_them() -> Non
     )
 
 
-def test_what_others_use_or_the_framework_runs_stays() -> None:
+def test_members_used_elsewhere_or_run_by_the_framework_stay() -> None:
     new = java(
         '    private Shop shop;\n'
         '    @Before public void open() { shop = new Shop(LIMIT); }\n'
@@ -108,7 +110,7 @@ def test_what_others_use_or_the_framework_runs_stays() -> None:
     assert generation(new, 'sells') == kept.replace('    void help() { }\n', '')
 
 
-def test_what_nobody_calls_stays_with_what_it_uses() -> None:
+def test_unused_helper_stays_with_the_members_that_it_uses() -> None:
     rest = (
         '    private Shop another(int n) { return new Shop(n); }\n'
         '    private Shop forgotten() { return another(1); }\n'
@@ -118,7 +120,7 @@ def test_what_nobody_calls_stays_with_what_it_uses() -> None:
     assert generation(new, 'sells') == java(rest)
 
 
-def test_a_rule_and_a_named_source_go_with_the_target_that_uses_them() -> None:
+def test_rule_and_method_source_are_removed_with_their_target() -> None:
     new = java(
         '    @Rule public TemporaryFolder folder = new TemporaryFolder();\n'
         f'{SIBLING}'
@@ -126,7 +128,7 @@ def test_a_rule_and_a_named_source_go_with_the_target_that_uses_them() -> None:
         '    static Stream<Integer> numbers() { return Stream.of(1); }\n',
         imports='import java.util.stream.Stream;\nimport org.junit.Rule;\n',
     )
-    start = start_file(
+    start = make_start_file(
         new.encode(),
         java(SIBLING).encode(),
         [StartTarget(method=method('sells', 'p.ShopTest', 'int'))],
@@ -135,7 +137,7 @@ def test_a_rule_and_a_named_source_go_with_the_target_that_uses_them() -> None:
     assert start.decode() == java(SIBLING)
 
 
-def test_a_field_of_two_names_goes_only_as_a_whole() -> None:
+def test_field_declaration_of_two_names_is_removed_only_as_a_whole() -> None:
     new = java(
         '    private int a = 1, b = 2;\n'
         '    @Test public void first() { Shop.sell(a); }\n'
@@ -146,17 +148,17 @@ def test_a_field_of_two_names_goes_only_as_a_whole() -> None:
     assert both == java('', head=HEAD.replace('import org.junit.Test;\n', '')) + '// end\n'
 
 
-def test_a_new_file_of_targets_alone_is_absent() -> None:
+def test_new_file_of_only_targets_is_absent_from_the_start_state() -> None:
     new = java('    private int n;\n' + SIBLING)
-    assert start_file(new.encode(), None, [StartTarget(method=method('sibling'))]) is None
+    assert make_start_file(new.encode(), None, [StartTarget(method=method('sibling'))]) is None
 
 
-def test_a_new_file_is_absent_though_it_holds_tests_that_are_no_targets() -> None:
+def test_new_file_is_absent_even_if_it_holds_other_tests() -> None:
     new = java(f'{SIBLING}    @Test public void sells() {{ Shop.sell(); }}\n')
-    assert start_file(new.encode(), None, [StartTarget(method=method('sells'))]) is None
+    assert make_start_file(new.encode(), None, [StartTarget(method=method('sells'))]) is None
 
 
-def test_junit_3_siblings_count_though_the_file_does_not_tell() -> None:
+def test_junit_3_tests_stay_though_the_base_class_is_unknown() -> None:
     new = (
         'class ShopTest extends Base {\n'
         '    public void testA() { a(); }\n'
@@ -165,12 +167,12 @@ def test_junit_3_siblings_count_though_the_file_does_not_tell() -> None:
     )
     targets = [StartTarget(method=method('testA', 'ShopTest'))]
     assert (
-        start_file(new.encode(), b'class ShopTest extends Base { }', targets)
+        make_start_file(new.encode(), b'class ShopTest extends Base { }', targets)
         == new.replace('    public void testA() { a(); }\n', '').encode()
     )
 
 
-def test_a_new_nested_class_of_targets_alone_goes_as_a_whole() -> None:
+def test_new_nested_class_of_only_targets_is_removed_as_a_whole() -> None:
     nested = (
         '\n'
         '    @Nested class Late {\n'
@@ -180,17 +182,17 @@ def test_a_new_nested_class_of_targets_alone_goes_as_a_whole() -> None:
     )
     targets = [StartTarget(method=method('sells', 'p.ShopTest$Late'))]
     new, old = java(SIBLING + nested), java(SIBLING)
-    assert start_file(new.encode(), old.encode(), targets) == old.encode()
+    assert make_start_file(new.encode(), old.encode(), targets) == old.encode()
     with_other = new.replace(
         '        @Test void sells', '        @Test void other() { }\n        @Test void sells'
     )
-    start = start_file(with_other.encode(), old.encode(), targets)
+    start = make_start_file(with_other.encode(), old.encode(), targets)
     assert start is not None
     assert '@Test void other() { }' in start.decode()
     assert 'sells' not in start.decode()
 
 
-def test_a_reverted_target_brings_what_new_no_longer_has() -> None:
+def test_reverted_target_restores_members_that_the_new_file_lacks() -> None:
     old = java(
         '    private static final int LIMIT = 3;\n'
         f'{SIBLING}\n'
@@ -212,7 +214,7 @@ def test_a_reverted_target_brings_what_new_no_longer_has() -> None:
     assert update(old, new, 'sells') == old
 
 
-def test_what_both_versions_share_is_reverted_only_if_targets_alone_use_it() -> None:
+def test_shared_helper_is_reverted_only_if_only_targets_use_it() -> None:
     old = java(
         '    @Test public void a() { help(1); }\n'
         '    @Test public void b() { twice(1); }\n'
@@ -227,7 +229,7 @@ def test_what_both_versions_share_is_reverted_only_if_targets_alone_use_it() -> 
     assert re.findall(r'\((1|10)\)', start) == ['1', '1']
 
 
-def test_an_import_of_targets_alone_is_reverted_and_a_shared_one_is_not() -> None:
+def test_import_is_reverted_only_if_only_targets_use_it() -> None:
     old = java(
         f'{SIBLING}    @Test public void sells() {{ Basket.old(); Till.old(); }}\n',
         imports='import a.Basket;\nimport a.Till;\n',
@@ -242,7 +244,7 @@ def test_an_import_of_targets_alone_is_reverted_and_a_shared_one_is_not() -> Non
     assert 'b.Basket' not in start
 
 
-def test_an_import_that_old_did_not_need_is_kept_if_the_old_code_needs_the_name() -> None:
+def test_new_import_is_kept_if_the_reverted_code_uses_its_name() -> None:
     old = 'package q;\n\nclass ShopTest {\n    @Test void sells() { Basket.old(); }\n}\n'
     new = (
         'package p;\n\nimport q.Basket;\n\n'
@@ -250,12 +252,12 @@ def test_an_import_that_old_did_not_need_is_kept_if_the_old_code_needs_the_name(
     )
     target = StartTarget(
         method=method('sells'),
-        original=Original(method=method('sells', 'q.ShopTest'), source=old.encode()),
+        original=OriginalTest(method=method('sells', 'q.ShopTest'), source=old.encode()),
     )
-    assert start_file(new.encode(), None, [target]) == new.replace('fresh', 'old').encode()
+    assert make_start_file(new.encode(), None, [target]) == new.replace('fresh', 'old').encode()
 
 
-def test_a_wildcard_comes_for_a_name_that_nothing_else_explains() -> None:
+def test_wildcard_import_is_restored_only_for_an_unresolved_name() -> None:
     old = java(
         f'{SIBLING}    @Test public void sells() {{ Till.old(); }}\n', imports='import a.*;\n'
     )
@@ -265,7 +267,7 @@ def test_a_wildcard_comes_for_a_name_that_nothing_else_explains() -> None:
     assert 'import a.*' not in update(known, new, 'sells')
 
 
-def test_a_fixture_comes_with_the_field_that_it_sets() -> None:
+def test_fixture_is_restored_with_the_field_that_it_sets() -> None:
     old = java(
         '    private Till till;\n'
         '\n'
@@ -277,7 +279,7 @@ def test_a_fixture_comes_with_the_field_that_it_sets() -> None:
     assert update(old, new, 'sells') == old
 
 
-def test_a_local_variable_brings_no_field_of_its_name() -> None:
+def test_local_variable_does_not_restore_a_field_of_the_same_name() -> None:
     old = java(
         '    private Till till = new Till(0);\n'
         f'{SIBLING}'
@@ -287,13 +289,13 @@ def test_a_local_variable_brings_no_field_of_its_name() -> None:
     assert 'Till(0)' not in update(old, new, 'sells')
 
 
-def test_a_renamed_target_carries_its_old_name() -> None:
+def test_renamed_target_has_its_old_name_in_the_start_state() -> None:
     old = java(f'{SIBLING}    @Test public void sold() {{ Shop.old(); }}\n')
     new = java(f'{SIBLING}    @Test public void sells() {{ Shop.fresh(); }}\n')
     assert update(old, new, sells='sold') == old
 
 
-def test_a_member_that_a_class_of_the_file_lost_comes_back_into_it() -> None:
+def test_member_lost_by_a_helper_class_is_restored_in_that_class() -> None:
     old = java(
         '    @Test public void sells() { new Stub().old(); }\n'
         '    @Test public void other() { new Stub().both(); }\n'
@@ -312,7 +314,7 @@ def test_a_member_that_a_class_of_the_file_lost_comes_back_into_it() -> None:
     assert update(old, new, 'sells') == old
 
 
-def test_line_endings_and_the_lack_of_a_last_newline_are_kept() -> None:
+def test_line_endings_and_a_missing_last_newline_are_kept() -> None:
     old = java(
         f'{SIBLING}    @Test public void sells() {{\n        help();\n    }}\n'
         '\n    private void help() { }\n'
@@ -324,18 +326,18 @@ def test_line_endings_and_the_lack_of_a_last_newline_are_kept() -> None:
 
 def test_a_file_that_is_not_utf_8_keeps_its_bytes() -> None:
     new = java(f'    // caf\u00e9\n{SIBLING}    @Test public void sells() {{ Shop.sell(); }}\n')
-    start = start_file(new.encode('latin-1'), b'', [StartTarget(method=method('sells'))])
+    start = make_start_file(new.encode('latin-1'), b'', [StartTarget(method=method('sells'))])
     assert start == java(f'    // caf\u00e9\n{SIBLING}').encode('latin-1')
 
 
-def test_a_name_that_new_gave_to_another_method_makes_no_start_state() -> None:
+def test_old_name_taken_by_another_new_method_gives_no_start_state() -> None:
     old = java('    @Test public void a() { Shop.old(); }\n')
     new = java('    @Test public void b() { Shop.old(1); }\n    @Test public void a() { }\n')
     with pytest.raises(StartStateInvalid, match='declare the method a twice'):
         update(old, new, b='a')
 
 
-def test_a_target_that_is_not_there_makes_no_start_state() -> None:
+def test_missing_target_gives_no_start_state() -> None:
     with pytest.raises(StartStateInvalid, match=r'ShopTest#gone is not in the file at new'):
         generation(java(SIBLING), 'gone')
 
@@ -350,17 +352,17 @@ DOLLARS = """\
 """
 
 
-def test_names_may_begin_with_the_sign_that_nests_them() -> None:
+def test_target_in_a_class_named_with_a_dollar_sign_is_reverted() -> None:
     """A public repository's class has `$Outer` and in it `$Inner`: each run ended there."""
     old, new = java(DOLLARS % '1'), java(DOLLARS % '2')
     target = StartTarget(
         method=method('deep', 'p.ShopTest$$Outer'),
-        original=Original(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
+        original=OriginalTest(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
     )
-    assert start_file(new.encode(), old.encode(), [target]) == old.encode()
+    assert make_start_file(new.encode(), old.encode(), [target]) == old.encode()
 
 
-def test_what_a_reverted_test_brings_may_have_such_names() -> None:
+def test_restored_helper_class_may_be_named_with_a_dollar_sign() -> None:
     helper = '        static class $Help { static class $In { static int one() { return 1; } } }\n'
     body = (
         f'{SIBLING}'
@@ -371,9 +373,9 @@ def test_what_a_reverted_test_brings_may_have_such_names() -> None:
     new = java(body % ('', 'true'))
     target = StartTarget(
         method=method('deep', 'p.ShopTest$$Outer'),
-        original=Original(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
+        original=OriginalTest(method=method('deep', 'p.ShopTest$$Outer'), source=old.encode()),
     )
-    start = start_file(new.encode(), old.encode(), [target])
+    start = make_start_file(new.encode(), old.encode(), [target])
     assert start is not None
     assert '$Help.$In.one() == 1' in start.decode()
     assert 'class $Help' in start.decode()
@@ -389,7 +391,7 @@ def test_what_a_reverted_test_brings_may_have_such_names() -> None:
         ('p.$', '', '$', 'p.$'),
     ],
 )
-def test_a_type_knows_what_is_around_it(
+def test_type_with_dollar_signs_has_the_right_outer_types(
     name: str, outer: str, outermost: str, canonical: str
 ) -> None:
     source = b'package p; class $Outer { class $Inner { class In$ner {} } } class A$B {} class $ {}'

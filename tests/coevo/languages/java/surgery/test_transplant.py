@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.transplant import transplant
+from coevo.languages.java.surgery.transplant import transplant_tests
 from coevo.languages.surgery import Graft
 from coevo.languages.surgery import StartStateInvalid
 from tests.coevo.languages.java.surgery.test_start_state import SIBLING
@@ -17,7 +17,7 @@ ONE = '    private int one() { return 1; }\n'
 
 
 def grafted(old: str, new: str, *grafts: Graft) -> str:
-    made = transplant(old.encode(), new.encode(), grafts)
+    made = transplant_tests(old.encode(), new.encode(), grafts)
     assert not parse(made).has_error
     return made.decode()
 
@@ -30,7 +30,7 @@ def fresh(name: str, owner: str = 'p.ShopTest') -> Graft:
     return Graft(new=method(name, owner))
 
 
-def test_a_changed_test_takes_the_old_ones_place_with_what_it_needs() -> None:
+def test_changed_test_replaces_the_old_test_with_its_helpers_and_imports() -> None:
     old = java(f'{SIBLING}{SELLS}\n{ONE}')
     changed = SELLS.replace('one()', 'two(List.of())')
     two = '    private int two(List<?> list) { return 2; }\n'
@@ -42,7 +42,7 @@ def test_a_changed_test_takes_the_old_ones_place_with_what_it_needs() -> None:
     )
 
 
-def test_a_new_test_stands_behind_its_neighbour_and_old_tests_stay_as_they_are() -> None:
+def test_inserted_test_follows_its_neighbour_and_old_tests_stay() -> None:
     old = java(f'{SIBLING}{SELLS}\n{ONE}')
     more = (
         '    /** Why. */\n'
@@ -58,19 +58,19 @@ def test_a_new_test_stands_behind_its_neighbour_and_old_tests_stay_as_they_are()
     )
 
 
-def test_a_new_nested_class_comes_as_a_whole() -> None:
+def test_inserted_nested_class_is_transplanted_as_a_whole() -> None:
     nested = '    @Nested class Deep {\n        @Test void deep() { }\n    }\n'
     new = java(f'{SIBLING}{nested}', imports='import org.junit.jupiter.api.Nested;\n')
     assert grafted(java(SIBLING), new, fresh('deep', 'p.ShopTest$Deep')) == new
 
 
-def test_a_method_that_was_no_test_is_replaced() -> None:
+def test_old_method_that_was_not_a_test_is_replaced_by_the_new_test() -> None:
     old = java(f'{SIBLING}    public void sells() {{ }}\n')
     new = java(f'{SIBLING}{SELLS}{ONE}')
     assert grafted(old, new, fresh('sells')) == new
 
 
-def test_what_both_versions_share_stays_old_if_another_test_uses_it() -> None:
+def test_shared_helper_stays_old_if_another_test_uses_it() -> None:
     old = java(f'{SELLS}    @Test public void buys() {{ one(); }}\n{ONE}')
     changed = SELLS.replace('Shop.sells', 'Shop.vends')
     new = java(
@@ -83,6 +83,6 @@ def test_what_both_versions_share_stays_old_if_another_test_uses_it() -> None:
     )
 
 
-def test_a_test_of_a_class_that_the_new_file_lacks_is_said() -> None:
+def test_test_of_a_class_missing_from_the_new_file_raises_an_error() -> None:
     with pytest.raises(StartStateInvalid, match='is not in the file'):
-        transplant(java(SIBLING).encode(), java(SELLS).encode(), [fresh('sells', 'p.Other')])
+        transplant_tests(java(SIBLING).encode(), java(SELLS).encode(), [fresh('sells', 'p.Other')])

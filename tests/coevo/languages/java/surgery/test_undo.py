@@ -8,9 +8,9 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.undo import undone
-from coevo.measures.declaration_pairs import counterpart
-from coevo.measures.declaration_pairs import declared
+from coevo.languages.java.surgery.undo import undo_member
+from coevo.measures.declaration_pairs import find_counterpart
+from coevo.measures.declaration_pairs import find_declaration
 from coevo.model.dependencies import Revised
 from tests.coevo.measures.shop import dependency
 from tests.coevo.measures.shop import pair_of
@@ -71,15 +71,18 @@ def undo(
     at = files[0 if revised is Revised.REMOVED else 1]
     ((path, text),) = ((path, text) for path, text in at.items() if text is not None)
     changed = dependency(path, text, name, revised)
-    known, other = declared(repository, pair, changed), counterpart(repository, pair, changed)
+    known, other = (
+        find_declaration(repository, pair, changed),
+        find_counterpart(repository, pair, changed),
+    )
     assert known is not None
     if revised is Revised.REMOVED:
         assert other is not None
-        return undone(revised, known, other).decode()
-    return undone(revised, other, known).decode()
+        return undo_member(revised, known, other).decode()
+    return undo_member(revised, other, known).decode()
 
 
-def test_a_modified_method_gets_its_old_text_and_imports(tmp_path: Path) -> None:
+def test_undone_modified_method_gets_its_old_text_and_imports(tmp_path: Path) -> None:
     text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: NEW}))
 
     wanted = NEW.replace('List.of(5).get(0)', 'new ArrayList<>(List.of(1)).get(0)')
@@ -88,14 +91,14 @@ def test_a_modified_method_gets_its_old_text_and_imports(tmp_path: Path) -> None
     )
 
 
-def test_an_inserted_method_goes_with_its_comment(tmp_path: Path) -> None:
+def test_undone_inserted_method_is_removed_with_its_comment(tmp_path: Path) -> None:
     text = undo(tmp_path, 'added', Revised.INSERTED, ({PATH: OLD}, {PATH: NEW}))
 
     start, end = NEW.index('\n    // Since'), NEW.rindex('}')
     assert text == NEW[:start] + NEW[end:]
 
 
-def test_a_removed_method_stands_again_behind_its_neighbour(tmp_path: Path) -> None:
+def test_undone_removed_method_is_restored_after_its_neighbour(tmp_path: Path) -> None:
     text = undo(tmp_path, 'old', Revised.REMOVED, ({PATH: OLD}, {PATH: NEW}))
 
     names = [member.name for member in parse(text.encode()).types[0].members]
@@ -111,7 +114,7 @@ def test_a_removed_method_stands_again_behind_its_neighbour(tmp_path: Path) -> N
         ('enum Shop { A; int old() { return 1; } }', 'enum Shop { A }', 1),
     ],
 )
-def test_it_stands_again_where_nothing_was_before_it(
+def test_undone_removed_method_without_a_predecessor_is_restored_first(
     tmp_path: Path, old: str, new: str, names: int
 ) -> None:
     text = undo(tmp_path, 'old', Revised.REMOVED, ({PATH: old}, {PATH: new})).encode()
@@ -122,7 +125,7 @@ def test_it_stands_again_where_nothing_was_before_it(
     assert len(members) == names
 
 
-def test_the_old_text_is_found_where_its_type_moved(tmp_path: Path) -> None:
+def test_old_text_is_found_though_its_type_moved(tmp_path: Path) -> None:
     moved = 'src/main/java/store/Shop.java'
     new = NEW.replace('package shop', 'package store')
 
@@ -132,7 +135,7 @@ def test_the_old_text_is_found_where_its_type_moved(tmp_path: Path) -> None:
     assert text.startswith('package store;')
 
 
-def test_imports_stand_before_the_types_where_there_are_none(tmp_path: Path) -> None:
+def test_restored_imports_precede_the_types_in_a_file_without_imports(tmp_path: Path) -> None:
     new = 'package shop;\n\nclass Shop {\n    int price() { return 5; }\n}\n'
 
     text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: new}))
@@ -141,7 +144,7 @@ def test_imports_stand_before_the_types_where_there_are_none(tmp_path: Path) -> 
     assert text.startswith(f'package shop;\n\n{imports}class Shop {{')
 
 
-def test_line_ends_are_those_of_the_new_file(tmp_path: Path) -> None:
+def test_undone_change_keeps_the_line_endings_of_the_new_file(tmp_path: Path) -> None:
     new = NEW.replace('\n', '\r\n')
 
     text = undo(tmp_path, 'price', Revised.MODIFIED, ({PATH: OLD}, {PATH: new}))

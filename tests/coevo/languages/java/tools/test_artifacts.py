@@ -19,20 +19,20 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.artifact_paths import PathKind
-from coevo.languages.java.tools.artifact_paths import parse
+from coevo.languages.java.tools.artifact_paths import ArtifactKind
+from coevo.languages.java.tools.artifact_paths import parse_request_path
 from coevo.languages.java.tools.artifacts import ArtifactProxy
 from coevo.languages.java.tools.artifacts import Upstream
-from coevo.languages.java.tools.artifacts import upstreams
+from coevo.languages.java.tools.artifacts import list_upstreams
 from coevo.languages.java.tools.jdks import choose_jdk
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.upstreams import read
+from coevo.languages.java.tools.upstreams import parse_upstreams
 from coevo.model.errors import Fatal
 from coevo.sandboxes.sandbox import Job
 from coevo.sandboxes.sandbox import Limits
 from coevo.sandboxes.sandbox import Mount
 from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.socket_addresses import short_address
+from coevo.sandboxes.socket_addresses import shorten_address
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'
 METADATA = '/org/example/lib/maven-metadata.xml'
@@ -112,7 +112,7 @@ class Connection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        with short_address(self._path) as address:
+        with shorten_address(self._path) as address:
             self.sock.connect(address)  # waits for its turn, as it would not with a timeout
         self.sock.settimeout(60)
 
@@ -146,7 +146,7 @@ def stored(folder: Path) -> list[str]:
 # -- what is served ------------------------------------------------------------------------------
 
 
-def test_a_release_is_fetched_once_and_kept(
+def test_release_is_fetched_once_and_stored(
     stack: ExitStack, folder: Path, repository: Repository, proxy: ArtifactProxy
 ) -> None:
     assert ask(proxy, JAR) == (200, b'jar')
@@ -158,7 +158,7 @@ def test_a_release_is_fetched_once_and_kept(
     assert proxy.trouble == 0
 
 
-def test_its_folder_may_have_a_longer_path_than_an_address_holds(
+def test_proxy_folder_may_have_a_longer_path_than_a_socket_address(
     stack: ExitStack, folder: Path, repository: Repository
 ) -> None:
     deep = folder / ('x' * 120)
@@ -166,7 +166,7 @@ def test_its_folder_may_have_a_longer_path_than_an_address_holds(
     assert ask(proxy_to(stack, deep, repository), JAR) == (200, b'jar')
 
 
-def test_a_stored_release_is_readable_for_every_user(folder: Path, proxy: ArtifactProxy) -> None:
+def test_stored_release_is_readable_by_every_user(folder: Path, proxy: ArtifactProxy) -> None:
     before = os.umask(0o077)
     try:
         ask(proxy, JAR)
@@ -177,23 +177,23 @@ def test_a_stored_release_is_readable_for_every_user(folder: Path, proxy: Artifa
     assert {parent.stat().st_mode & 0o777 for parent in list(file.parents)[:4]} == {0o755}
 
 
-def test_served_releases_are_known_with_their_sha256(proxy: ArtifactProxy) -> None:
+def test_proxy_knows_the_sha256_of_served_releases(proxy: ArtifactProxy) -> None:
     ask(proxy, JAR)
     digest = hashlib.sha256(b'jar').hexdigest()
     assert proxy.served == {JAR[1:]: digest}
-    assert proxy.sha256(JAR[1:]) == digest
+    assert proxy.get_sha256(JAR[1:]) == digest
     with pytest.raises(Fatal, match='not among the stored artifacts'):
-        proxy.sha256('org/example/lib/2.0/lib-2.0.jar')
+        proxy.get_sha256('org/example/lib/2.0/lib-2.0.jar')
 
 
 @pytest.mark.parametrize('algorithm', ['md5', 'sha1', 'sha256', 'sha512'])
-def test_checksums_are_those_of_what_is_served(proxy: ArtifactProxy, algorithm: str) -> None:
+def test_served_checksum_matches_the_served_file(proxy: ArtifactProxy, algorithm: str) -> None:
     expected = hashlib.new(algorithm, b'jar').hexdigest().encode()
     assert ask(proxy, f'{JAR}.{algorithm}') == (200, expected)
     assert ask(proxy, JAR) == (200, b'jar')
 
 
-def test_head_has_no_body(proxy: ArtifactProxy) -> None:
+def test_head_request_gets_no_body(proxy: ArtifactProxy) -> None:
     connection = Connection(proxy.socket)
     for method, body in (('HEAD', b''), ('GET', b'jar')):
         connection.request(method, JAR)
@@ -217,7 +217,7 @@ def test_repositories_are_asked_in_order(
     assert second.asked == [only, f'{only}.sha1']
 
 
-def test_a_repository_below_a_path_with_a_password(
+def test_repository_below_a_path_with_a_password_is_used(
     stack: ExitStack, folder: Path, repository: Repository
 ) -> None:
     repository.add(f'/deep/er{JAR}', b'deep')
@@ -226,7 +226,9 @@ def test_a_repository_below_a_path_with_a_password(
     assert ask(proxy, JAR) == (200, b'deep')
 
 
-def test_what_is_nowhere_is_remembered(repository: Repository, proxy: ArtifactProxy) -> None:
+def test_absent_artifact_is_requested_only_once(
+    repository: Repository, proxy: ArtifactProxy
+) -> None:
     missing = '/org/example/lib/2.0/lib-2.0.jar'
     assert [ask(proxy, missing)[0] for _ in range(3)] == [404] * 3
     assert repository.asked == [missing]
@@ -245,7 +247,9 @@ def test_metadata_is_fresh_for_each_run_and_never_stored(
     assert stored(folder) == []
 
 
-def test_snapshots_are_refused_and_noted(repository: Repository, proxy: ArtifactProxy) -> None:
+def test_snapshot_artifacts_are_refused_and_recorded(
+    repository: Repository, proxy: ArtifactProxy
+) -> None:
     folder = 'org/example/lib/1.1-SNAPSHOT'
     paths = (f'{folder}/maven-metadata.xml', f'{folder}/lib-1.1-20200101.101010-1.jar')
     for path in paths:
@@ -258,7 +262,7 @@ def test_snapshots_are_refused_and_noted(repository: Repository, proxy: Artifact
 # -- trouble -------------------------------------------------------------------------------------
 
 
-def test_passing_trouble_is_tried_again(repository: Repository, proxy: ArtifactProxy) -> None:
+def test_temporary_trouble_is_retried(repository: Repository, proxy: ArtifactProxy) -> None:
     repository.faults[JAR] = [503, 429, 0]
     assert ask(proxy, JAR) == (200, b'jar')
     assert proxy.trouble == 0
@@ -275,7 +279,7 @@ def test_lasting_trouble_is_counted_and_nothing_is_stored(
     assert ask(proxy, JAR) == (200, b'jar')  # trouble is not remembered as absence
 
 
-def test_a_wrong_checksum_is_trouble(
+def test_artifact_with_a_wrong_checksum_is_not_stored_and_counts_as_trouble(
     repository: Repository, proxy: ArtifactProxy, folder: Path
 ) -> None:
     repository.files[f'{JAR}.sha1'] = b'0' * 40
@@ -283,7 +287,7 @@ def test_a_wrong_checksum_is_trouble(
     assert (proxy.trouble, stored(folder)) == (1, [])
 
 
-def test_a_checksum_in_the_answers_header_saves_a_request(
+def test_checksum_in_the_response_header_saves_a_request(
     repository: Repository, proxy: ArtifactProxy
 ) -> None:
     repository.headers['X-Checksum-SHA1'] = hashlib.sha1(b'jar').hexdigest()
@@ -293,14 +297,14 @@ def test_a_checksum_in_the_answers_header_saves_a_request(
     assert ask(proxy, '/g/a/1/a-1.jar')[0] == 504
 
 
-def test_a_repository_without_checksums_is_believed(
+def test_artifact_of_a_repository_without_checksums_is_served(
     repository: Repository, proxy: ArtifactProxy
 ) -> None:
     del repository.files[f'{JAR}.sha1']
     assert ask(proxy, JAR) == (200, b'jar')
 
 
-def test_an_unreachable_repository_is_trouble_unless_another_one_has_it(
+def test_unreachable_repository_is_trouble_unless_another_has_the_artifact(
     stack: ExitStack, folder: Path, repository: Repository
 ) -> None:
     with socket.create_server(('127.0.0.1', 0)) as closed:
@@ -312,7 +316,9 @@ def test_an_unreachable_repository_is_trouble_unless_another_one_has_it(
     assert proxy.trouble == 1
 
 
-def test_an_http_proxy_is_used(stack: ExitStack, folder: Path, repository: Repository) -> None:
+def test_http_proxy_of_a_repository_is_used(
+    stack: ExitStack, folder: Path, repository: Repository
+) -> None:
     """A proxy is asked for the whole URL, of a host that only it knows."""
     repository.files[f'http://nowhere.invalid{JAR}'] = b'jar'
     upstream = Upstream('http://nowhere.invalid', proxy=repository.url)
@@ -343,7 +349,7 @@ def test_an_http_proxy_is_used(stack: ExitStack, folder: Path, repository: Repos
         '/' + 'a/' * 600 + 'a/1/a-1.jar',
     ],
 )
-def test_only_clean_paths_are_answered(
+def test_unclean_request_path_is_rejected(
     repository: Repository, proxy: ArtifactProxy, path: str
 ) -> None:
     assert ask(proxy, path)[0] == 400
@@ -351,27 +357,27 @@ def test_only_clean_paths_are_answered(
 
 
 @pytest.mark.parametrize('method', ['PUT', 'POST', 'DELETE', 'CONNECT'])
-def test_only_reading_is_answered(
+def test_writing_request_method_is_rejected(
     repository: Repository, proxy: ArtifactProxy, method: str
 ) -> None:
     assert ask(proxy, JAR, method)[0] == 501
     assert repository.asked == []
 
 
-def test_paths_of_maven() -> None:
+def test_request_path_tells_the_kind_of_artifact() -> None:
     for path, kind in (
         ('/a/1/a-1.jar', None),
-        ('/g/a/1/a-1.jar', PathKind.RELEASE),
-        ('/g/h/a_2.13/1.0+b~c/a_2.13-1.0+b~c-tests.tar.gz.asc', PathKind.RELEASE),
-        ('/g/a/1.0%2Bb/a-1.0%2Bb.pom', PathKind.RELEASE),
-        ('/g/maven-metadata.xml', PathKind.METADATA),
-        ('/g/a/1-SNAPSHOT/a-1-SNAPSHOT.pom', PathKind.SNAPSHOT),
+        ('/g/a/1/a-1.jar', ArtifactKind.RELEASE),
+        ('/g/h/a_2.13/1.0+b~c/a_2.13-1.0+b~c-tests.tar.gz.asc', ArtifactKind.RELEASE),
+        ('/g/a/1.0%2Bb/a-1.0%2Bb.pom', ArtifactKind.RELEASE),
+        ('/g/maven-metadata.xml', ArtifactKind.METADATA),
+        ('/g/a/1-SNAPSHOT/a-1-SNAPSHOT.pom', ArtifactKind.SNAPSHOT),
     ):
-        resource = parse(path)
+        resource = parse_request_path(path)
         assert (resource.kind if resource else None) == kind
 
 
-def test_many_clients_one_download(repository: Repository, proxy: ArtifactProxy) -> None:
+def test_many_clients_share_one_download(repository: Repository, proxy: ArtifactProxy) -> None:
     body = os.urandom(1 << 20)
     repository.add(JAR, body)
     with ThreadPoolExecutor(16) as clients:
@@ -394,7 +400,7 @@ def test_two_proxies_share_a_folder(
     assert stored(folder) == sorted(path[1:] for path in paths)
 
 
-def test_a_client_that_goes_away_harms_nobody(proxy: ArtifactProxy) -> None:
+def test_disconnected_clients_do_not_block_the_proxy(proxy: ArtifactProxy) -> None:
     for _ in range(100):  # more than the proxy serves at a time
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(proxy.socket))
@@ -449,16 +455,18 @@ M = 'https://m.invalid/x'
         (('named-by-poms-alone',), (*ALL, M)),
     ],
 )
-def test_mirrors_stand_for_repositories(mirrors: tuple[str, ...], urls: tuple[str, ...]) -> None:
-    found = read(MODEL, settings(*map(mirror, mirrors)))
+def test_mirrors_of_the_settings_replace_their_repositories(
+    mirrors: tuple[str, ...], urls: tuple[str, ...]
+) -> None:
+    found = parse_upstreams(MODEL, settings(*map(mirror, mirrors)))
     assert tuple(upstream.url for upstream in found) == urls
 
 
-def test_proxies_of_the_settings() -> None:
+def test_http_proxies_of_the_settings_apply_to_their_repositories() -> None:
     proxies = """<proxy><active>false</active><host>off.invalid</host></proxy>
     <proxy><host>p.invalid</host><port>3128</port>
     <nonProxyHosts>inner.*|localhost</nonProxyHosts></proxy>"""
-    found = {u.url: u.proxy for u in read(MODEL, settings(proxies=proxies))}
+    found = {u.url: u.proxy for u in parse_upstreams(MODEL, settings(proxies=proxies))}
     assert found == {
         ALL[0]: None,
         ALL[1]: 'http://p.invalid:3128',
@@ -472,15 +480,17 @@ def _written(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.jvm
-def test_maven_says_its_repositories_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_repositories_of_maven_are_listed_once_and_cached(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
     monkeypatch.setenv('COEVO_MAVEN_REPOSITORIES', 'https://own.invalid/m/\thttps://two.invalid')
-    found = upstreams()
+    found = list_upstreams()
     assert found[-2:] == (Upstream('https://own.invalid/m'), Upstream('https://two.invalid'))
     assert all(upstream.url.startswith('http') for upstream in found[:-2])
     assert len(found) > 2
     before = _written(tmp_path / 'cache')
-    assert upstreams() == found
+    assert list_upstreams() == found
     assert _written(tmp_path / 'cache') == before
 
 
@@ -513,7 +523,7 @@ exec "$0" -cp /c Client "$port" "$@"
 
 
 @pytest.mark.jvm
-def test_a_jvm_in_the_sandbox_reaches_the_proxy_alone(
+def test_jvm_in_the_sandbox_downloads_through_the_relay(
     folder: Path, repository: Repository, proxy: ArtifactProxy
 ) -> None:
     large = '/org/example/large/1/large-1.jar'
@@ -539,6 +549,6 @@ def test_a_jvm_in_the_sandbox_reaches_the_proxy_alone(
     sandbox = open_sandbox('bubblewrap')
     with sandbox.start(job) as process:
         output = process.stdout.read().decode()
-        assert (process.wait(timeout=60), process.noise()) == (0, '')
+        assert (process.wait(timeout=60), process.get_noise()) == (0, '')
     sandbox.close()
     assert output.split() == ['200', '3', '200', str(3 << 20), '404', '0']

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from coevo.languages.java.tools import downloads
-from coevo.languages.java.tools.downloads import Downloads
+from coevo.languages.java.tools.downloads import ArtifactDownloads
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Transient
 from tests.raw_server import Said
@@ -25,11 +25,13 @@ MUCH = b'x' * (1 << 16)
         (Said(first=OK + b'Content-Length: 10\r\n\r\nabc'), 'IncompleteRead'),
     ],
 )
-def test_a_download_is_bounded(said: Said, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_download_is_bounded_in_size_and_time(
+    said: Said, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(downloads, '_LARGEST_BYTES', 1 << 20)
     monkeypatch.setattr(downloads, '_SECONDS', 0.3)
     with saying(said) as url:
-        client = Downloads([Upstream(url=url.removesuffix('/file'))], tries=1)
+        client = ArtifactDownloads([Upstream(url=url.removesuffix('/file'))], tries=1)
         with pytest.raises(Transient, match=words):
             client.fetch('a.jar', io.BytesIO())
         client.close()

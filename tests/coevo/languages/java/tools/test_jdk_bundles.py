@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.tools.jdk_bundles import install_jdk
-from coevo.languages.java.tools.jdk_bundles import made_of
+from coevo.languages.java.tools.jdk_bundles import list_source_packages
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.jdks import read_jdk
+from coevo.languages.java.tools.jdks import identify_jdk
 from coevo.model.errors import Fatal
-from coevo.model.listener import silent
+from coevo.model.listener import ignore_message
 from tests.coevo.debian.archive import CODENAME
 from tests.coevo.debian.archive import add_package
 from tests.coevo.debian.archive import configure
@@ -51,14 +51,14 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offer:
     return offered
 
 
-def test_a_jdk_says_its_version_and_the_packages_that_it_is_made_of(offer: Offer) -> None:
+def test_installed_jdk_lists_its_version_and_source_packages(offer: Offer) -> None:
     offer(java=JAVA, javac=JAVA)
 
-    jdk = install_jdk(8, silent)
+    jdk = install_jdk(8, ignore_message)
 
     assert (jdk.home / 'release').read_text() == 'JAVA_VERSION="1.8.0_504"\n'
-    assert read_jdk(jdk.home) == jdk
-    names = [line.split(' ') for line in made_of(jdk.home)]
+    assert identify_jdk(jdk.home) == jdk
+    names = [line.split(' ') for line in list_source_packages(jdk.home)]
     assert [line[:2] for line in names] == [
         ['openjdk-8-jdk-headless', '1.0-1'],
         ['openjdk-8-jre-headless', '1.0-1'],
@@ -73,23 +73,25 @@ DUMPS = (
 
 
 @pytest.mark.parametrize(('status', 'archived'), [(0, ['classes.jsa']), (1, [])])
-def test_a_jdk_has_an_archive_of_its_classes_or_nothing_in_its_place(
+def test_installed_jdk_keeps_a_class_archive_only_if_dumping_succeeds(
     offer: Offer, status: int, archived: list[str]
 ) -> None:
     offer(java=DUMPS % status, javac=JAVA, libjvm='')
     server = 'jre/lib/amd64/server'
 
-    jdk = install_jdk(8, silent)
+    jdk = install_jdk(8, ignore_message)
 
     (jdk.home / server).mkdir(parents=True)
     (jdk.home / 'bin/libjvm').rename(jdk.home / server / 'libjvm.so')
-    assert install_jdk(8, silent) == jdk
+    assert install_jdk(8, ignore_message) == jdk
     found = sorted(path.name for path in (jdk.home / server).iterdir())
     assert found == [*archived, 'libjvm.so']
 
 
-def test_a_jdk_of_the_machine_is_made_of_nothing_that_is_known() -> None:
-    assert [made_of(jdk.home) for jdk in find_jdks() if jdk.home.is_relative_to('/usr')][:1] in (
+def test_jdk_of_the_machine_has_no_known_source_packages() -> None:
+    assert [
+        list_source_packages(jdk.home) for jdk in find_jdks() if jdk.home.is_relative_to('/usr')
+    ][:1] in (
         [],
         [()],
     )
@@ -103,15 +105,15 @@ def test_a_jdk_of_the_machine_is_made_of_nothing_that_is_known() -> None:
         ({'java': JAVA, 'javac': '#!/bin/sh\necho broken >&2; exit 1\n'}, 'broken'),
     ],
 )
-def test_one_that_compiles_nothing_is_told_and_removed(
+def test_unusable_installed_jdk_is_reported_and_removed(
     offer: Offer, programs: dict[str, str], why: str, tmp_path: Path
 ) -> None:
     offer(**programs)
 
     with pytest.raises(Fatal, match=rf'is of no use here \({why}\) and was removed'):
-        install_jdk(8, silent)
+        install_jdk(8, ignore_message)
 
     assert not (tmp_path / 'cache/jdks/jdk-8').exists()
     said: list[str] = []
-    assert not JdkSupply((), brings=True, say=said.append, environment={}).has('8')
+    assert not JdkSupply((), brings=True, say=said.append, environment={}).can_provide('8')
     assert 'this run goes on without it' in said[-1]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.java.tools.toolchain import toolchain
-from coevo.storage.folders import cache_folder
+from coevo.languages.java.tools.toolchain import prepare_toolchain
+from coevo.storage.folders import find_cache_folder
 from tests.coevo.languages.java.jvm import PLATFORM
 from tests.coevo.languages.java.jvm import REST
 from tests.coevo.languages.java.jvm import VINTAGE
@@ -60,7 +60,7 @@ def builder(request: pytest.FixtureRequest) -> Iterator[Builder]:
 
 def where(folder: Path) -> list[str]:
     settings = write(folder, {'settings.xml': '<settings/>'}) / 'settings.xml'
-    return [f'settings={settings}', f'head={cache_folder() / "test-repository"}', 'tail=']
+    return [f'settings={settings}', f'head={find_cache_folder() / "test-repository"}', 'tail=']
 
 
 def build(
@@ -71,7 +71,9 @@ def build(
     return builder.ask(folder / 'got', 'build', *places, *arguments)
 
 
-def test_one_module(builder: Builder, tmp_path: Path) -> None:
+def test_build_of_one_module_reports_files_class_path_and_settings(
+    builder: Builder, tmp_path: Path
+) -> None:
     inner = """<properties><maven.compiler.source>1.5</maven.compiler.source></properties>
         <build><testResources><testResource><directory>src/test/resources</directory>
           <filtering>true</filtering></testResource></testResources>
@@ -128,7 +130,7 @@ LINTERS = {
 
 
 @pytest.mark.parametrize('name', LINTERS)
-def test_checks_that_sit_in_the_compiler_are_left_out(
+def test_linters_inside_the_compiler_are_left_out(
     builder: Builder, tmp_path: Path, name: str
 ) -> None:
     plugin = f'<plugin><artifactId>maven-compiler-plugin</artifactId>{LINTERS[name]}</plugin>'
@@ -147,7 +149,7 @@ def test_checks_that_sit_in_the_compiler_are_left_out(
     assert project['compiler']['processors'] == project['compiler']['processor_path'] == []
 
 
-def test_a_module_is_reported_as_its_tests_were_compiled_whatever_goal_comes_last(
+def test_module_report_describes_test_compilation_whatever_goal_is_last(
     builder: Builder, tmp_path: Path
 ) -> None:
     inner = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><executions>
@@ -175,7 +177,7 @@ def test_a_module_is_reported_as_its_tests_were_compiled_whatever_goal_comes_las
     assert [Path(it).name for it in project['test_source_roots']] == ['java']
 
 
-def test_a_compiler_plugin_that_heeds_no_skipping_finds_no_tests(
+def test_compiler_plugin_that_ignores_skipping_gets_no_test_sources(
     builder: Builder, tmp_path: Path
 ) -> None:
     inner = """<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
@@ -194,7 +196,9 @@ def test_a_compiler_plugin_that_heeds_no_skipping_finds_no_tests(
     assert [Path(it).name for it in project['test_source_roots']] == ['java']
 
 
-def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:
+def test_modules_are_built_with_the_modules_that_they_depend_on(
+    builder: Builder, tmp_path: Path
+) -> None:
     modules = '<modules><module>two</module><module>one</module><module>three</module></modules>'
     files: dict[str, str | bytes] = {
         'pom.xml': pom('root', modules, 'pom'),
@@ -227,7 +231,9 @@ def test_modules_depend_on_each_other(builder: Builder, tmp_path: Path) -> None:
     assert [it['module'] for it in chosen['projects']] == ['.', 'one', 'two']
 
 
-def test_tests_are_compiled_where_other_modules_need_them(builder: Builder, tmp_path: Path) -> None:
+def test_tests_of_a_module_are_compiled_if_another_module_needs_them(
+    builder: Builder, tmp_path: Path
+) -> None:
     modules = '<modules><module>one</module><module>two</module></modules>'
     jar = sibling('one', '<type>test-jar</type><scope>test</scope>')
     files: dict[str, str | bytes] = {
@@ -251,7 +257,7 @@ def test_tests_are_compiled_where_other_modules_need_them(builder: Builder, tmp_
 @pytest.mark.parametrize(
     ('level', 'expected'), [('1.5', '8'), ('6', '8'), ('1.8', '1.8'), ('11', '11')]
 )
-def test_literal_levels_are_raised(
+def test_literal_source_levels_are_raised(
     level: str, expected: str, builder: Builder, tmp_path: Path
 ) -> None:
     inner = f"""<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
@@ -292,7 +298,7 @@ def test_a_broken_pom_is_reported(
         assert exception in types
 
 
-def test_a_build_leaves_nothing_for_the_next(builder: Builder, tmp_path: Path) -> None:
+def test_build_leaves_no_files_for_the_next_build(builder: Builder, tmp_path: Path) -> None:
     first: dict[str, str | bytes] = {'pom.xml': pom('root', ''), 'src/main/java/p/A.java': MAIN}
     assert build(builder, tmp_path, first)['files'] == ['0/classes/p/A.class']
     (tmp_path / 'source/src/main/java/p/A.java').unlink()
@@ -300,9 +306,7 @@ def test_a_build_leaves_nothing_for_the_next(builder: Builder, tmp_path: Path) -
     assert other['files'] == ['0/classes/p/B.class']
 
 
-def test_extensions_of_the_project_and_plugins_that_want_git(
-    builder: Builder, tmp_path: Path
-) -> None:
+def test_project_with_extensions_and_git_plugins_is_built(builder: Builder, tmp_path: Path) -> None:
     inner = """<build><plugins><plugin><groupId>pl.project13.maven</groupId>
         <artifactId>git-commit-id-plugin</artifactId><version>4.9.10</version><executions>
         <execution><phase>initialize</phase><goals><goal>revision</goal></goals></execution>
@@ -372,7 +376,7 @@ FROM_THE_TREE = """<dependency><groupId>own</groupId><artifactId>lib</artifactId
         ),
     ],
 )
-def test_what_no_version_pins_fails_by_that_name(
+def test_unpinned_parent_or_imported_pom_fails_with_that_reason(
     pom_text: str, coordinates: str | None, builder: Builder, tmp_path: Path
 ) -> None:
     got = build(builder, tmp_path, {'pom.xml': pom_text, 'lib.jar': NO_ENTRIES})
@@ -393,7 +397,7 @@ PINNED = '<dependency><groupId>{}</artifactId><version>{}</version></dependency>
     ('asked', 'taken'),
     [('[2.1,)', '2.1'), ('(2.1,3)', '2.2-rc1'), ('[2.1],[2.2,3)', '2.1')],
 )
-def test_a_range_is_its_lowest_version(
+def test_version_range_resolves_to_its_lowest_version(
     builder: Builder, tmp_path: Path, asked: str, taken: str
 ) -> None:
     plugin = f"""<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId>
@@ -413,7 +417,7 @@ TRANSPORT = """<build><extensions><extension><groupId>org.apache.maven.wagon</gr
     <version>1</version><extensions>true</extensions></plugin></plugins></build>"""
 
 
-def test_what_only_publishes_a_project_is_not_even_resolved(
+def test_publishing_plugins_and_extensions_are_not_resolved(
     builder: Builder, tmp_path: Path
 ) -> None:
     files: dict[str, str | bytes] = {
@@ -430,7 +434,9 @@ GROOVY = """<build><plugins><plugin><groupId>org.codehaus.gmavenplus</groupId>
     </plugin></plugins></build>"""
 
 
-def test_groovy_tests_that_use_java_tests_fail_nothing(builder: Builder, tmp_path: Path) -> None:
+def test_groovy_tests_that_use_java_tests_do_not_fail_the_build(
+    builder: Builder, tmp_path: Path
+) -> None:
     groovy = """<dependency><groupId>org.codehaus.groovy</groupId><artifactId>groovy</artifactId>
         <version>3.0.9</version><scope>test</scope></dependency>"""
     files: dict[str, str | bytes] = {
@@ -444,7 +450,7 @@ def test_groovy_tests_that_use_java_tests_fail_nothing(builder: Builder, tmp_pat
     assert got['files'] == ['0/classes/p/A.class']
 
 
-def test_coordinates_are_resolved_with_what_they_need(builder: Builder, tmp_path: Path) -> None:
+def test_coordinates_are_resolved_with_their_dependencies(builder: Builder, tmp_path: Path) -> None:
     got = builder.ask(tmp_path, 'resolve', 'coordinates=junit:junit:4.12', *where(tmp_path))
     assert got['status'] == 'resolved'
     assert [it['coordinates'] for it in got['resolved']] == [
@@ -457,14 +463,14 @@ def test_coordinates_are_resolved_with_what_they_need(builder: Builder, tmp_path
     assert got['failures'][0]['exceptions'][-1].endswith('ArtifactNotFoundException')
 
 
-def test_an_unknown_command_is_answered(builder: Builder, tmp_path: Path) -> None:
+def test_unknown_builder_command_gets_the_status_crashed(builder: Builder, tmp_path: Path) -> None:
     assert builder.ask(tmp_path, 'nonsense')['status'] == 'crashed'
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='needs root to become another user')
-def test_pipes_of_another_user_can_be_used(tmp_path: Path) -> None:
+def test_builder_and_worker_use_pipes_opened_by_another_user(tmp_path: Path) -> None:
     """The sandbox starts its programs under another user than the one who opened the pipes."""
-    tools = toolchain()
+    tools = prepare_toolchain()
     path = os.pathsep.join(map(str, tools.builder_class_path))
     java = [str(tools.java), '-cp', path, 'coevo.builder.Builder', '/none', '/none']
     request = b'\0\0\0\1\0\0\0\1x'

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.tools.toolchain import prepare_toolchain
 from tests.coevo.languages.java.jvm import PLATFORM
 from tests.coevo.languages.java.jvm import REST
 from tests.coevo.languages.java.jvm import VINTAGE
@@ -46,7 +46,7 @@ class Compiled:
     def run(self, *methods: str) -> dict[str, list[str]]:
         """The outcomes of methods written as p.Class#method."""
         targets = [Target(it.partition('#')[2], [it.partition('#')[0]]) for it in methods]
-        path = libraries(toolchain(), *VINTAGE, *PLATFORM, *REST)
+        path = libraries(prepare_toolchain(), *VINTAGE, *PLATFORM, *REST)
         ran = work(targets, [self.classes, *path], jdk=self.jdk)
         return {it: ran.outcomes(index) for index, it in enumerate(methods)}
 
@@ -58,14 +58,14 @@ def name(type_: str, method: str | None, parameters: list[str]) -> str:
 def compile_(builder: Builder, folder: Path, files: dict[str, str], *arguments: str) -> Compiled:
     level = str(builder.feature)
     root = write(folder / 'src', files)
-    path = [f'class_path={jar}' for jar in libraries(toolchain(), *VINTAGE)]
+    path = [f'class_path={jar}' for jar in libraries(prepare_toolchain(), *VINTAGE)]
     options = [f'root={root}', *(f'option={it}' for it in ('-source', level, '-target', level))]
     answer = builder.ask(folder / 'got', 'compile', *options, *path, *arguments)
     assert answer['status'] == 'compiled', answer
     return Compiled(answer, folder / 'got', builder.jdk)
 
 
-def test_a_clean_tree_compiles_at_once(builder: Builder, tmp_path: Path) -> None:
+def test_clean_test_tree_compiles_without_stubbing_rounds(builder: Builder, tmp_path: Path) -> None:
     files = {
         'p/ATest.java': HEAD + 'public class ATest extends Base { @Test public void a() {} }',
         'p/B$.java': 'package p; class B$ { class $C { Object o = new Object() {}; } }',
@@ -275,7 +275,7 @@ SINCE = {'record': 16, 'switch': 14}
 
 
 @pytest.mark.parametrize('case', CASES)
-def test_broken_members(case: str, builder: Builder, tmp_path: Path) -> None:
+def test_only_broken_members_are_stubbed(case: str, builder: Builder, tmp_path: Path) -> None:
     if builder.feature < SINCE.get(case, 0):
         pytest.skip(f'the language has no {case} of this kind before {SINCE[case]}')
     members, broken, passing = CASES[case]
@@ -292,13 +292,13 @@ def test_broken_members(case: str, builder: Builder, tmp_path: Path) -> None:
     assert got.run(*wanted) == {it: ['pass'] for it in wanted}
 
 
-def test_a_stub_that_is_reached_says_so(builder: Builder, tmp_path: Path) -> None:
+def test_reached_stub_gives_the_outcome_compile_error(builder: Builder, tmp_path: Path) -> None:
     members, _, _ = CASES['helper']
     got = compile_(builder, tmp_path, {'p/ATest.java': f'{HEAD}public class ATest {{{members}}}'})
     assert got.run('p.ATest#viaHelper') == {'p.ATest#viaHelper': ['compile_error']}
 
 
-def test_errors_name_file_line_code_and_round(builder: Builder, tmp_path: Path) -> None:
+def test_compile_errors_name_file_line_code_and_round(builder: Builder, tmp_path: Path) -> None:
     text = HEAD + 'public class ATest {\n\n  Missing make() { return null; }\n  int a = make(); }'
     got = compile_(builder, tmp_path, {'p/ATest.java': text})
     assert got.answer['errors'][0] == {
@@ -311,7 +311,7 @@ def test_errors_name_file_line_code_and_round(builder: Builder, tmp_path: Path) 
     assert [(it['line'], it['round']) for it in got.answer['errors'][1:]] == [(5, 1)]
 
 
-def test_what_is_meant_for_other_compilers_breaks_nothing(builder: Builder, tmp_path: Path) -> None:
+def test_options_for_other_compilers_are_ignored(builder: Builder, tmp_path: Path) -> None:
     words = ('-XepDisableAllChecks', '-Xplugin:ErrorProne', '-Werror', '-encoding', '${unset}')
     files = {'p/ATest.java': HEAD + 'public class ATest { @Test public void a() {} }'}
     got = compile_(builder, tmp_path, files, *(f'option={word}' for word in words))
@@ -328,7 +328,7 @@ def test_a_missing_import_breaks_only_its_users(builder: Builder, tmp_path: Path
     assert got.run('p.ATest#good') == {'p.ATest#good': ['pass']}
 
 
-def test_a_superclass_that_is_gone_breaks_the_file(builder: Builder, tmp_path: Path) -> None:
+def test_missing_superclass_breaks_the_whole_file(builder: Builder, tmp_path: Path) -> None:
     files = {
         'p/ATest.java': HEAD + 'public class ATest extends Gone { @Test public void a() {}'
         ' static class Inner {} }',
@@ -341,13 +341,13 @@ def test_a_superclass_that_is_gone_breaks_the_file(builder: Builder, tmp_path: P
     assert got.run('p.BTest#good') == {'p.BTest#good': ['pass']}
 
 
-def test_an_inner_class_needs_its_outer_one(builder: Builder, tmp_path: Path) -> None:
+def test_inner_class_is_broken_with_its_outer_class(builder: Builder, tmp_path: Path) -> None:
     text = HEAD + 'public class ATest { Missing m; class Inner {} static class Apart {} }'
     got = compile_(builder, tmp_path, {'p/ATest.java': text})
     assert sorted(got.broken) == ['p.ATest', 'p.ATest$Inner']
 
 
-def test_the_response_is_the_same_every_time(builder: Builder, tmp_path: Path) -> None:
+def test_compile_response_is_the_same_every_time(builder: Builder, tmp_path: Path) -> None:
     files = {
         f'p/T{n}Test.java': f'{HEAD}public class T{n}Test {{ {members} }}'
         for n, (members, _, _) in enumerate(CASES.values())
@@ -358,7 +358,7 @@ def test_the_response_is_the_same_every_time(builder: Builder, tmp_path: Path) -
     assert first == again
 
 
-def test_a_processor_on_the_class_path_runs(builder: Builder, tmp_path: Path) -> None:
+def test_annotation_processor_on_the_class_path_runs(builder: Builder, tmp_path: Path) -> None:
     source = """package a; import java.util.*; import javax.annotation.processing.*;
         import javax.lang.model.*; import javax.lang.model.element.*;
         @SupportedAnnotationTypes("*")
@@ -389,7 +389,7 @@ def test_a_processor_on_the_class_path_runs(builder: Builder, tmp_path: Path) ->
     assert got.run('p.ATest#good') == {'p.ATest#good': ['pass']}
 
 
-def test_a_processor_that_crashes_is_left_out(builder: Builder, tmp_path: Path) -> None:
+def test_annotation_processor_that_crashes_is_left_out(builder: Builder, tmp_path: Path) -> None:
     service = 'META-INF/services/javax.annotation.processing.Processor'
     path = write(tmp_path / 'processor', {service: 'a.Gone'})
     text = HEAD + 'public class ATest { @Test public void good() {} }'

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.oracles.cell import fetch_consoles
-from coevo.languages.java.tools.toolchain import toolchain
-from coevo.storage.folders import cache_folder
+from coevo.languages.java.tools.toolchain import prepare_toolchain
+from coevo.storage.folders import find_cache_folder
 from tests.coevo.languages.java.jvm import JUPITER
 from tests.coevo.languages.java.jvm import NG
 from tests.coevo.languages.java.jvm import PLATFORM
@@ -408,23 +408,26 @@ TESTNG = {
 
 @pytest.fixture(scope='module')
 def junit4(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder, path = tmp_path_factory.mktemp('junit4'), libraries(toolchain(), *VINTAGE)
+    folder, path = tmp_path_factory.mktemp('junit4'), libraries(prepare_toolchain(), *VINTAGE)
     classes = javac(write_files(folder / 'src', JUNIT4), folder / 'classes', path)
-    return [classes, *path, *libraries(toolchain(), *PLATFORM, *REST)]
+    return [classes, *path, *libraries(prepare_toolchain(), *PLATFORM, *REST)]
 
 
 @pytest.fixture(scope='module')
 def junit5(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder, path = tmp_path_factory.mktemp('junit5'), libraries(toolchain(), *JUPITER, *REST)
-    path += libraries(toolchain(), *PLATFORM)
+    folder, path = (
+        tmp_path_factory.mktemp('junit5'),
+        libraries(prepare_toolchain(), *JUPITER, *REST),
+    )
+    path += libraries(prepare_toolchain(), *PLATFORM)
     return [javac(write_files(folder / 'src', JUNIT5), folder / 'classes', path), *path]
 
 
 @pytest.fixture(scope='module')
 def testng(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The oldest TestNG that the engine for it can run."""
-    folder, path = tmp_path_factory.mktemp('testng'), libraries(toolchain(), *NG, *REST)
-    path += libraries(toolchain(), *PLATFORM)
+    folder, path = tmp_path_factory.mktemp('testng'), libraries(prepare_toolchain(), *NG, *REST)
+    path += libraries(prepare_toolchain(), *PLATFORM)
     return [javac(write_files(folder / 'src', TESTNG), folder / 'classes', path), *path]
 
 
@@ -574,43 +577,48 @@ EXPECTED_NG = {
 
 
 @pytest.mark.parametrize('name', EXPECTED4)
-def test_junit_3_and_4(name: str, ran4: Ran) -> None:
+def test_junit_3_and_4_tests_get_their_expected_outcomes(name: str, ran4: Ran) -> None:
     index = list(EXPECTED4).index(name)
     assert ran4.outcomes(index) == EXPECTED4[name], ran4.tests(index)
 
 
 @pytest.mark.parametrize('name', EXPECTED5)
-def test_junit_5(name: str, ran5: Ran) -> None:
+def test_junit_5_tests_get_their_expected_outcomes(name: str, ran5: Ran) -> None:
     index = list(EXPECTED5).index(name)
     assert ran5.outcomes(index) == EXPECTED5[name], ran5.tests(index)
 
 
 @pytest.mark.parametrize('name', EXPECTED_NG)
-def test_testng(name: str, ran_ng: Ran) -> None:
+def test_testng_tests_get_their_expected_outcomes(name: str, ran_ng: Ran) -> None:
     index = list(EXPECTED_NG).index(name)
     assert ran_ng.outcomes(index) == EXPECTED_NG[name], ran_ng.tests(index)
 
 
 @pytest.fixture(scope='module')
 def consoles() -> dict[str, Path]:
-    return fetch_consoles(cache_folder() / 'consoles')
+    return fetch_consoles(find_cache_folder() / 'consoles')
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('expected', [EXPECTED4, EXPECTED5], ids=['JUnit 3 and 4', 'JUnit 5'])
-def test_junit_6_says_the_same(
+def test_junit_6_gives_the_same_outcomes(
     expected: dict[str, list[str]],
     junit4: list[Path],
     junit5: list[Path],
     consoles: dict[str, Path],
 ) -> None:
-    path = [junit4[0], junit5[0], consoles['6'], *libraries(toolchain(), 'junit', 'hamcrest-core')]
+    path = [
+        junit4[0],
+        junit5[0],
+        consoles['6'],
+        *libraries(prepare_toolchain(), 'junit', 'hamcrest-core'),
+    ]
     ran = work([Target(*split(name)) for name in expected], path)
     got = {name: ran.outcomes(index) for index, name in enumerate(expected)}
     assert got == {**expected, **{n: o for n, o in EXPECTED6.items() if n in expected}}
 
 
-def test_the_console_says_the_same(
+def test_junit_console_gives_the_same_outcomes(
     junit4: list[Path],
     junit5: list[Path],
     consoles: dict[str, Path],
@@ -627,8 +635,8 @@ def test_the_console_says_the_same(
         if not split(name)[2] and 'Rude' not in name
     }
     chosen = [f'{one}#{method}' for name, method in ours for one in split(name)[1]]
-    path = [junit4[0], junit5[0], *libraries(toolchain(), 'junit', 'hamcrest-core')]
-    command = [str(toolchain().java), '-ea', '-jar', str(consoles['5.11']), 'execute']
+    path = [junit4[0], junit5[0], *libraries(prepare_toolchain(), 'junit', 'hamcrest-core')]
+    command = [str(prepare_toolchain().java), '-ea', '-jar', str(consoles['5.11']), 'execute']
     command += ['--class-path', os.pathsep.join(map(str, path)), f'--reports-dir={tmp_path}']
     command += [f'--select-method={one}' for one in chosen]
     subprocess.run(command, check=False, capture_output=True)
@@ -651,14 +659,14 @@ def worst(outcomes: Sequence[str]) -> str:
     return min(outcomes, key=order.index, default='missing')
 
 
-def test_every_target_has_a_begin_and_an_end(ran4: Ran) -> None:
+def test_every_target_has_a_begin_and_an_end_event(ran4: Ran) -> None:
     kinds = [(event['e'], event.get('t')) for event in ran4.events if event['e'] != 'test']
     pairs = [(kind, i) for i in range(len(EXPECTED4)) for kind in ('begin', 'end')]
     assert kinds == [('start', None), *pairs, ('done', None)]
     assert ran4.status == 0  # halted in spite of the thread that a test left behind
 
 
-def test_a_failure_names_types_frame_and_message(ran4: Ran) -> None:
+def test_failure_event_names_types_frame_and_message(ran4: Ran) -> None:
     (fails,) = ran4.tests(list(EXPECTED4).index('p.PlainTest#fails'))
     assert fails['types'] == ['java.lang.AssertionError']
     assert fails['frame'] == 'p.PlainTest.fails'
@@ -669,13 +677,15 @@ def test_a_failure_names_types_frame_and_message(ran4: Ran) -> None:
     assert stub['message'] == 'coevo.stub:p/PlainTest.java:9 cant.resolve'
 
 
-def test_exit_ends_the_worker_without_an_end_event(junit4: list[Path]) -> None:
+def test_system_exit_ends_the_worker_without_an_end_event(junit4: list[Path]) -> None:
     ran = work([Target('exits', ['p.RudeTest']), Target('reads', ['p.RudeTest'])], junit4)
     assert [event['e'] for event in ran.events] == ['start', 'begin']
     assert ran.status == 7
 
 
-def test_a_class_that_cannot_be_linked_is_an_error(tmp_path: Path, junit4: list[Path]) -> None:
+def test_test_class_that_cannot_be_linked_gives_an_error(
+    tmp_path: Path, junit4: list[Path]
+) -> None:
     source = {
         'p/Gone.java': 'package p; public class Gone {}',
         'p/LinkTest.java': """package p;
@@ -689,7 +699,7 @@ def test_a_class_that_cannot_be_linked_is_an_error(tmp_path: Path, junit4: list[
     assert ran.done
 
 
-def test_mixed_engines_in_one_worker(junit4: list[Path], junit5: list[Path]) -> None:
+def test_one_worker_runs_tests_of_several_engines(junit4: list[Path], junit5: list[Path]) -> None:
     ran = work(
         [Target('passes', ['p.PlainTest']), Target('passes', ['q.PlainTest'])], [*junit4, *junit5]
     )

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import alike
 from coevo.languages.java.tools.jdks import choose_jdk
+from coevo.languages.java.tools.jdks import find_alike_jdks
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.java.tools.toolchain import COVERAGE
-from coevo.languages.java.tools.toolchain import toolchain
+from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.model.errors import Fatal
 
-FETCH = 'from coevo.languages.java.tools.toolchain import toolchain; print(toolchain())'
+FETCH = (
+    'from coevo.languages.java.tools.toolchain import prepare_toolchain; print(prepare_toolchain())'
+)
 
 
 def jdk(home: Path, version: str) -> Path:
@@ -26,7 +28,7 @@ def jdk(home: Path, version: str) -> Path:
     return home
 
 
-def test_jdks_are_found_by_the_environment_first(tmp_path: Path) -> None:
+def test_jdks_named_by_the_environment_come_first(tmp_path: Path) -> None:
     environment = {
         'JAVA_HOME': str(jdk(tmp_path / 'one', '1.8.0_392')),
         'JAVA_HOME_21_X64': str(jdk(tmp_path / 'two', '21.0.2')),
@@ -38,7 +40,7 @@ def test_jdks_are_found_by_the_environment_first(tmp_path: Path) -> None:
     assert [(it.home.name, it.feature) for it in found] == [('one', 8), ('two', 21), ('three', 11)]
 
 
-def test_a_variable_that_names_another_release_than_it_says_is_told(tmp_path: Path) -> None:
+def test_variable_that_names_a_wrong_jdk_release_is_reported(tmp_path: Path) -> None:
     home = jdk(tmp_path / 'one', '17.0.2')
     with pytest.raises(Fatal, match=r'\$JAVA_HOME_8 names .*/one, which is JDK 17; let it name'):
         find_jdks({'JAVA_HOME_8': str(home)})
@@ -46,7 +48,7 @@ def test_a_variable_that_names_another_release_than_it_says_is_told(tmp_path: Pa
         find_jdks({'JAVA_HOME_8': str(tmp_path)})
 
 
-def test_a_jdk_that_coevo_brought_is_found_unless_its_unpacking_broke_off(
+def test_installed_jdk_is_found_unless_its_unpacking_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
@@ -64,7 +66,9 @@ def test_a_jdk_that_coevo_brought_is_found_unless_its_unpacking_broke_off(
         (['17.0.2', '17.0.15'], '17.0.2'),
     ],
 )
-def test_17_is_preferred_then_the_lowest_above(versions: list[str], chosen: str) -> None:
+def test_jdk_17_is_preferred_then_the_lowest_newer_release(
+    versions: list[str], chosen: str
+) -> None:
     jdks = tuple(Jdk(home=Path(str(n)), version=it) for n, it in enumerate(versions))
     assert choose_jdk(jdks).version == chosen
 
@@ -79,20 +83,22 @@ def test_17_is_preferred_then_the_lowest_above(versions: list[str], chosen: str)
         ('', []),
     ],
 )
-def test_of_a_feature_release_the_same_version_is_alike(wanted: str, found: list[str]) -> None:
+def test_alike_jdks_are_of_the_same_version_or_else_feature_release(
+    wanted: str, found: list[str]
+) -> None:
     versions = ('17.0.2', '17.0.15', '1.8.0_392')
     jdks = [Jdk(home=Path(it), version=it) for it in versions]
-    assert [jdk.version for jdk in alike(wanted, jdks)] == found
+    assert [jdk.version for jdk in find_alike_jdks(wanted, jdks)] == found
 
 
-def test_without_a_usable_jdk_the_sentence_says_what_to_install() -> None:
+def test_missing_jdk_is_reported_with_what_to_install() -> None:
     with pytest.raises(Fatal, match='install one'):
         choose_jdk((Jdk(home=Path('/x'), version='1.8.0_392'), Jdk(home=Path('/y'), version='11')))
 
 
 @pytest.mark.slow
 @pytest.mark.jvm
-def test_two_processes_fetch_once_and_the_next_needs_nothing(
+def test_toolchain_is_fetched_once_by_two_processes_and_then_reused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
@@ -105,7 +111,7 @@ def test_two_processes_fetch_once_and_the_next_needs_nothing(
     monkeypatch.setenv('PATH', '/usr/bin-without-maven')
     said: list[str] = []
     monkeypatch.setattr(subprocess, 'Popen', None)  # no process is needed
-    tools = toolchain(said.append)
+    tools = prepare_toolchain(said.append)
     assert said == []
     assert f'{tools}\n'.encode() == answers[0]
     assert {it.name for it in tools.tools.iterdir()} == {
@@ -128,7 +134,7 @@ def fake_maven(folder: Path, script: str) -> str:
 
 
 @pytest.mark.jvm
-def test_a_wrong_checksum_is_refused_and_leaves_nothing(
+def test_tools_with_a_wrong_checksum_are_refused_and_not_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
@@ -138,27 +144,27 @@ def test_a_wrong_checksum_is_refused_and_leaves_nothing(
     script += 'while read name; do echo bad > $name.jar; echo bad > $name-bin.zip; done'
     monkeypatch.setenv('PATH', fake_maven(tmp_path / 'bin', script))
     with pytest.raises(Fatal, match='has checksum'):
-        toolchain()
+        prepare_toolchain()
     assert not [it for it in (tmp_path / 'cache' / 'tools').iterdir() if it.is_dir()]
 
 
-def test_without_maven_the_sentence_says_what_to_install(
+def test_missing_maven_is_reported_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
     monkeypatch.setenv('PATH', '')
     with pytest.raises(Fatal, match='install it'):
-        toolchain()
+        prepare_toolchain()
 
 
 @pytest.mark.jvm
-def test_the_builder_calls_nothing_that_came_after_8(tmp_path: Path) -> None:
+def test_builder_sources_compile_for_java_8(tmp_path: Path) -> None:
     """But for the compiler's own interface, which a compiler for release 8 does not know."""
-    tools = toolchain()
+    tools = prepare_toolchain()
     folder = Path(__file__).parents[5] / 'coevo/languages/java/jvm/builder'
     sources = [file for file in folder.glob('*.java') if 'com.sun.source' not in file.read_text()]
     assert len(sources) > 20
-    path = [*tools.builder_class_path, *map(tools.library, COVERAGE)]
+    path = [*tools.builder_class_path, *map(tools.locate_library, COVERAGE)]
     command = [
         tools.java_home / 'bin' / 'javac',
         '--release',

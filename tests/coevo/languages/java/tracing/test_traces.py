@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import Compiled
-from coevo.languages.cells import Edits
+from coevo.languages.cells import CellEdits
+from coevo.languages.cells import CompiledTests
 from coevo.languages.traces import Trace
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -365,13 +365,13 @@ TEXT = 'shop.More$Text.<init>()'
         pytest.param('nothing', set(), id='after a test that left a thread'),
     ],
 )
-def test_a_trace_has_the_methods_that_were_executed(
+def test_trace_lists_the_methods_that_a_test_executes(
     traces: dict[str, Trace | None], test: str, expected: set[str]
 ) -> None:
     assert executed(traces[test]) == expected
 
 
-def test_a_bridge_is_executed_as_the_method_that_it_leads_to(
+def test_trace_lists_the_real_method_instead_of_its_bridge(
     traces: dict[str, Trace | None],
 ) -> None:
     trace = traces['bridge']
@@ -380,7 +380,7 @@ def test_a_bridge_is_executed_as_the_method_that_it_leads_to(
 
 
 @pytest.mark.parametrize('test', ['exits', 'absent'])
-def test_what_does_not_run_to_its_end_has_no_trace(
+def test_test_that_does_not_run_to_its_end_has_no_trace(
     traces: dict[str, Trace | None], test: str
 ) -> None:
     assert traces[test] is None
@@ -392,7 +392,7 @@ def test_a_disabled_test_executes_nothing(traces: dict[str, Trace | None]) -> No
     assert not [method for method in trace.executed if method.type == 'shop.Till']
 
 
-def test_a_thread_that_is_left_counts_for_its_own_test(traces: dict[str, Trace | None]) -> None:
+def test_thread_left_running_counts_for_its_own_test(traces: dict[str, Trace | None]) -> None:
     assert 'shop.More.tick()' in executed(traces['leaks'])
 
 
@@ -412,14 +412,16 @@ def covered(trace: Trace | None, path: str = TILL_JAVA) -> dict[int, tuple[int, 
     }
 
 
-def test_lines_are_those_of_the_source_with_branches(traces: dict[str, Trace | None]) -> None:
+def test_traced_lines_have_counts_of_instructions_and_branches(
+    traces: dict[str, Trace | None],
+) -> None:
     minus, signs = covered(traces['minus']), covered(traces['signs'])
     branch, plus = line_of('if (n < 0) {'), line_of('return "+";')
     assert (minus[branch], minus[plus]) == ((0, 2, 1, 1), (2, 0, 0, 0))
     assert (signs[branch], signs[plus]) == ((0, 2, 0, 2), (0, 2, 0, 0))
 
 
-def test_every_line_with_code_is_listed_for_every_class_of_a_file(
+def test_every_code_line_of_every_class_of_a_file_is_listed(
     traces: dict[str, Trace | None],
 ) -> None:
     lines = covered(traces['nothing'])
@@ -428,18 +430,18 @@ def test_every_line_with_code_is_listed_for_every_class_of_a_file(
     assert set(lines) == set(covered(traces['inner']))
 
 
-def test_a_field_initialiser_belongs_to_the_constructor(traces: dict[str, Trace | None]) -> None:
+def test_field_initialiser_is_covered_by_the_constructor(traces: dict[str, Trace | None]) -> None:
     assert covered(traces['number'])[line_of('private int sum = start();')][0] == 0
 
 
-def test_files_that_no_class_is_of_have_no_lines(traces: dict[str, Trace | None]) -> None:
+def test_file_without_a_class_has_no_traced_lines(traces: dict[str, Trace | None]) -> None:
     trace = traces['nothing']
     assert trace is not None
     assert trace.lines['app/src/main/java/shop/None.java'] == ()
     assert trace.lines[PRICE_JAVA] != ()
 
 
-def test_classes_know_their_file_and_their_lines(traces: dict[str, Trace | None]) -> None:
+def test_executed_methods_have_their_file_and_lines(traces: dict[str, Trace | None]) -> None:
     trace = traces['inner']
     assert trace is not None
     (found,) = (m for m in trace.executed if (m.type, m.method) == ('shop.Till$Drawer', 'open'))
@@ -450,7 +452,7 @@ def test_classes_know_their_file_and_their_lines(traces: dict[str, Trace | None]
     assert [m.file for m in trace.executed if m.type == 'shop.Beside'] == [TILL_JAVA]
 
 
-def test_junit_4_has_its_fixtures_in_every_trace(place: Place) -> None:
+def test_junit_4_class_fixtures_are_in_every_trace(place: Place) -> None:
     built, rev = place.built, place.rev
     compiled = built.compile(rev, rev, 'old')
     traced = built.trace(compiled, methods('old', 'old.OldTest', ('first', 'second')), ())
@@ -458,7 +460,7 @@ def test_junit_4_has_its_fixtures_in_every_trace(place: Place) -> None:
     assert names == [['<init>', 'first', 'once'], ['<init>', 'once', 'second']]
 
 
-def test_without_debug_information_there_are_methods_and_no_lines(place: Place) -> None:
+def test_trace_without_debug_information_has_methods_but_no_lines(place: Place) -> None:
     built, rev = place.built, place.rev
     compiled = built.compile(rev, rev, 'silent')
     path = 'silent/src/main/java/silent/Silent.java'
@@ -474,19 +476,19 @@ def test_without_debug_information_there_are_methods_and_no_lines(place: Place) 
     assert trace.lines == {path: ()}
 
 
-def test_tracing_leaves_the_verdicts_as_they_were(place: Place) -> None:
+def test_tracing_does_not_change_verdicts(place: Place) -> None:
     built, rev = place.built, place.rev
-    compiled: Compiled = built.compile(rev, rev, 'app')
+    compiled: CompiledTests = built.compile(rev, rev, 'app')
     batch = built.run(compiled, methods('app', 'shop.TillTest', ('number', 'fails')))
     outcomes = [verdict.outcome for verdict in batch.verdicts if verdict is not None]
     assert outcomes == [Outcome.PASS, Outcome.FAIL]
 
 
-def test_classes_that_an_edit_removes_have_no_lines(place: Place) -> None:
+def test_class_removed_by_an_edit_has_no_traced_lines(place: Place) -> None:
     built, rev = place.built, place.rev
     begin, end = TILL.index('    public Runnable anonymous'), TILL.index('    public static String')
     first, gone = TILL[:begin].count('\n') + 1, TILL[begin:end].count('\n')
-    edits = Edits(code=((TILL_JAVA, (TILL[:begin] + TILL[end:]).encode()),))
+    edits = CellEdits(code=((TILL_JAVA, (TILL[:begin] + TILL[end:]).encode()),))
     wanted = methods('app', 'shop.TillTest', ('minus',))
     whole, rest = (
         covered(built.trace(compiled, wanted, (TILL_JAVA,)).traces[0])

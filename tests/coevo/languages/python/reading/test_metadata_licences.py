@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.python.reading import declared_licences
+from coevo.languages.python.reading import parse_licences
 
 OSI = 'License :: OSI Approved :: '
 
@@ -27,9 +27,9 @@ OSI = 'License :: OSI Approved :: '
         ('\0', []),
     ],
 )  # fmt: skip
-def test_the_field_counts_else_the_classifiers(text: str, names: list[str]) -> None:
-    assert [one.name for one in declared_licences(text.encode())] == names
+def test_licence_field_precedes_the_licence_classifiers(text: str, names: list[str]) -> None:
+    assert [one.name for one in parse_licences(text.encode())] == names
 
 
-def test_bytes_that_are_no_text_declare_nothing() -> None:
-    assert declared_licences(b'\xff\xfe[project]') == ()
+def test_undecodable_metadata_declares_no_licence() -> None:
+    assert parse_licences(b'\xff\xfe[project]') == ()

@@ -4,14 +4,14 @@ import pytest
 
 from coevo.languages.python import reading
 from coevo.languages.python import surgery
-from coevo.languages.reading import Reading
-from coevo.languages.surgery import Surgery
+from coevo.languages.reading import LanguageReading
+from coevo.languages.surgery import FileSurgery
 from coevo.languages.traces import ExecutedMethod
 from coevo.model.records import TestMethod
 
 # mypy holds both against what is asked of a language.
-READING: Reading = reading
-SURGERY: Surgery = surgery
+READING: LanguageReading = reading
+SURGERY: FileSurgery = surgery
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ SURGERY: Surgery = surgery
         ('tests.test_urls$Testing', 'Testing'),
     ],
 )
-def test_what_a_test_is_named_after(test_class: str, expected: str) -> None:
+def test_class_under_test_is_guessed_from_the_test_name(test_class: str, expected: str) -> None:
     method = TestMethod(
         module='.', test_file='tests/test_urls.py', test_class=test_class, test_method='test_a'
     )
-    assert READING.class_under_test(method) == expected
+    assert READING.guess_class_under_test(method) == expected
 
 
-def test_what_lies_in_a_function_is_part_of_it() -> None:
+def test_executed_nested_function_is_part_of_its_outer_function() -> None:
     source = b'@d\ndef f():\n    def g():\n        return 1\n    return g\ndef h(): pass\n'
     type_ = READING.parse(source, 'a.py').types[0]
 
@@ -47,7 +47,7 @@ def test_what_lies_in_a_function_is_part_of_it() -> None:
     assert parts(0, 0) == []
 
 
-def test_what_runs_in_a_class_is_part_of_its_rest_and_of_its_module_s() -> None:
+def test_executed_method_is_part_of_its_class_and_its_module() -> None:
     source = b'LIMIT = 1\nclass A:\n    x = 2\n    def f(self): return self.x\nclass B:\n    pass\n'
     types = READING.parse(source, 'a.py').types
     one = ExecutedMethod(
@@ -56,6 +56,6 @@ def test_what_runs_in_a_class_is_part_of_its_rest_and_of_its_module_s() -> None:
     assert [t.name for t in types if READING.is_part_of(one, None, t)] == ['a', 'a$A']
 
 
-def test_a_version_is_a_digest() -> None:
-    assert len(READING.version()) == 64
-    assert READING.version() == READING.version()
+def test_reading_version_is_a_stable_digest() -> None:
+    assert len(READING.compute_version()) == 64
+    assert READING.compute_version() == READING.compute_version()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coevo.languages.declarations import SourceFile
 from coevo.languages.python.reading import syntax
 from coevo.languages.python.reading import tokens
-from coevo.languages.python.reading.syntax import parse_once
+from coevo.languages.python.reading.syntax import parse_uncached
 
 _FUNCTION = """\
     @cached(size=3)
@@ -33,21 +33,21 @@ FILES = (
 
 
 def alone(text: str) -> SourceFile:
-    tokens._kept.cache_clear()
-    syntax._kept_function.cache_clear()
-    return parse_once(text.encode(), 'a/b.py')
+    tokens._get_function_tokens.cache_clear()
+    syntax._get_function_cache.cache_clear()
+    return parse_uncached(text.encode(), 'a/b.py')
 
 
-def test_a_file_says_the_same_whatever_was_read_before() -> None:
+def test_parse_of_a_file_does_not_depend_on_files_read_before() -> None:
     expected = [alone(text) for text in FILES]
     for order in (FILES, FILES[::-1]):
-        found = {text: parse_once(text.encode(), 'a/b.py') for text in order}
+        found = {text: parse_uncached(text.encode(), 'a/b.py') for text in order}
         assert [found[text] for text in FILES] == expected
 
 
-def test_a_function_stands_where_its_own_file_has_it() -> None:
+def test_cached_function_has_the_position_of_its_own_file() -> None:
     alone(FILES[0])
-    _, type_ = parse_once(FILES[1].encode(), 'a/b.py').types
+    _, type_ = parse_uncached(FILES[1].encode(), 'a/b.py').types
     first = next(member for member in type_.members if member.name == 'largest')
     assert (first.start_line, first.end_line) == (7, 16)
     assert FILES[1].encode()[first.full_start_byte :].startswith(b'# first')

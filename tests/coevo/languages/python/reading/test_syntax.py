@@ -19,7 +19,7 @@ def member(source: str, name: str) -> Member:
     return [m for type_ in file.types for m in type_.members if m.name == name][-1]
 
 
-def test_a_module_holds_functions_and_its_classes_are_nested_in_it() -> None:
+def test_module_type_holds_functions_and_nests_its_classes() -> None:
     file = read('X = 1\ndef f(): pass\nclass A(B, m.C[int]):\n  y: int = 2\n  class I: pass\n')
     module, outer, inner = file.types
     assert (module.name, module.kind, module.package) == ('pkg.mod', 'module', 'pkg')
@@ -30,7 +30,7 @@ def test_a_module_holds_functions_and_its_classes_are_nested_in_it() -> None:
     assert (inner.name, inner.around) == ('pkg.mod$A$I', ('mod', 'A'))
 
 
-def test_without_a_path_the_module_has_no_name() -> None:
+def test_module_without_a_path_has_no_name() -> None:
     assert [t.name for t in parse(b'class A:\n  class B: pass\n').types] == ['', '$A', '$A$B']
 
 
@@ -62,7 +62,7 @@ def test_without_a_path_the_module_has_no_name() -> None:
         ('\ufefff()\n', 'f()\n'),
     ],
 )
-def test_what_layout_alone_changes_is_the_same(one: str, other: str) -> None:
+def test_layout_does_not_change_the_hash(one: str, other: str) -> None:
     assert read(one).hash == read(other).hash
 
 
@@ -87,11 +87,11 @@ def test_what_layout_alone_changes_is_the_same(one: str, other: str) -> None:
         ('async def f(): g()\n', 'def f(): g()\n'),
     ],
 )
-def test_what_means_something_else_differs(one: str, other: str) -> None:
+def test_different_meaning_changes_the_hash(one: str, other: str) -> None:
     assert read(one).hash != read(other).hash
 
 
-def test_that_a_test_returns_nothing_is_no_change_of_it() -> None:
+def test_return_annotation_none_of_a_test_does_not_change_its_hash() -> None:
     body = '    f = lambda: "->"\n    def g(): return None\n'
     plain = member(f'@a(b=1)\ndef test_a(x):\n{body}', 'test_a')
     hinted = member(f'@a(b=1)\ndef test_a(x) -> None:\n{body}', 'test_a')
@@ -108,19 +108,19 @@ def test_that_a_test_returns_nothing_is_no_change_of_it() -> None:
         ('def f(): pass\n', 'def f() -> None: pass\n'),
     ],
 )
-def test_what_else_annotations_say_is_a_change(one: str, other: str) -> None:
+def test_other_annotations_change_the_hash(one: str, other: str) -> None:
     (found,), (others,) = (read(text).types[0].members for text in (one, other))
     assert found.hash != others.hash
 
 
-def test_the_last_method_of_a_class_is_like_the_others() -> None:
+def test_last_method_of_a_class_hashes_like_any_other() -> None:
     """What closes the class must not belong to it."""
     alone = member('class A:\n    def f(self):\n        g()\n', 'f')
     first = member('class A:\n    def f(self):\n        g()\n    def h(self): pass\n', 'f')
     assert (alone.hash, alone.body_hash) == (first.hash, first.body_hash)
 
 
-def test_a_bare_hash_knows_neither_its_name_nor_its_class() -> None:
+def test_bare_hash_ignores_the_names_of_the_function_and_its_class() -> None:
     one = member('class A:\n    def test_a(self): A().test_a()\n', 'test_a')
     other = member('class B:\n    def test_b(self): B().test_a()\n', 'test_b')
     assert one.hash != other.hash
@@ -138,7 +138,7 @@ def test_decorators_and_comments_belong_to_a_function() -> None:
     assert found.parameters == ()
 
 
-def test_calls_are_what_may_be_called() -> None:
+def test_calls_include_parameters_passed_functions_and_properties() -> None:
     """A fixture by its parameter, a function handed over, a property; no local variable."""
     source = 'def f(client, n=1, *a):\n    r = make(key=helper)\n    return r, obj.prop, n\n'
     found = member(source, 'f')
@@ -146,23 +146,23 @@ def test_calls_are_what_may_be_called() -> None:
     assert found.names == {'client', 'n', 'a', 'r', 'make', 'key', 'helper', 'obj', 'prop', 'f'}
 
 
-def test_an_alias_stands_for_what_it_is_of() -> None:
+def test_import_alias_is_resolved_to_the_imported_name() -> None:
     found = member('import a.b as x\nfrom c import d as e\ndef f(): x.g(e())\n', 'f')
     assert {'b', 'd', 'g'} <= found.calls
 
 
-def test_functions_under_conditions_are_members_and_the_last_of_a_name_counts() -> None:
+def test_conditional_functions_are_members_and_earlier_namesakes_are_marked() -> None:
     file = read('if A:\n    def f(): a()\n    K = 1\nelse:\n    def f(): b()\n')
     found = [(m.kind, m.name, m.parameters) for m in file.types[0].members]
     assert found == [('method', 'f', ('1',)), ('field', 'K', ()), ('method', 'f', ())]
 
 
-def test_setters_are_told_from_getters() -> None:
+def test_setter_is_distinguished_from_its_getter() -> None:
     source = 'class A:\n @property\n def p(self): x\n @p.setter\n def p(self, v): y\n'
     assert [m.parameters for m in read(source).types[1].members] == [(), ('setter',)]
 
 
-def test_a_constructor_has_the_name_by_which_it_is_called() -> None:
+def test_constructor_has_the_name_of_its_class() -> None:
     found = read('class A:\n    def __init__(self): pass\ndef __init__(): pass\n')
     assert [(m.kind, m.name) for t in found.types for m in t.members] == [
         ('method', '__init__'),
@@ -170,7 +170,7 @@ def test_a_constructor_has_the_name_by_which_it_is_called() -> None:
     ]
 
 
-def test_variables_are_fields_one_for_each_name() -> None:
+def test_each_assigned_variable_name_is_a_field() -> None:
     source = 'a, (b, *c) = d = f()\ntry:\n    import j\nexcept E:\n    j = k = None\nx.y = 1\n'
     found = [(m.kind, m.name) for m in read(source).types[0].members]
     assert found == [
@@ -179,7 +179,7 @@ def test_variables_are_fields_one_for_each_name() -> None:
     ]
 
 
-def test_imports() -> None:
+def test_import_forms_are_read_with_their_text_and_name() -> None:
     source = 'import os.path as p\nfrom ..a import B as b, c\nfrom . import d\nfrom e import *\n'
     found = [(one.text, one.name, one.static) for one in read(source).imports]
     assert found == [
@@ -191,30 +191,30 @@ def test_imports() -> None:
     ]
 
 
-def test_imports_stand_anywhere() -> None:
+def test_nested_imports_are_read() -> None:
     source = 'def f():\n    from a import b\ntry:\n    import c\nexcept E: pass\n'
     assert [one.text for one in read(source).imports] == ['a.b', 'c']
 
 
-def test_what_is_too_large_is_unreadable() -> None:
+def test_too_large_source_is_unreadable() -> None:
     assert parse(b'x = 1\n' * (MOST_BYTES // 6 + 1)).unreadable
     assert parse(b'if a:\n' + b'\n'.join(b' ' * n + b'if a:' for n in range(1, 99))).has_error
 
 
-def test_a_file_of_which_the_parser_makes_no_module_is_read() -> None:
+def test_members_are_read_even_if_the_parser_makes_no_module() -> None:
     """As one into which a merge has put two texts of the same place."""
     file = parse(b'def known():\n    return 1\n\n\nx=e if p if p if e(h if g if not l')
     assert file.has_error
     assert [member.name for type_ in file.types for member in type_.members] == ['known']
 
 
-def test_what_has_errors_is_read_as_far_as_it_goes() -> None:
+def test_functions_after_a_syntax_error_are_read() -> None:
     file = read('def f(:\n    pass\n\ndef g():\n    return 1\n')
     assert file.has_error
     assert 'g' in {m.name for m in file.types[0].members}
 
 
-def test_spans_follow_each_other() -> None:
+def test_spans_of_members_do_not_overlap() -> None:
     source = 'x = 1\n\n\n@d\ndef f():\n    pass\n# c\nclass A:\n    pass\n'
     file = read(source)
     spans = sorted((m.start_byte, m.end_byte) for m in file.types[0].members)

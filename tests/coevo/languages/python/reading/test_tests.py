@@ -21,20 +21,20 @@ def found_in(source: str, *others: str) -> list[str]:
     return [f'{type_.name}#{member.name}' for type_, member in find_tests(files[0], resolve)]
 
 
-def test_functions() -> None:
+def test_module_functions_named_test_are_tests() -> None:
     source = 'def test_a(): pass\nasync def test_b(): pass\ndef helper(): pass\ntest_c = 1\n'
     assert found_in(source) == ['#test_a', '#test_b']
 
 
-def test_functions_in_functions_are_none() -> None:
+def test_functions_nested_in_functions_are_not_tests() -> None:
     assert found_in('def f():\n    def test_a(): pass\n') == []
 
 
-def test_a_fixture_is_no_test() -> None:
+def test_fixture_named_like_a_test_is_not_a_test() -> None:
     assert found_in('@pytest.fixture()\ndef test_client(): pass\n') == []
 
 
-def test_classes_by_name() -> None:
+def test_methods_are_tests_only_in_classes_named_test() -> None:
     source = """class TestA:
   def test_a(self): pass
   def check(self): pass
@@ -49,17 +49,17 @@ class Other:
 @pytest.mark.parametrize(
     'member', ['def __init__(self): pass', '__test__ = False', 'def __new__(cls): pass']
 )
-def test_classes_that_pytest_passes_by(member: str) -> None:
+def test_class_that_pytest_does_not_collect_has_no_tests(member: str) -> None:
     assert found_in(f'class TestA:\n  {member}\n  def test_a(self): pass\n') == []
 
 
-def test_an_inherited_constructor_counts() -> None:
+def test_class_that_inherits_a_constructor_has_no_tests() -> None:
     source = 'class TestA(Base):\n  def test_a(self): pass\n'
     assert found_in(source, 'class Base:\n  def __init__(self): pass\n') == []
     assert found_in(source, 'class Base: pass\n') == ['$TestA#test_a']
 
 
-def test_unittest_takes_any_name() -> None:
+def test_unittest_case_may_have_any_class_name() -> None:
     source = """class A(unittest.TestCase):
   def testOne(self): pass
   def runTest(self): pass
@@ -77,7 +77,7 @@ class D(Unknown):
     assert found == ['$A#testOne', '$A#runTest', '$B#test', '$C#test_c']
 
 
-def test_a_mixin_has_the_tests_of_those_that_derive_from_it() -> None:
+def test_mixin_has_tests_if_a_collected_class_derives_from_it() -> None:
     source = """class Common(object):
   def test_a(self): pass
 class Between(Common): pass
@@ -95,7 +95,7 @@ def test_a_later_definition_hides_an_earlier_one() -> None:
     assert found == ['#test_a', '$TestB#test_c']
 
 
-def test_a_circle_of_classes_has_an_end() -> None:
+def test_cyclic_base_classes_have_no_tests() -> None:
     assert found_in('class A(B):\n  def test_a(self): pass\nclass B(A): pass\n') == []
 
 
@@ -115,6 +115,6 @@ def test_a_circle_of_classes_has_an_end() -> None:
         ('def helper(): pass', False),
     ],
 )
-def test_what_the_framework_runs_by_itself(source: str, expected: bool) -> None:
+def test_declaration_that_the_framework_runs_is_a_fixture(source: str, expected: bool) -> None:
     (member,) = parse(source.encode()).types[0].members
     assert is_fixture(member) is expected

@@ -8,7 +8,7 @@ from coevo.git.repository import Repository
 from coevo.languages.layout import Side
 from coevo.languages.python.reading import find_tests
 from coevo.languages.python.reading.trees import PythonTree
-from coevo.model.records import Origin
+from coevo.model.records import FileOrigin
 from tests.repos import commit
 from tests.repos import init
 
@@ -21,14 +21,15 @@ def tree_of(path: Path, files: dict[str, str]) -> PythonTree:
 def found_in(tree: PythonTree) -> list[str]:
     return [
         f'{type_.name}#{member.name}'
-        for path in tree.paths(Side.TEST)
+        for path in tree.list_paths(Side.TEST)
         for type_, member in find_tests(
-            tree.file(path), lambda simple, path=path: [t.type for t in tree.resolve(path, simple)]
+            tree.parse_file(path),
+            lambda simple, path=path: [t.type for t in tree.resolve_type(path, simple)],
         )
     ]
 
 
-def test_sides_and_modules(tmp_path: Path) -> None:
+def test_paths_are_assigned_to_sides_and_modules(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -41,21 +42,21 @@ def test_sides_and_modules(tmp_path: Path) -> None:
             'sub/pkg/test_it.py': '',
         },
     )
-    assert tree.paths(Side.SOURCE) == ('src/pkg/mod.py', 'src/pkg/testing.py')
-    assert tree.paths(Side.TEST) == ('sub/pkg/test_it.py', 'tests/helper.py')
+    assert tree.list_paths(Side.SOURCE) == ('src/pkg/mod.py', 'src/pkg/testing.py')
+    assert tree.list_paths(Side.TEST) == ('sub/pkg/test_it.py', 'tests/helper.py')
     assert tree.is_source('setup.py')
     assert not tree.is_source('tests/data/x.txt')
-    assert tree.module('sub/pkg/test_it.py') == 'sub'
-    assert tree.module('tests/helper.py') == '.'
+    assert tree.find_module('sub/pkg/test_it.py') == 'sub'
+    assert tree.find_module('tests/helper.py') == '.'
 
 
-def test_names_by_path(tmp_path: Path) -> None:
+def test_type_names_follow_from_file_paths(tmp_path: Path) -> None:
     tree = tree_of(tmp_path, {'src/pkg/__init__.py': 'class A: pass', 'tests/unit/test_a.py': ''})
-    assert [t.name for t in tree.file('src/pkg/__init__.py').types] == ['pkg', 'pkg$A']
-    assert [t.name for t in tree.file('tests/unit/test_a.py').types] == ['tests.unit.test_a']
+    assert [t.name for t in tree.parse_file('src/pkg/__init__.py').types] == ['pkg', 'pkg$A']
+    assert [t.name for t in tree.parse_file('tests/unit/test_a.py').types] == ['tests.unit.test_a']
 
 
-def test_imports_lead_to_where_things_are_declared(tmp_path: Path) -> None:
+def test_imports_resolve_to_the_declaring_module(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -68,7 +69,7 @@ def test_imports_lead_to_where_things_are_declared(tmp_path: Path) -> None:
             ),
         },
     )
-    found = {(one.text, one.name, one.static) for one in tree.file('tests/test_a.py').imports}
+    found = {(one.text, one.name, one.static) for one in tree.parse_file('tests/test_a.py').imports}
     assert found == {
         ('pkg', 'pkg', False),
         ('pkg._impl.make', 'make', True),
@@ -79,7 +80,7 @@ def test_imports_lead_to_where_things_are_declared(tmp_path: Path) -> None:
     }
 
 
-def test_modules_that_hand_each_other_on_are_asked_once(tmp_path: Path) -> None:
+def test_modules_that_import_each_other_are_resolved_once(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -89,14 +90,14 @@ def test_modules_that_hand_each_other_on_are_asked_once(tmp_path: Path) -> None:
             'tests/test_a.py': 'from pkg import a\ndef test_a(): a.b.a.b.make()\n',
         },
     )
-    assert {one.text for one in tree.file('tests/test_a.py').imports} == {
+    assert {one.text for one in tree.parse_file('tests/test_a.py').imports} == {
         'pkg.a',
         'pkg.b',
         'pkg.c.make',
     }
 
 
-def test_a_constant_is_taken_as_a_function_is_and_a_class_in_capitals_is_none(
+def test_constant_is_a_static_import_and_a_class_in_capitals_is_not(
     tmp_path: Path,
 ) -> None:
     tree = tree_of(
@@ -107,11 +108,11 @@ def test_a_constant_is_taken_as_a_function_is_and_a_class_in_capitals_is_none(
             'tests/test_a.py': 'from pkg import PRICES, URL\ndef test_a(): URL(PRICES)\n',
         },
     )
-    found = {(one.text, one.static) for one in tree.file('tests/test_a.py').imports}
+    found = {(one.text, one.static) for one in tree.parse_file('tests/test_a.py').imports}
     assert found == {('pkg.prices.PRICES', True), ('pkg.prices.URL', False)}
 
 
-def test_relative_imports(tmp_path: Path) -> None:
+def test_relative_imports_resolve_within_the_package(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -122,17 +123,17 @@ def test_relative_imports(tmp_path: Path) -> None:
             'tests/unit/other.py': '',
         },
     )
-    found = [(one.text, one.static) for one in tree.file('tests/unit/test_a.py').imports]
+    found = [(one.text, one.static) for one in tree.parse_file('tests/unit/test_a.py').imports]
     assert found == [('tests.base.Base', False), ('tests.unit.other', False)]
-    assert [t.path for t in tree.resolve('tests/unit/test_a.py', 'Base')] == ['tests/base.py']
+    assert [t.path for t in tree.resolve_type('tests/unit/test_a.py', 'Base')] == ['tests/base.py']
 
 
-def test_a_library_is_not_taken_for_a_module_of_a_package(tmp_path: Path) -> None:
+def test_library_import_does_not_resolve_to_a_module_of_the_package(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {'pkg/__init__.py': '', 'pkg/json.py': 'def loads(): pass\n', 'pkg/a.py': 'import json\n'},
     )
-    assert [one.text for one in tree.file('pkg/a.py').imports] == ['json']
+    assert [one.text for one in tree.parse_file('pkg/a.py').imports] == ['json']
 
 
 def test_conftest_is_seen_by_the_files_below_it(tmp_path: Path) -> None:
@@ -145,12 +146,12 @@ def test_conftest_is_seen_by_the_files_below_it(tmp_path: Path) -> None:
             'tests/b/conftest.py': '',
         },
     )
-    found = [t.path for t in tree.resolve('tests/a/test_a.py', 'conftest')]
+    found = [t.path for t in tree.resolve_type('tests/a/test_a.py', 'conftest')]
     assert found == ['conftest.py', 'tests/conftest.py']
-    assert tree.file('tests/a/test_a.py').types[0].interfaces == ('conftest',)
+    assert tree.parse_file('tests/a/test_a.py').types[0].interfaces == ('conftest',)
 
 
-def test_a_mixin_of_another_file_has_tests(tmp_path: Path) -> None:
+def test_mixin_has_tests_if_a_class_of_another_file_derives_from_it(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -175,7 +176,9 @@ def test_a_mixin_of_another_file_has_tests(tmp_path: Path) -> None:
         ('setup.cfg', '[tool:pytest]\npython_files=check_*.py\npython_functions=it test\n'),
     ],
 )
-def test_settings(tmp_path: Path, name: str, text: str) -> None:
+def test_pytest_settings_decide_which_files_and_functions_are_tests(
+    tmp_path: Path, name: str, text: str
+) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -187,7 +190,7 @@ def test_settings(tmp_path: Path, name: str, text: str) -> None:
     assert found_in(tree) == ['tests.check_a#it_works']
 
 
-def test_settings_that_nobody_can_read_say_nothing(tmp_path: Path) -> None:
+def test_unreadable_settings_files_are_ignored(tmp_path: Path) -> None:
     tree = tree_of(
         tmp_path,
         {
@@ -199,7 +202,7 @@ def test_settings_that_nobody_can_read_say_nothing(tmp_path: Path) -> None:
     assert found_in(tree) == ['tests.test_b#test_b']
 
 
-def test_suites_in_a_file_of_their_name(tmp_path: Path) -> None:
+def test_file_named_test_py_is_a_test_file(tmp_path: Path) -> None:
     """pytest collects such files if it is told to, and so do we tell it."""
     files = {'test.py': 'def test_a(): pass\n', 'tests/tools.py': 'def test_b(): pass\n'}
     assert found_in(tree_of(tmp_path, files)) == ['test#test_a']
@@ -208,19 +211,21 @@ def test_suites_in_a_file_of_their_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ('path', 'text', 'expected'),
     [
-        ('pkg/a.py', '"""Reads what was generated by hand."""\nx = 1\n', Origin.WRITTEN),
-        ('pkg/a.py', '# Generated by the protocol buffer compiler.\nx = 1\n', Origin.GENERATED),
-        ('pkg/a.py', '"""This file was automatically generated."""\nx = 1\n', Origin.GENERATED),
-        ('pkg/a.py', 'x = 1\n# Generated by hand\n', Origin.WRITTEN),
-        ('pkg/a_pb2.py', 'x = 1\n', Origin.GENERATED),
-        ('pkg/_version.py', 'x = 1\n', Origin.GENERATED),
-        ('pkg/_vendor/six.py', 'x = 1\n', Origin.VENDORED),
-        ('pkg/third_party/a.py', 'x = 1\n', Origin.VENDORED),
-        ('pkg/generator.py', 'x = 1\n', Origin.WRITTEN),
+        ('pkg/a.py', '"""Reads what was generated by hand."""\nx = 1\n', FileOrigin.WRITTEN),
+        ('pkg/a.py', '# Generated by the protocol buffer compiler.\nx = 1\n', FileOrigin.GENERATED),
+        ('pkg/a.py', '"""This file was automatically generated."""\nx = 1\n', FileOrigin.GENERATED),
+        ('pkg/a.py', 'x = 1\n# Generated by hand\n', FileOrigin.WRITTEN),
+        ('pkg/a_pb2.py', 'x = 1\n', FileOrigin.GENERATED),
+        ('pkg/_version.py', 'x = 1\n', FileOrigin.GENERATED),
+        ('pkg/_vendor/six.py', 'x = 1\n', FileOrigin.VENDORED),
+        ('pkg/third_party/a.py', 'x = 1\n', FileOrigin.VENDORED),
+        ('pkg/generator.py', 'x = 1\n', FileOrigin.WRITTEN),
     ],
 )
-def test_origins(tmp_path: Path, path: str, text: str, expected: Origin) -> None:
-    assert tree_of(tmp_path, {path: text}).origin(path) is expected
+def test_file_origin_is_written_generated_or_vendored(
+    tmp_path: Path, path: str, text: str, expected: FileOrigin
+) -> None:
+    assert tree_of(tmp_path, {path: text}).find_origin(path) is expected
 
 
 NEIGHBOURS = {
@@ -239,13 +244,15 @@ NEIGHBOURS = {
         ({'src/pkg/__init__.py': '', 'pkg/__init__.py': ''}, 'pkg.make'),
     ],
 )
-def test_what_an_import_means_is_kept_only_for_the_same_reasons(
+def test_parsed_file_is_reused_only_if_its_imports_resolve_alike(
     tmp_path: Path, changed: dict[str, str], taken: str
 ) -> None:
     repo = init(tmp_path)
     revs = [commit(repo, 'old', NEIGHBOURS), commit(repo, 'new', {**NEIGHBOURS, **changed})]
     old, new = (PythonTree(Repository(repo / '.git'), rev) for rev in revs)
-    assert [one.text for one in old.file('test_a.py').imports] == ['pkg._impl.make']
-    assert [one.text for one in new.file('test_a.py').imports] == [taken]
-    assert [one.text for one in old.file('test_a.py').imports] == ['pkg._impl.make']
-    assert (old.file('test_a.py') is new.file('test_a.py')) is (taken == 'pkg._impl.make')
+    assert [one.text for one in old.parse_file('test_a.py').imports] == ['pkg._impl.make']
+    assert [one.text for one in new.parse_file('test_a.py').imports] == [taken]
+    assert [one.text for one in old.parse_file('test_a.py').imports] == ['pkg._impl.make']
+    assert (old.parse_file('test_a.py') is new.parse_file('test_a.py')) is (
+        taken == 'pkg._impl.make'
+    )

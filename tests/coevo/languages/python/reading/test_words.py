@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from coevo.languages.python.reading.words import words
+from coevo.languages.python.reading.words import list_words
 from coevo.languages.words import DeclarationPart
 
 
-def test_words_have_their_places_in_the_text() -> None:
+def test_words_have_a_part_a_line_and_a_column() -> None:
     source = '@a.b\n    def f(x: int):\n        # why\n        return x.y(z)'
-    found = [(w.text, w.part.value, w.line, w.column) for w in words(source) if w.text.isalnum()]
+    found = [
+        (w.text, w.part.value, w.line, w.column) for w in list_words(source) if w.text.isalnum()
+    ]
     assert found == [
         ('a', 'plain', 0, 1),
         ('b', 'member', 0, 3),
@@ -21,7 +23,7 @@ def test_words_have_their_places_in_the_text() -> None:
     ]
 
 
-def test_a_column_counts_characters() -> None:
-    assert [(w.column, w.part) for w in words('x = "é" + y') if w.text == 'y'] == [
+def test_columns_count_characters_and_not_bytes() -> None:
+    assert [(w.column, w.part) for w in list_words('x = "é" + y') if w.text == 'y'] == [
         (10, DeclarationPart.PLAIN)
     ]

@@ -6,67 +6,67 @@ import textwrap
 
 import pytest
 
-from coevo.languages.python.smells.pynose import Smell
-from coevo.languages.python.smells.pynose import smells_of
+from coevo.languages.python.smells.pynose import PyNoseSmell
+from coevo.languages.python.smells.pynose import find_smells
 from coevo.model.records import TestMethod
 
 # Per smell: a body that has it, and its nearest neighbour that has not.
 BODIES = {
-    Smell.ASSERTION_ROULETTE: [
+    PyNoseSmell.ASSERTION_ROULETTE: [
         ('assert a\nassert b, "b"', 'assert a, "a"\nassert b, "b"'),
         ('self.assertTrue(a)\nself.assertEqual(a, b, "m")', 'self.assertTrue(a, msg="m")'),
         ('assert a\nself.assertEqual(a, b)', 'assert a, "a"\nself.assertEqual(a, b, msg="m")'),
         ('assert a\nassert b', 'assert a'),
     ],
-    Smell.CONDITIONAL_TEST_LOGIC: [
+    PyNoseSmell.CONDITIONAL_TEST_LOGIC: [
         ('if a:\n    assert b', 'assert b if a else c'),
         ('for a in b:\n    assert a', 'assert all(b)'),
         ('assert all(a for a in b)', 'assert all(map(a, b))'),
         ('while a:\n    b()', 'with a:\n    b()'),
     ],
-    Smell.DUPLICATE_ASSERT: [
+    PyNoseSmell.DUPLICATE_ASSERT: [
         ('assert a( 1 )\nb()\nassert a( 1 ), "again"', 'assert a(1)\nassert a(2)'),
         (
             'self.assertIn(a, b)\nself.assertIn(a,\n  b)',
             'self.assertIn(a, b)\nself.assertNotIn(a, b)',
         ),
     ],
-    Smell.EMPTY_TEST: [
+    PyNoseSmell.EMPTY_TEST: [
         ('pass', 'a()'),
         ('"""What it will do."""\n# soon\n...', '"""What it does."""\nassert a'),
     ],
-    Smell.EXCEPTION_HANDLING: [
+    PyNoseSmell.EXCEPTION_HANDLING: [
         ('try:\n    a()\nexcept ValueError:\n    pass', 'try:\n    a()\nfinally:\n    b()'),
         ('raise ValueError', 'with pytest.raises(ValueError):\n    a()'),
     ],
-    Smell.MAGIC_NUMBER_TEST: [
+    PyNoseSmell.MAGIC_NUMBER_TEST: [
         ('assert a == 42', 'assert a == answer'),
         ('assert (-1.5 < a)', 'assert a(42)'),
         ('self.assertEqual(a, 42)', 'self.assertEqual(a, b(42))'),
     ],
-    Smell.OBSCURE_IN_LINE_SETUP: [
+    PyNoseSmell.OBSCURE_IN_LINE_SETUP: [
         ('\n'.join(f'a{i} = 1' for i in range(11)), '\n'.join(f'a{i} = 1' for i in range(10))),
         ('a, b, (c, d) = e\nf = g = h = i = j = k = l = 1', 'self.a = a[1] = b = 1'),
     ],
-    Smell.REDUNDANT_ASSERTION: [
+    PyNoseSmell.REDUNDANT_ASSERTION: [
         ('assert True', 'assert a'),
         ('assert (a == a)', 'assert a == b == a'),
         ('self.assertTrue(True)', 'self.assertTrue(a)'),
         ('self.assertEqual(a, a)', 'self.assertEqual(a, b)'),
         ('assert a is a', 'assert a in a'),
     ],
-    Smell.REDUNDANT_PRINT: [('print(a)', 'a.print(b)')],
-    Smell.SLEEPY_TEST: [
+    PyNoseSmell.REDUNDANT_PRINT: [('print(a)', 'a.print(b)')],
+    PyNoseSmell.SLEEPY_TEST: [
         ('time.sleep(1)', 'time.sleep(1)  # until the clock has moved'),
         ('time.sleep(1)\n# done', 'asyncio.sleep(1)'),
     ],
-    Smell.SUBOPTIMAL_ASSERT: [
+    PyNoseSmell.SUBOPTIMAL_ASSERT: [
         ('self.assertTrue(a == b)', 'self.assertTrue(a)'),
         ('self.assertFalse((a in b))', 'self.assertFalse(a(b == c))'),
         ('self.assertEqual(a, None)', 'self.assertEqual(a, b)'),
         ('self.assertIs(True, a)', 'assert a is True'),
     ],
-    Smell.UNKNOWN_TEST: [
+    PyNoseSmell.UNKNOWN_TEST: [
         ('a()', 'with pytest.raises(ValueError):\n    a()'),
         ('a.verified()', 'my_assertion(a)'),
     ],
@@ -91,53 +91,55 @@ class TillTest(unittest.TestCase):
 """
 
 
-def of(text: str, owner: str = '') -> tuple[Smell, ...]:
+def of(text: str, owner: str = '') -> tuple[PyNoseSmell, ...]:
     method = TestMethod(
         module='.',
         test_file='tests/test_till.py',
         test_class='.'.join(filter(None, ('tests.test_till', owner))),
         test_method='test_it',
     )
-    return smells_of(text.encode(), method)
+    return find_smells(text.encode(), method)
 
 
-def of_body(body: str) -> tuple[Smell, ...]:
+def of_body(body: str) -> tuple[PyNoseSmell, ...]:
     return of(
         f'class TillTest:\n    def test_it(self):\n{textwrap.indent(body, " " * 8)}\n', 'TillTest'
     )
 
 
 @pytest.mark.parametrize(('smell', 'body'), HITS)
-def test_a_body_that_smells(smell: Smell, body: str) -> None:
+def test_smell_is_found_in_a_body_that_has_it(smell: PyNoseSmell, body: str) -> None:
     assert smell in of_body(body)
 
 
 @pytest.mark.parametrize(('smell', 'body'), MISSES)
-def test_its_nearest_neighbour(smell: Smell, body: str) -> None:
+def test_smell_is_not_found_in_a_similar_clean_body(smell: PyNoseSmell, body: str) -> None:
     assert smell not in of_body(body)
 
 
-def case(body: str, decorator: str = '', more: str = '', name: str = 'TillTest') -> set[Smell]:
+def case(
+    body: str, decorator: str = '', more: str = '', name: str = 'TillTest'
+) -> set[PyNoseSmell]:
     text = CASE.format(body=body, decorator=decorator, more=more).replace('TillTest', name)
-    return set(of(text, name)) - {Smell.UNKNOWN_TEST}
+    return set(of(text, name)) - {PyNoseSmell.UNKNOWN_TEST}
 
 
 @pytest.mark.parametrize(
     ('body', 'smells'),
     [
-        ('assert self.till.sells(self.price)', set[Smell]()),
-        ('assert self.till', {Smell.GENERAL_FIXTURE}),
-        ('assert till', {Smell.GENERAL_FIXTURE, Smell.TEST_MAVERICK}),
+        ('assert self.till.sells(self.price)', set[PyNoseSmell]()),
+        ('assert self.till', {PyNoseSmell.GENERAL_FIXTURE}),
+        ('assert till', {PyNoseSmell.GENERAL_FIXTURE, PyNoseSmell.TEST_MAVERICK}),
     ],
 )
-def test_fields_that_a_class_sets_up(body: str, smells: set[Smell]) -> None:
+def test_unused_fields_of_set_up_are_smells(body: str, smells: set[PyNoseSmell]) -> None:
     assert case(body) == smells
 
 
-def test_smells_of_the_class() -> None:
+def test_smells_of_a_class_count_for_its_tests() -> None:
     body = 'assert self.till.sells(self.price)'
-    assert case(body, more='def __init__(self): pass') == {Smell.CONSTRUCTOR_INITIALIZATION}
-    assert case(body, name='MyTestCase') == {Smell.DEFAULT_TEST}
+    assert case(body, more='def __init__(self): pass') == {PyNoseSmell.CONSTRUCTOR_INITIALIZATION}
+    assert case(body, name='MyTestCase') == {PyNoseSmell.DEFAULT_TEST}
 
 
 @pytest.mark.parametrize(
@@ -150,28 +152,28 @@ def test_smells_of_the_class() -> None:
         ('@skipped', False),
     ],
 )
-def test_decorators_that_skip(decorator: str, *, ignored: bool) -> None:
+def test_only_skip_decorators_make_an_ignored_test(decorator: str, *, ignored: bool) -> None:
     found = case('assert self.till.sells(self.price)', decorator=decorator)
-    assert (Smell.IGNORED_TEST in found) is ignored
+    assert (PyNoseSmell.IGNORED_TEST in found) is ignored
 
 
-def test_an_expected_failure_is_known() -> None:
+def test_expected_failure_is_not_an_unknown_test() -> None:
     text = '@unittest.expectedFailure\ndef test_it():\n    a()\n'
-    assert Smell.UNKNOWN_TEST not in of(text)
+    assert PyNoseSmell.UNKNOWN_TEST not in of(text)
 
 
-def test_sleep_by_its_name_alone() -> None:
+def test_bare_sleep_is_a_smell_only_if_imported_from_time() -> None:
     body = 'def test_it():\n    sleep(1)\n    assert a\n'
-    assert Smell.SLEEPY_TEST in of(f'from time import monotonic, sleep\n{body}')
-    assert Smell.SLEEPY_TEST not in of(f'from trio import sleep\n{body}')
+    assert PyNoseSmell.SLEEPY_TEST in of(f'from time import monotonic, sleep\n{body}')
+    assert PyNoseSmell.SLEEPY_TEST not in of(f'from trio import sleep\n{body}')
 
 
-def test_the_last_of_one_name_counts() -> None:
+def test_last_definition_of_a_test_name_counts() -> None:
     text = 'def test_it():\n    print(1)\n\nif new:\n    def test_it():\n        assert a\n'
     assert of(text) == ()
 
 
-def test_a_method_that_is_not_there() -> None:
+def test_missing_method_raises_lookup_error() -> None:
     with pytest.raises(LookupError):
         of('def test_other(): pass\n')
     with pytest.raises(LookupError):

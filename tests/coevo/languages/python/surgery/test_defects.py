@@ -6,7 +6,7 @@ import pytest
 
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.surgery.defects import defective
+from coevo.languages.python.surgery.defects import insert_defects
 from coevo.model.families import Defect
 
 SOURCE = b'''\
@@ -46,7 +46,7 @@ def members(source: bytes) -> list[Member]:
 
 def changed(kind: Defect, tests: list[Member]) -> tuple[list[str], list[str]]:
     """The lines that the first defect of a kind takes out of the file, and puts into it."""
-    text = next(defective(kind, SOURCE, tests)).decode()
+    text = next(insert_defects(kind, SOURCE, tests)).decode()
     old, new = SOURCE.decode().splitlines(), text.splitlines()
     gone = [line.strip() for line in old if line not in new]
     return gone, [line.strip() for line in new if line not in old]
@@ -61,44 +61,44 @@ def changed(kind: Defect, tests: list[Member]) -> tuple[list[str], list[str]]:
         (Defect.SYNTAX_ERROR, 'assert till.open', 'assert till.'),
     ],
 )
-def test_a_defect_is_where_it_belongs_and_nowhere_else(kind: Defect, gone: str, put: str) -> None:
+def test_defect_changes_exactly_one_line(kind: Defect, gone: str, put: str) -> None:
     (before,), (after,) = changed(kind, members(SOURCE))
     assert before.replace(gone, put) == after != before
 
 
-def test_an_import_is_missing_but_none_of_the_future() -> None:
-    texts = list(defective(Defect.MISSED_DEPENDENCIES, SOURCE, members(SOURCE)))
+def test_missed_dependency_removes_one_import_but_no_future_import() -> None:
+    texts = list(insert_defects(Defect.MISSED_DEPENDENCIES, SOURCE, members(SOURCE)))
     assert [b'import pytest\n' in text for text in texts] == [False, True]
     assert [b'from shop' in text for text in texts] == [True, False]
     assert all(b'__future__' in text for text in texts)
 
 
-def test_a_block_of_assertions_alone_stays_a_block() -> None:
-    text = next(defective(Defect.MISSED_ASSERTS, SOURCE, members(SOURCE)))
+def test_block_emptied_of_assertions_gets_a_pass_statement() -> None:
+    text = next(insert_defects(Defect.MISSED_ASSERTS, SOURCE, members(SOURCE)))
     compile(text, 'test', 'exec')
     assert text.count(b'assert') == 0
     assert text.count(b'pass\n') == 1
 
 
-def test_an_error_stands_behind_what_documents_the_test() -> None:
+def test_runtime_error_is_inserted_after_the_docstring() -> None:
     assert changed(Defect.RUNTIME_ERRORS, members(SOURCE)) == ([], ['None.strip()'])
-    text = next(defective(Defect.RUNTIME_ERRORS, SOURCE, members(SOURCE)))
+    text = next(insert_defects(Defect.RUNTIME_ERRORS, SOURCE, members(SOURCE)))
     assert text.index(b'It pays') < text.index(b'None.strip()') < text.index(b'till = ')
     one_line = b'def test_closes(): close()\n'
-    (found,) = defective(Defect.RUNTIME_ERRORS, one_line, members(one_line))
+    (found,) = insert_defects(Defect.RUNTIME_ERRORS, one_line, members(one_line))
     assert found == b'def test_closes(): None.strip(); close()\n'
 
 
-def test_a_test_does_what_another_one_does_that_is_given_the_same() -> None:
-    texts = list(defective(Defect.NO_NEW_COVERED_LOGIC, SOURCE, members(SOURCE)))
+def test_no_new_covered_logic_copies_the_body_of_a_test_with_equal_parameters() -> None:
+    texts = list(insert_defects(Defect.NO_NEW_COVERED_LOGIC, SOURCE, members(SOURCE)))
     assert [(text.count(b'close()'), text.count(b'pytest.raises(')) for text in texts] == [
         (2, 2),
         (2, 0),
     ]
 
 
-def test_a_test_without_a_place_for_a_defect_has_none() -> None:
+def test_no_defect_is_inserted_in_a_test_without_a_place_for_it() -> None:
     closes = members(SOURCE)[1:2]
     kinds = (Defect.MISSED_ASSERTS, Defect.INVALID_CONSTRUCTOR, Defect.NO_NEW_COVERED_LOGIC)
     for kind in (*kinds, Defect.UNDEFINED_ENTITY, Defect.DUPLICATE_ENTITY):
-        assert list(defective(kind, SOURCE, closes)) == []
+        assert list(insert_defects(kind, SOURCE, closes)) == []

@@ -10,11 +10,11 @@ from itertools import pairwise
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.python.surgery import other_tests
-from coevo.languages.python.surgery import start_file
-from coevo.languages.python.surgery import transplant
+from coevo.languages.python.surgery import list_other_tests
+from coevo.languages.python.surgery import make_start_file
+from coevo.languages.python.surgery import transplant_tests
 from coevo.languages.surgery import Graft
-from coevo.languages.surgery import Original
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
@@ -76,7 +76,7 @@ def method(member: Member) -> TestMethod:
 
 
 def known(text: bytes) -> dict[tuple[str, str], Member]:
-    return {(member.owner, member.name): member for member in other_tests(text, [])}
+    return {(member.owner, member.name): member for member in list_other_tests(text, [])}
 
 
 def drawn(seed: random.Random, members: dict[tuple[str, str], Member]) -> list[Member]:
@@ -93,7 +93,7 @@ def test_start_files_parse(number: int) -> None:
     targets = [
         StartTarget(
             method=method(member),
-            original=Original(method=method(before[key]), source=old)
+            original=OriginalTest(method=method(before[key]), source=old)
             if (key := (member.owner, member.name)) in before and seed.random() < 0.5
             else None,
         )
@@ -102,7 +102,7 @@ def test_start_files_parse(number: int) -> None:
     if not targets:
         return
     try:
-        start = start_file(new, old, targets)
+        start = make_start_file(new, old, targets)
     except StartStateInvalid as error:
         assert re.search(MEANT, str(error))  # noqa: PT017
         return
@@ -130,7 +130,7 @@ def test_transplants_parse(number: int) -> None:
     if not grafts:
         return
     try:
-        made = transplant(old, new, grafts)
+        made = transplant_tests(old, new, grafts)
     except StartStateInvalid as error:
         assert re.search(MEANT, str(error))  # noqa: PT017
         return
@@ -138,6 +138,6 @@ def test_transplants_parse(number: int) -> None:
     assert here.keys() <= known(made).keys()
 
 
-def test_the_files_differ() -> None:
+def test_generated_source_files_differ() -> None:
     texts = [source(random.Random(number)) for number in range(20)]
     assert all(one != other for one, other in pairwise(texts))

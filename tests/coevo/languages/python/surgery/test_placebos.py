@@ -12,7 +12,7 @@ import pytest
 
 from coevo.languages.placebos import PlaceboKind
 from coevo.languages.python.reading import parse
-from coevo.languages.python.surgery.placebos import insertion
+from coevo.languages.python.surgery.placebos import choose_insertion
 from coevo.languages.undoing import LocatedDeclaration
 
 SOURCE = b'''\
@@ -64,7 +64,7 @@ DECLARED = {
 def made(name: str, kind: PlaceboKind, seed: int) -> bytes:
     type_, member = DECLARED[name]
     where = LocatedDeclaration(path='till.py', source=SOURCE, file=FILE, type=type_, member=member)
-    at, text = insertion(where, kind, Random(seed))
+    at, text = choose_insertion(where, kind, Random(seed))
     return SOURCE[:at] + text + SOURCE[at:]
 
 
@@ -74,7 +74,7 @@ def documentation(source: bytes) -> list[str | None]:
 
 
 @pytest.mark.parametrize('name', DECLARED)
-def test_whatever_is_drawn_compiles_and_says_what_it_said(name: str) -> None:
+def test_placebos_compile_and_keep_the_docstrings(name: str) -> None:
     for seed in range(40):
         for kind in PlaceboKind:
             text = made(name, kind, seed)
@@ -84,7 +84,7 @@ def test_whatever_is_drawn_compiles_and_says_what_it_said(name: str) -> None:
             assert is_moved == (kind is PlaceboKind.MOVED)
 
 
-def test_each_is_another_one_and_changes_the_code_of_its_own_function_alone(
+def test_placebos_differ_and_change_the_code_of_one_function_only(
     tmp_path: Path,
 ) -> None:
     texts = {made('def all(self)', PlaceboKind.IN_PLACE, seed) for seed in range(20)}
@@ -109,7 +109,7 @@ def _code(names: dict[str, Any], name: str) -> object:
     return getattr(one, 'fget', one).__code__.co_code
 
 
-def test_where_there_is_no_place_a_comment_is_put() -> None:
+def test_placebo_is_a_comment_where_no_statement_can_be_inserted() -> None:
     for name in ('till$Drawer', 'def silent()'):
         text = made(name, PlaceboKind.IN_PLACE, 1)
         assert b'  # ' in text

@@ -36,23 +36,27 @@ def revision(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str]
     return Repository(repo / '.git'), commit(repo, 'all', FILES)
 
 
-def test_names_of_files_that_mention_a_module_or_are_above_its_classes(
+def test_names_used_elsewhere_come_from_mentioning_files_and_base_classes(
     revision: tuple[Repository, str],
 ) -> None:
-    found = surgery.names_used_elsewhere(*revision, 'tests/test_base.py')
+    found = surgery.list_names_used_elsewhere(*revision, 'tests/test_base.py')
     assert {'used_by_heir', 'called_by_mixin'} <= found
     assert not {'hidden_from_tests', 'seen_below'} & found
 
 
-def test_names_of_all_files_below_a_conftest(revision: tuple[Repository, str]) -> None:
-    found = surgery.names_used_elsewhere(*revision, 'tests/conftest.py')
+def test_names_used_elsewhere_come_from_all_files_below_a_conftest(
+    revision: tuple[Repository, str],
+) -> None:
+    found = surgery.list_names_used_elsewhere(*revision, 'tests/conftest.py')
     assert {'price', 'seen_below', 'unrelated'} <= found
 
 
-def test_classes_below_some_however_far(revision: tuple[Repository, str]) -> None:
+def test_derived_classes_are_found_at_any_depth(revision: tuple[Repository, str]) -> None:
     found = [
         (path, names)
-        for path, _, names in surgery.derived(*revision, 'tests/test_base.py', ['TestBase'])
+        for path, _, names in surgery.find_derived_classes(
+            *revision, 'tests/test_base.py', ['TestBase']
+        )
     ]
     assert found == [
         (
@@ -63,7 +67,12 @@ def test_classes_below_some_however_far(revision: tuple[Repository, str]) -> Non
     ]
 
 
-def test_files_that_name_a_test_file_or_its_fixtures(revision: tuple[Repository, str]) -> None:
-    namers = surgery.namers(*revision)
-    assert namers.of('tests/test_base.py') == ('tests/suite.txt', 'tests/test_heirs.py')
-    assert namers.of('tests/conftest.py') == ('tests/sub/test_price.py',)
+def test_files_that_mention_a_test_file_or_its_fixtures_are_found(
+    revision: tuple[Repository, str],
+) -> None:
+    namers = surgery.make_mention_finder(*revision)
+    assert namers.find_mentioning_files('tests/test_base.py') == (
+        'tests/suite.txt',
+        'tests/test_heirs.py',
+    )
+    assert namers.find_mentioning_files('tests/conftest.py') == ('tests/sub/test_price.py',)

@@ -5,9 +5,9 @@ from textwrap import dedent
 
 import pytest
 
-from coevo.languages.python.surgery import other_tests
-from coevo.languages.python.surgery import start_file
-from coevo.languages.surgery import Original
+from coevo.languages.python.surgery import list_other_tests
+from coevo.languages.python.surgery import make_start_file
+from coevo.languages.surgery import OriginalTest
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.surgery import StartTarget
 from coevo.model.records import TestMethod
@@ -33,14 +33,14 @@ def start(
 ) -> str:
     """The start file; `reverted` says by what name a target is known at old."""
     before = dedent(old).encode()
-    made = start_file(
+    made = make_start_file(
         dedent(new).encode(),
         before,
         [
             *(StartTarget(method=method(name)) for name in targets),
             *(
                 StartTarget(
-                    method=method(name), original=Original(method=method(was), source=before)
+                    method=method(name), original=OriginalTest(method=method(was), source=before)
                 )
                 for name, was in (reverted or {}).items()
             ),
@@ -52,7 +52,7 @@ def start(
     return made.decode()
 
 
-def test_what_a_target_alone_uses_goes() -> None:
+def test_code_that_only_a_target_uses_is_removed() -> None:
     new = '''\
         """Tests."""
         import os
@@ -100,7 +100,7 @@ def test_what_a_target_alone_uses_goes() -> None:
     ''')
 
 
-def test_what_others_use_stays() -> None:
+def test_code_that_other_tests_use_stays() -> None:
     new = """\
         import os
 
@@ -116,7 +116,7 @@ def test_what_others_use_stays() -> None:
     assert 'deeper' not in start(new, 'test_a')
 
 
-def test_a_class_emptied_goes() -> None:
+def test_class_emptied_of_tests_is_removed() -> None:
     new = '''\
         from base import Base
         import x
@@ -136,13 +136,13 @@ def test_a_class_emptied_goes() -> None:
     assert start(new, 'TestA.test_a') == 'def test_b(): pass\n'
 
 
-def test_a_class_that_stood_at_old_goes_when_nothing_is_left() -> None:
+def test_emptied_class_that_the_old_revision_has_is_removed_too() -> None:
     new = 'class TestA:\n    """About."""\n    def test_a(self): pass\n\n\ndef test_b(): pass\n'
     old = 'class TestA:\n    def test_c(self): pass\n'
     assert start(new, 'TestA.test_a', old=old) == 'def test_b(): pass\n'
 
 
-def test_a_class_that_somebody_names_passes() -> None:
+def test_emptied_class_that_other_code_names_gets_a_pass_statement() -> None:
     new = 'class TestA:\n    def test_a(self): pass\n\nclass TestB(TestA): pass\n'
     old = 'class TestA: pass\n'
     made = start(new, 'TestA.test_a', old=old)
@@ -177,18 +177,18 @@ def test_a_class_with_other_members_keeps_them() -> None:
     """)
 
 
-def test_a_condition_emptied_goes() -> None:
+def test_emptied_if_statement_is_removed() -> None:
     new = 'if PY3:\n    def test_a(): pass\n\ndef test_b(): pass\n'
     assert start(new, 'test_a') == 'def test_b(): pass\n'
 
 
-def test_one_branch_emptied_passes() -> None:
+def test_emptied_branch_gets_a_pass_statement() -> None:
     new = 'if PY3:\n    def test_a(): pass\nelse:\n    def test_b(): pass\n'
     made = start(new, 'test_a')
     assert made == 'if PY3:\n    pass\nelse:\n    def test_b(): pass\n'
 
 
-def test_statements_on_one_line() -> None:
+def test_statements_on_one_line_are_removed_separately() -> None:
     new = 'class TestA:\n    x = 1; y = 2\n    def test_a(self): self.x\n    def test_b(self): self.y\n'
     assert start(new, 'TestA.test_a', old='class TestA: pass') == (
         'class TestA:\n    y = 2\n    def test_b(self): self.y\n'
@@ -198,11 +198,14 @@ def test_statements_on_one_line() -> None:
     )
 
 
-def test_a_file_that_is_new_is_absent() -> None:
-    assert start_file(b'def test_a(): pass\n', None, [StartTarget(method=method('test_a'))]) is None
+def test_start_state_lacks_a_file_that_the_old_revision_lacks() -> None:
+    assert (
+        make_start_file(b'def test_a(): pass\n', None, [StartTarget(method=method('test_a'))])
+        is None
+    )
 
 
-def test_a_target_is_reverted_with_what_it_needs() -> None:
+def test_target_is_reverted_with_the_code_that_it_needs() -> None:
     old = """\
         import os
         from a import b as c, unused
@@ -270,21 +273,21 @@ def test_a_target_is_reverted_with_what_it_needs() -> None:
         ('import x as a', 'import x as a'),
     ],
 )
-def test_a_module_of_a_package_that_is_known_comes_along(known: str, brought: str) -> None:
+def test_reverted_target_gets_the_submodule_import_that_it_needs(known: str, brought: str) -> None:
     rest = '\n\n\ndef test_a():\n    {}\n\n\ndef test_b():\n    assert a\n'
     old = f'import a\nimport a.b{rest.format("a.b.go()")}'
     made = start(f'{known}{rest.format("a.go()")}', old=old, reverted={'test_a': 'test_a'})
     assert made == f'{brought}{rest.format("a.b.go()")}'
 
 
-def test_a_helper_that_targets_alone_use_is_reverted_too() -> None:
+def test_helper_that_only_targets_use_is_reverted_too() -> None:
     old = 'def helper():\n    return 1\n\n\ndef test_a():\n    helper()\n'
     new = old.replace('return 1', 'return 2') + '\n\ndef test_b(): pass\n'
     made = start(new, old=old, reverted={'test_a': 'test_a'})
     assert made == old + '\n\ndef test_b(): pass\n'
 
 
-def test_a_fixture_that_sets_up_what_a_target_needs_comes_along() -> None:
+def test_reverted_target_gets_the_fixture_that_sets_up_its_fields() -> None:
     old = """\
         class TestA:
             def setUp(self):
@@ -311,7 +314,7 @@ def test_a_fixture_that_sets_up_what_a_target_needs_comes_along() -> None:
     """)
 
 
-def test_a_target_that_moved_is_indented_anew() -> None:
+def test_moved_target_is_reindented() -> None:
     old = 'def test_a():\n    x = """\n    text\n    """\n    check(x)\n'
     new = 'class TestA:\n    def test_b(self):\n        check(1)\n'
     made = start(new, old=old, reverted={'TestA.test_b': 'test_a'})
@@ -320,9 +323,9 @@ def test_a_target_that_moved_is_indented_anew() -> None:
     )
 
 
-def test_line_endings_stay() -> None:
+def test_start_state_keeps_line_endings() -> None:
     new = b'import a\r\n\r\n\r\ndef test_a():\r\n    a\r\n\r\n\r\ndef test_b():\r\n    b\r\n'
-    made = start_file(new, b'', [StartTarget(method=method('test_a'))])
+    made = make_start_file(new, b'', [StartTarget(method=method('test_a'))])
     assert made == b'def test_b():\r\n    b\r\n'
 
 
@@ -333,25 +336,25 @@ def test_line_endings_stay() -> None:
         ('class A: pass\n', 'A.test_a', 'is not in the file at new'),
     ],
 )
-def test_no_start_state(new: str, target: str, why: str) -> None:
+def test_missing_target_has_no_start_state(new: str, target: str, why: str) -> None:
     with pytest.raises(StartStateInvalid, match=why):
         start(new, target)
 
 
-def test_a_start_that_is_the_new_file_is_none() -> None:
+def test_start_state_equal_to_the_new_file_is_invalid() -> None:
     text = 'def test_a(): pass\n'
     with pytest.raises(StartStateInvalid, match='is the file at new'):
         start(text, old=text, reverted={'test_a': 'test_a'})
 
 
-def test_other_tests() -> None:
+def test_other_tests_exclude_helpers_and_targets() -> None:
     source = b'def test_a(): pass\ndef helper(): pass\nclass TestB:\n    def test_b(self): pass\n'
-    all_ = other_tests(source, [])
+    all_ = list_other_tests(source, [])
     assert [one.name for one in all_] == ['test_a', 'test_b']
-    assert [one.name for one in other_tests(source, all_[:1])] == ['test_b']
+    assert [one.name for one in list_other_tests(source, all_[:1])] == ['test_b']
 
 
-def test_of_a_file_with_a_path_the_owners_have_full_names() -> None:
+def test_other_tests_of_a_file_with_a_path_have_full_owner_names() -> None:
     source = b'class TestA:\n    def test_a(self):\n        pass\n\n\ndef test_b():\n    pass\n'
-    found = {one.name: one.owner for one in other_tests(source, [], 'tests/test_x.py')}
+    found = {one.name: one.owner for one in list_other_tests(source, [], 'tests/test_x.py')}
     assert found == {'test_a': 'tests.test_x$TestA', 'test_b': 'tests.test_x'}

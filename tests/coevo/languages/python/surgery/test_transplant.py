@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from coevo.languages.python.surgery import transplant
+from coevo.languages.python.surgery import transplant_tests
 from coevo.languages.surgery import Graft
 from tests.coevo.languages.python.surgery.test_start_state import method
 
 
 def transplanted(old: str, new: str, *targets: str) -> str:
     grafts = [Graft(new=method(name)) for name in targets]
-    return transplant(dedent(old).encode(), dedent(new).encode(), grafts).decode()
+    return transplant_tests(dedent(old).encode(), dedent(new).encode(), grafts).decode()
 
 
-def test_the_classes_in_which_tests_of_a_mixin_run_come_along_with_what_they_need() -> None:
+def test_mixin_is_transplanted_with_the_classes_that_run_it_and_their_needs() -> None:
     old = """\
         import unittest
 
@@ -73,7 +73,7 @@ def test_the_classes_in_which_tests_of_a_mixin_run_come_along_with_what_they_nee
     """)
 
 
-def test_a_mixin_that_is_there_needs_no_more_classes() -> None:
+def test_mixin_that_the_old_file_has_brings_no_new_classes() -> None:
     old = """\
         class Base:
             def test_a(self):

@@ -77,17 +77,17 @@ def at(text: str, name: str) -> LocatedDeclaration:
 
 def undone(revised: Revised, name: str, old: str = OLD, new: str = NEW) -> str:
     if revised is Revised.INSERTED:
-        made = undo.undone(revised, None, at(new, name))
+        made = undo.undo_member(revised, None, at(new, name))
     elif revised is Revised.REMOVED:
         known = at(old, name)
-        made = undo.undone(revised, known, located.around(known, PATH, new))
+        made = undo.undo_member(revised, known, located.around(known, PATH, new))
     else:
-        made = undo.undone(revised, at(old, name), at(new, name))
+        made = undo.undo_member(revised, at(old, name), at(new, name))
     ast.parse(made)
     return made.decode()
 
 
-def test_what_was_changed_gets_its_old_text_with_its_imports_where_it_stands() -> None:
+def test_changed_function_gets_its_old_text_in_place_with_its_imports() -> None:
     text = undone(Revised.MODIFIED, 'Till.price')
 
     wanted = '''\
@@ -109,7 +109,7 @@ def test_a_variable_gets_its_old_value(name: str, new: str, old: str) -> None:
     assert undone(Revised.MODIFIED, name) == NEW.replace(new, old)
 
 
-def test_what_was_inserted_goes_and_a_class_of_nothing_passes() -> None:
+def test_inserted_member_is_removed_and_an_emptied_class_gets_pass() -> None:
     text = undone(Revised.INSERTED, 'Empty.added')
 
     assert text.rstrip().endswith(
@@ -118,7 +118,7 @@ def test_what_was_inserted_goes_and_a_class_of_nothing_passes() -> None:
     assert undone(Revised.INSERTED, 'Till.more') == NEW.replace('    more = 3\n', '')
 
 
-def test_what_was_removed_stands_behind_its_neighbour() -> None:
+def test_removed_declaration_is_put_back_after_its_predecessor() -> None:
     text = undone(Revised.REMOVED, 'Till.gone')
 
     found = next(n for n in ast.parse(text).body if isinstance(n, ast.ClassDef))
@@ -135,39 +135,39 @@ def test_what_was_removed_stands_behind_its_neighbour() -> None:
         ('class A:\n    def a(self):\n        pass\n', 'class A:\n    pass\n'),
     ],
 )
-def test_it_stands_before_what_was_behind_it_or_alone(old: str, new: str) -> None:
+def test_removed_first_member_is_put_back_before_its_successor_or_alone(old: str, new: str) -> None:
     (found,) = ast.parse(undone(Revised.REMOVED, 'A.a', old, new)).body
     assert isinstance(found, ast.ClassDef)
     assert [n.name for n in found.body if isinstance(n, ast.FunctionDef)] == ['a']
 
 
 def test_a_class_gets_its_old_bases_and_decorators_back() -> None:
-    text = undo.header_undone(at(OLD, 'Till'), at(NEW, 'Till'))
+    text = undo.undo_header(at(OLD, 'Till'), at(NEW, 'Till'))
 
     assert text is not None
     assert text.decode() == NEW.replace(
         '@dict\nclass Till(list)', 'class Till(dict, metaclass=type)'
     )
-    assert undo.header_undone(at(OLD, 'Till'), at(OLD, 'Till')) is None
-    back = undo.header_undone(at(NEW, 'Till'), at(OLD, 'Till'))
+    assert undo.undo_header(at(OLD, 'Till'), at(OLD, 'Till')) is None
+    back = undo.undo_header(at(NEW, 'Till'), at(OLD, 'Till'))
     assert back is not None
     assert b'@dict\nclass Till(list):' in back
 
 
-def test_a_class_goes_and_stands_again() -> None:
-    text = undo.type_removed(at(NEW, 'Empty'))
+def test_class_can_be_removed_and_put_back() -> None:
+    text = undo.remove_type_declaration(at(NEW, 'Empty'))
 
     assert text is not None
     assert 'Empty' not in text.decode()
-    again = undo.type_put_back(at(NEW, 'Empty'), text)
+    again = undo.put_back_type(at(NEW, 'Empty'), text)
     assert again is not None
     assert ast.dump(ast.parse(again)) == ast.dump(ast.parse(NEW))
-    assert undo.type_removed(located.located('python', PATH, NEW, 'till')) is None
+    assert undo.remove_type_declaration(located.located('python', PATH, NEW, 'till')) is None
 
 
-def test_a_nested_class_stands_where_it_stood_or_nowhere() -> None:
+def test_nested_class_is_put_back_only_into_its_outer_class() -> None:
     old = 'class A:\n    class B:\n        b = 1\n'
-    made = undo.type_put_back(at(old, 'B'), b'class A:\n    a = 1\n')
+    made = undo.put_back_type(at(old, 'B'), b'class A:\n    a = 1\n')
 
     assert made == b'class A:\n    a = 1\n    class B:\n        b = 1\n'
-    assert undo.type_put_back(at(old, 'B'), b'a = 1\n') is None
+    assert undo.put_back_type(at(old, 'B'), b'a = 1\n') is None
