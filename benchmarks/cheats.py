@@ -24,7 +24,7 @@ from random import Random
 
 import pyarrow.parquet as pq
 
-from benchmarks.copying import standing_method
+from benchmarks.copying import single_revision_method
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.clones import open_task_repository
@@ -147,7 +147,7 @@ def submission(repository: Repository, assignment: Assignment, statements: str) 
     """Gold's patch with another body of the one target."""
     task, (target,) = assignment.task, assignment.targets
     gold = load_content(repository, task.new_rev, task.test_file)
-    member = standing_method(
+    member = single_revision_method(
         gold, task.test_file, target.method.test_class, target.method.test_method
     )
     assert gold is not None, 'gold stands at new'

@@ -123,7 +123,7 @@ def _nobody(name: str) -> tuple[DeclaredType, ...]:
 
 def nearest(target: Target, start: bytes | None, models: Sequence[Model]) -> Model | None:
     """By names, which is all that is known of a test that is to be written."""
-    there = standing_method(
+    there = single_revision_method(
         start, target.method.test_file, target.method.test_class, target.method_at_start
     )
     wanted = _bag(target.method)
@@ -152,7 +152,7 @@ def _simple(name: str) -> str:
     return re.split(r'[.$]', name)[-1]
 
 
-def standing_method(source: bytes | None, path: str, owner: str, name: str) -> Member | None:
+def single_revision_method(source: bytes | None, path: str, owner: str, name: str) -> Member | None:
     for type_ in get_reading_of_file(path).parse(source, path).types if source is not None else ():
         for member in type_.members:
             if (type_.name, member.name, member.kind) == (owner, name, 'method'):
@@ -165,10 +165,16 @@ def put(start: bytes | None, target: Target, model: Model, text: str) -> bytes:
     method = target.method
     if start is None:
         return _new_file(model, method, text)
-    standing = standing_method(start, method.test_file, method.test_class, target.method_at_start)
-    if standing is not None:
-        made = _laid_out(text, _column(start, standing.start_byte), method.test_file)
-        return start[: standing.start_byte] + made.lstrip().encode() + start[standing.end_byte :]
+    single_revision = single_revision_method(
+        start, method.test_file, method.test_class, target.method_at_start
+    )
+    if single_revision is not None:
+        made = _laid_out(text, _column(start, single_revision.start_byte), method.test_file)
+        return (
+            start[: single_revision.start_byte]
+            + made.lstrip().encode()
+            + start[single_revision.end_byte :]
+        )
     types = get_reading_of_file(method.test_file).parse(start, method.test_file).types
     type_ = next((one for one in types if one.name == method.test_class), None)
     return start if type_ is None else _added(start, type_, text, method.test_file)

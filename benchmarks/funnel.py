@@ -3,7 +3,7 @@
     python -m benchmarks.funnel STORE WALK [--also STORE ...] [--profile NAME]
 
 Tables in Markdown, a column for each repository. Pairs that no store has were not mined: they are
-diffed and sieved here, with the named profile (testevo), and what is to be run of them leaves the
+diffed and filtered here, with the named profile (testevo), and what is to be run of them leaves the
 funnel as `not_run`. CPU seconds are those of the sandboxed programs and of the thread that mined the
 pair; what the cache had costs none.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.mined import open_clone
 from benchmarks.stores import segments as segments_of
-from benchmarks.unmined import sieved
+from benchmarks.unmined import filtered
 from coevo.engine.results import Step
 from coevo.git.repository import Repository
 from coevo.languages.java import language as java
@@ -70,7 +70,7 @@ def column(
     of_walk = {pair_id for _, pair_id in record.pairs}
     mined = [segment for segment in mined if segment.pair.pair_id in of_walk]
     done = {segment.pair.pair_id for segment in mined}
-    segments = [*mined, *sieved(repository, record, profile, done)]
+    segments = [*mined, *filtered(repository, record, profile, done)]
     counts: dict[tuple[str, str], int] = {}
     for stage in build_funnel(record.drops, segments):
         counts[stage.stage, 'entered'] = stage.entered

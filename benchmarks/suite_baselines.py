@@ -47,7 +47,7 @@ def prediction(repository: Repository, one: Assignment, kind: str) -> Mapping[st
 
 
 def _sibling(repository: Repository, one: Assignment) -> bytes | None:
-    tests = (one.standing.executing_tests if one.standing else None) or ()
+    tests = (one.single_revision.executing_tests if one.single_revision else None) or ()
     counts = Counter(t.test_file for t in tests if t.test_file != one.task.test_file)
     if counts:
         most = min(counts, key=lambda name: (-counts[name], name))

@@ -1,4 +1,4 @@
-"""What is known of a walk's pairs that were not mined: how many methods the sieve would let through."""
+"""What is known of a walk's pairs that were not mined: how many methods the filter would let through."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from miners.walks.pairs import visit_route
 NOT_RUN = 'not_run'
 
 
-def sieved(
+def filtered(
     repository: Repository, record: WalkRecord, profile: Profile, mined: Collection[str]
 ) -> Iterator[Segment]:
     """Pairs that are not among `mined`, with what is to be run dropped as `not_run` at the label."""
@@ -46,7 +46,7 @@ def sieved(
 def _sieved(repository: Repository, pair: Pair, profile: Profile) -> Segment:
     change = diff_pair(repository, pair)
     kept, drops = filter_candidates(change, profile)
-    candidates = len(kept) + sum(drop.stage is Stage.SIEVE for drop in drops)
+    candidates = len(kept) + sum(drop.stage is Stage.FILTER for drop in drops)
     waiting = (
         Drop.make_at_stage(Stage.LABEL, pair, compute_candidate_id(pair, item), NOT_RUN)
         for item in kept

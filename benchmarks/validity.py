@@ -4,7 +4,7 @@
     python -m benchmarks.validity sum RESULTS.csv
 
 Of each label 50 rows, at most 10 of a repository and 5 of a pair; of each of the five commonest
-reasons of the stages sieve, label and track 100 drops, at most 25 of a repository and 10 of a pair.
+reasons of the stages filter, label and track 100 drops, at most 25 of a repository and 10 of a pair.
 Labels are drawn where the two compile verdicts agree in all deciding cells, since Maven knows one
 only. The deciding cells of a row are run, once, in a tree for each cell; the label is what the
 label table makes of them. `draw` resumes, and stops after N CPU seconds of the oracle. What has been
@@ -56,7 +56,7 @@ from miners.diffs.changes import diff_pair
 from packagers.binomial import compute_upper_bound
 
 SEED = 5
-DROP_STAGES = (Stage.SIEVE, Stage.LABEL, Stage.TRACK)
+DROP_STAGES = (Stage.FILTER, Stage.LABEL, Stage.TRACK)
 REASONS = 5
 
 

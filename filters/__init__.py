@@ -1,4 +1,4 @@
-"""The sieve: what a pair changes, filter by filter in the order of the tables, to what is run.
+"""The filter: what a pair changes, filter by filter in the order of the tables, to what is run.
 
 | the pair changes | what is run | dropped |
 | --- | --- | --- |
@@ -95,7 +95,7 @@ def filter_candidates(
             kept_candidates.append(candidate)
         else:
             key = compute_candidate_id(change.pair, candidate)
-            drop = Drop.make_at_stage(Stage.SIEVE, change.pair, key, reason)
+            drop = Drop.make_at_stage(Stage.FILTER, change.pair, key, reason)
             drops.append(drop.with_method(candidate.method, candidate.change))
     return tuple(kept_candidates), tuple(drops)
 

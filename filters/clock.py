@@ -14,8 +14,8 @@ def check(case: TrackCase) -> Reason | None:
     if case.track is not Track.REPAIR:
         return None
     guard = case.guard
-    if guard is None or guard.clock_told_cold is None or guard.clock_tnew_cnew is None:
+    if guard is None or guard.clock_t_old_c_old is None or guard.clock_t_new_c_new is None:
         return Reason.CLOCK_UNKNOWN
-    if guard.clock_told_cold.is_broken and guard.clock_tnew_cnew is Outcome.PASS:
+    if guard.clock_t_old_c_old.is_broken and guard.clock_t_new_c_new is Outcome.PASS:
         return None
     return Reason.CLOCK_DECIDES

@@ -9,8 +9,8 @@ from __future__ import annotations
 from coevo.model.reasons import Reason
 from filters.base import TrackCase
 
-REASONS = (Reason.PASS_DOUBTED,)
+REASONS = (Reason.PASS_NOT_CONFIRMED,)
 
 
 def check(case: TrackCase) -> Reason | None:
-    return Reason.PASS_DOUBTED if case.doubt is not None else None
+    return Reason.PASS_NOT_CONFIRMED if case.doubt is not None else None

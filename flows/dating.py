@@ -12,7 +12,7 @@ from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.method_rows import MethodRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
 from coevo.storage.dates import RowDates
 from coevo.storage.months import MonthRecord
@@ -30,7 +30,7 @@ from packagers.dating import DateJoin
 from packagers.rows import Rows
 from packagers.rows import list_rows_of_repo
 
-Row = MethodRow | StandingRow
+Row = MethodRow | SingleRevisionRow
 
 
 def date_mined_repository(
@@ -64,8 +64,8 @@ class ReleaseDates:
     def date_methods(self, rows: Rows) -> Iterator[MethodRow]:
         return self._ensure_join(rows).date_methods(rows.methods)
 
-    def date_single_revision_rows(self, rows: Rows) -> Iterator[StandingRow]:
-        return self._ensure_join(rows).date_single_revision_rows(rows.standing)
+    def date_single_revision_rows(self, rows: Rows) -> Iterator[SingleRevisionRow]:
+        return self._ensure_join(rows).date_single_revision_rows(rows.single_revision)
 
     def list_known_dates(self) -> Collection[RowDates]:
         """The dates of all rows by now, which a month keeps."""
@@ -119,7 +119,9 @@ class ReleaseDates:
 
 def _list_dated_rows(rows: Rows, repo: str) -> Iterator[Row]:
     yield from list_rows_of_repo(rows.methods, repo)
-    yield from (row for row in list_rows_of_repo(rows.standing, repo) if row.adequacy is not None)
+    yield from (
+        row for row in list_rows_of_repo(rows.single_revision, repo) if row.adequacy is not None
+    )
 
 
 def _is_searched(store: Store, repo: str, language: str, wanted: Collection[str]) -> bool:

@@ -33,16 +33,20 @@ def build_funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Ite
     )
     pairs = [d for d in drops if d.stage is Stage.PAIR]
     yield _build_step(Stage.PAIR, len(segments) - len({d.key for d in pairs}), pairs)
-    sieved = [d for d in drops if d.stage is Stage.SIEVE]
-    yield _build_step(Stage.SIEVE, sum(s.pair.candidates for s in segments) - len(sieved), sieved)
+    filtered = [d for d in drops if d.stage is Stage.FILTER]
+    yield _build_step(
+        Stage.FILTER, sum(s.pair.candidates for s in segments) - len(filtered), filtered
+    )
     yield _build_step(Stage.LABEL, len(rows), [d for d in drops if d.stage is Stage.LABEL])
     labelled = [row for row in rows if row.label in TRACKS]
     lost = [d for d in drops if d.stage is Stage.TRACK]
     yield _build_step(Stage.TRACK, len(labelled) - len(lost), lost)
-    taken = [row for segment in segments for row in segment.standing if row.adequacy is not None]
-    others = [d for d in drops if d.stage is Stage.STANDING]
+    taken = [
+        row for segment in segments for row in segment.single_revision if row.adequacy is not None
+    ]
+    others = [d for d in drops if d.stage is Stage.SINGLE_REVISION]
     if taken or others:
-        yield _build_step(Stage.STANDING, len(taken), others)
+        yield _build_step(Stage.SINGLE_REVISION, len(taken), others)
 
 
 def _build_step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:

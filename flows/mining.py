@@ -1,4 +1,4 @@
-"""One pair from diff to segment: diff, sieve, execute, decide."""
+"""One pair from diff to segment: diff, filter, execute, decide."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from flows.rows import add_source_measures
 from flows.rows import build_cell_rows
 from flows.rows import build_method_row
 from flows.rows import build_pair_row
-from flows.standing.selection import STANDING_VERSION
-from flows.standing.study import StudyRequest
-from flows.standing.study import study_revision
+from flows.single_revision.selection import SINGLE_REVISION_VERSION
+from flows.single_revision.study import StudyRequest
+from flows.single_revision.study import study_revision
 from flows.study import PairContext
 from flows.study import Study
 from flows.study import Tools
@@ -62,7 +62,7 @@ class MiningRun:
     """What is the same for all pairs of a run.
 
     again     how often some were asked for once more
-    families  that look at the test files of the walk `standing`, in their order
+    families  that look at the test files of the walk `single_revision`, in their order
     listener  hears what takes long in a single pair
     """
 
@@ -107,7 +107,11 @@ def compute_segment_key(run: MiningRun, pair: Pair) -> str:
         run.profile.fingerprint,
         run.sandbox,
         str(get_engine_version(pair.language)),
-        *((str(STANDING_VERSION), *run.families) if pair.walk is Walk.STANDING else ()),
+        *(
+            (str(SINGLE_REVISION_VERSION), *run.families)
+            if pair.walk is Walk.SINGLE_REVISION
+            else ()
+        ),
         *pair.between,
         *list_missing_objects(run.repository, pair),
         *([f'again {run.again[pair.pair_id]}'] if pair.pair_id in run.again else []),
@@ -121,7 +125,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
     try:
-        if pair.walk is Walk.STANDING:
+        if pair.walk is Walk.SINGLE_REVISION:
             return _mine_single_revision(run, pair, open_builder)
         return _mine_changes(run, pair, open_builder)
     except CorruptObject as error:
@@ -220,7 +224,7 @@ def _mine_single_revision(
         if evaluation
         else (),
         timings=tuple(clock.build_rows(pair, evaluation)),
-        standing=stood.rows,
+        single_revision=stood.rows,
     )
 
 
@@ -279,7 +283,7 @@ def _build_empty_change(pair: Pair) -> PairChange:
 
 
 def _count_filtered(drops: Sequence[Drop]) -> int:
-    return sum(item.stage is Stage.SIEVE for item in drops)
+    return sum(item.stage is Stage.FILTER for item in drops)
 
 
 def _decide_methods(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.model.families import RELEASED_FAMILIES
-from coevo.model.families import STANDING_FAMILIES
+from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.families import Family
 from coevo.model.profiles import Profile
 from coevo.model.words import Walk
@@ -22,7 +22,7 @@ from miners.cloning.remotes import FetchLimits
 
 
 def parse_families(
-    names: Sequence[str], known: Sequence[Family] = STANDING_FAMILIES
+    names: Sequence[str], known: Sequence[Family] = SINGLE_REVISION_FAMILIES
 ) -> tuple[Family, ...]:
     """In the order of the families; Fatal for a name that is none of those that are known."""
     unknown = [name for name in names if name not in map(str, known)]
@@ -43,11 +43,11 @@ def choose_walk(walk: str | None, families: Sequence[Family], profile: Profile) 
     """That of the families, if any is asked for; Fatal where another one is asked for beside them."""
     if not families:
         return Walk(walk or profile.walk)
-    if walk not in (None, Walk.STANDING):
+    if walk not in (None, Walk.SINGLE_REVISION):
         raise Fatal(
             f'the family {", ".join(families)} takes revisions as they stand: leave out the walk {walk}'
         )
-    return Walk.STANDING
+    return Walk.SINGLE_REVISION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class MineOptions:
            the store is a URL
     brings_runtimes  whether those that the machine lacks are brought when a pair is to be built with
                      them
-    families     that look at test files, of the walk `standing`; none is `class`
+    families     that look at test files, of the walk `single_revision`; none is `class`
     pushed       when the source was last pushed to, as its host said before it is fetched
     again        whether pairs that were mined are executed once more, past the cache of verdicts
     reached      until when a copy has all commits of its repository; None is nobody knows

@@ -1,4 +1,4 @@
-"""discover, clone, walk, diff, sieve, execute, label, package, release: the steps in plain calls.
+"""discover, clone, walk, diff, filter, execute, label, package, release: the steps in plain calls.
 
 `mine` takes one repository to segments in the store; `publish` takes a store to a snapshot.
 Prefect's flows and the command line only call what stands here.
@@ -223,7 +223,7 @@ def _count_repetitions(
 
 def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:
     """Those that are asked for now, and those that were before, whose rows are to stay."""
-    if options.walk is not Walk.STANDING:
+    if options.walk is not Walk.SINGLE_REVISION:
         return ()
     wanted = {*(options.families or (Family.CLASS,)), *(known.families if known else ())}
     return tuple(family for family in Family if family in wanted)

@@ -31,7 +31,7 @@ from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport
 from packagers.release import release_snapshot
 from packagers.rows import Rows
-from packagers.standing import build_suite_tasks
+from packagers.single_revision import build_suite_tasks
 from packagers.tasks import build_tasks
 
 
@@ -72,7 +72,7 @@ def _build_plan(
     return ReleasePlan(
         snapshot=options.snapshot,
         date=dates.date_methods,
-        date_standing=dates.date_single_revision_rows,
+        date_single_revision=dates.date_single_revision_rows,
         known_dates=dates.list_known_dates,
         build=partial(_build_release_tasks, clones, options.families),
         licence=clones.find_licence,
@@ -96,11 +96,11 @@ def _build_release_tasks(
     pairs = {(row.pair_id, row.walk): row for row in rows.pairs}
     environments = {(row.pair_id, row.module): row.environment for row in rows.environments}
     theirs = clones.get_repositories(
-        {row.repo for kind in (rows.methods, rows.standing) for row in kind}
+        {row.repo for kind in (rows.methods, rows.single_revision) for row in kind}
     )
     built = build_tasks(rows.methods, pairs, rows.repositories, theirs, environments, rows.starts)
-    suites = build_suite_tasks(rows.standing, pairs, rows.repositories, theirs, environments)
-    built = replace(built, tasks=(*built.tasks, *suites.tasks), standing=suites.ids)
+    suites = build_suite_tasks(rows.single_revision, pairs, rows.repositories, theirs, environments)
+    built = replace(built, tasks=(*built.tasks, *suites.tasks), single_revision=suites.ids)
     if Family.MAINTENANCE in wanted:
         maintenance = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
         built = replace(

@@ -18,7 +18,7 @@ from typing import TypeVar
 from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Stage
 from coevo.model.words import Walk
@@ -51,14 +51,14 @@ def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
     )
     rows = withhold_unpublishable_rows(fill_licences(rows, plan.licence), plan.accepted)
     rows = rows.replace_tables(methods=plan.date(rows))
-    rows = rows.replace_tables(standing=plan.date_standing(rows))
+    rows = rows.replace_tables(single_revision=plan.date_single_revision(rows))
     tasks, drops = Sorter(TaskRow, rows.space), Sorter(Drop, rows.space)
     suites: dict[tuple[str, Walk], str] = {}
     alike = chain(mark_duplicates(rows), mark_near_duplicates(rows.methods, rows.space))
     of_tasks = _build_tasks(rows, plan, tasks, drops, suites)
     methods = apply_marks(rows.methods, chain(alike, of_tasks), rows.space)
     rows = rows.replace_tables(methods=methods)
-    rows = rows.replace_tables(standing=_add_task_ids(rows.standing, suites))
+    rows = rows.replace_tables(single_revision=_add_task_ids(rows.single_revision, suites))
     return rows.replace_tables(tasks=tasks.finish(), drops=chain(rows.drops, drops.finish()))
 
 
@@ -74,9 +74,9 @@ def _complete_repository_row(row: RepositoryRow, family: str, plan: ReleasePlan)
 
 
 def _add_task_ids(
-    rows: Iterable[StandingRow], ids: Mapping[tuple[str, Walk], str]
-) -> Iterator[StandingRow]:
-    return (dataclasses.replace(row, task_id=ids.get((row.standing_id, row.walk))) for row in rows)
+    rows: Iterable[SingleRevisionRow], ids: Mapping[tuple[str, Walk], str]
+) -> Iterator[SingleRevisionRow]:
+    return (dataclasses.replace(row, task_id=ids.get((row.suite_id, row.walk))) for row in rows)
 
 
 def _build_tasks(
@@ -94,7 +94,7 @@ def _build_tasks(
     for _, repos in sorted(families.items()):
         some = _select_repositories(rows, sorted(repos))
         built = _drop_withdrawn_tasks(plan.build(some), rows.withdrawals)
-        suites |= built.standing
+        suites |= built.single_revision
         for task in built.tasks:
             tasks.add((), task)
         for drop in built.drops:
@@ -122,7 +122,9 @@ def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) 
         built,
         tasks=[task for task in built.tasks if task.task_id not in taken_back],
         ids={key: id_ for key, id_ in built.ids.items() if id_ not in taken_back},
-        standing={key: id_ for key, id_ in built.standing.items() if id_ not in taken_back},
+        single_revision={
+            key: id_ for key, id_ in built.single_revision.items() if id_ not in taken_back
+        },
         drops=(*built.drops, *drops),
     )
 
@@ -140,7 +142,7 @@ def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
         methods=select_rows(rows.methods),
         environments=select_rows(rows.environments),
         starts=select_rows(rows.starts),
-        standing=select_rows(rows.standing),
+        single_revision=select_rows(rows.single_revision),
     )
 
 

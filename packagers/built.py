@@ -18,13 +18,13 @@ class BuiltTasks:
     """Tasks, and columns of their methods.
 
     ids       the task of each method row that has one, by method id and walk
-    standing  the task of each row of `standing` that has one, by its id and walk
+    single_revision  the task of each row of `single_revision` that has one, by its id and walk
     drops     one for each task that none came of
     coverage  what methods cover of the dependencies of their task, by the same; where it stands
     """
 
     tasks: Sequence[TaskRow]
     ids: Mapping[tuple[str, Walk], str]
-    standing: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
+    single_revision: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
     drops: Sequence[Drop] = ()
     coverage: Mapping[tuple[str, Walk], Coverage] = field(default_factory=dict)

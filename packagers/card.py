@@ -36,8 +36,8 @@ Test methods of public repositories, the code changes that they had to follow, a
 when the tests of both revisions were run on the code of both. Everything here was executed: a
 label is what the cells said, not a guess from the diff.
 
-A *cell* is the whole test tree of one revision on the code of another: `told_cold`, `tnew_cnew`,
-`told_cnew` (old tests, new code) and `tnew_cold` (new tests, old code). A cell that decides a label
+A *cell* is the whole test tree of one revision on the code of another: `t_old_c_old`, `t_new_c_new`,
+`t_old_c_new` (old tests, new code) and `t_new_c_old` (new tests, old code). A cell that decides a label
 was run in at least three fresh processes, in given and reversed order and alone, and all runs
 agreed; what a compiler said was asked once."""
 

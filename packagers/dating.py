@@ -12,7 +12,7 @@ from datetime import datetime
 from coevo.languages.table import name_parser_version
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
 from coevo.storage.dates import RowBodies
 from coevo.storage.dates import RowDates
@@ -53,14 +53,18 @@ class DateJoin:
                 code_first_seen=row_dates.code,
             )
 
-    def date_single_revision_rows(self, rows: Iterable[StandingRow]) -> Iterator[StandingRow]:
+    def date_single_revision_rows(
+        self, rows: Iterable[SingleRevisionRow]
+    ) -> Iterator[SingleRevisionRow]:
         """Yield the rows; those that a family takes with the dates of all tests of the file and of the
         focus."""
         for row in rows:
             if row.adequacy is None:
                 yield row
                 continue
-            row_dates = self._look_up_dates(row.repo, row.language, dates.compute_standing_key(row))
+            row_dates = self._look_up_dates(
+                row.repo, row.language, dates.compute_single_revision_key(row)
+            )
             yield dataclasses.replace(
                 row,
                 contamination_date=row_dates.test,

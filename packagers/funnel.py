@@ -30,22 +30,22 @@ def compute_funnel(rows: Rows) -> Iterator[ReleasedStep]:
         reasons[drop.stage][drop.reason] += 1
         if drop.stage is Stage.PAIR:
             dropped_pairs.add((drop.key, drop.walk))
-    sieved = sum(
+    filtered = sum(
         pair.candidates for pair in rows.pairs if (pair.pair_id, pair.walk) not in dropped_pairs
     )
     drops = {stage: counts.total() for stage, counts in reasons.items()}
     kept_counts = {
         Stage.WALK: sum(row.commits_kept for row in rows.repositories),
         Stage.PAIR: len(rows.pairs) - drops[Stage.PAIR],
-        Stage.SIEVE: sieved - drops[Stage.SIEVE],
+        Stage.FILTER: filtered - drops[Stage.FILTER],
         Stage.LABEL: len(rows.methods) + drops[Stage.PUBLISH],
         Stage.PUBLISH: len(rows.methods),
         Stage.TRACK: sum(row.label in TRACKS for row in rows.methods) - drops[Stage.TRACK],
-        Stage.STANDING: sum(row.task_id is not None for row in rows.standing),
+        Stage.SINGLE_REVISION: sum(row.task_id is not None for row in rows.single_revision),
         Stage.TASK: sum(1 + len(task.also_at) for task in rows.tasks),
     }
     for stage in Stage:
-        if stage is Stage.STANDING and not rows.standing and not drops[stage]:
+        if stage is Stage.SINGLE_REVISION and not rows.single_revision and not drops[stage]:
             continue  # nobody has asked for test files
         ordered = sorted(reasons[stage].items(), key=lambda item: (-item[1], item[0]))
         yield ReleasedStep(

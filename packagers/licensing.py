@@ -72,13 +72,13 @@ def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
     )
     files = (
         Drop.make_at_stage(
-            Stage.STANDING,
+            Stage.SINGLE_REVISION,
             row,
-            row.standing_id,
+            row.suite_id,
             Reason.FILE_NOT_PUBLISHED,
             _join_detail(withheld[pair_key][1], None),
         )
-        for row in rows.standing
+        for row in rows.single_revision
         if (pair_key := (row.pair_id, row.walk)) in reasons and row.adequacy is not None
     )
     # A method leaves the funnel once: what is not published has no track to lose.
@@ -94,7 +94,7 @@ def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
         mutants=_drop_withheld(rows.mutants, reasons),
         reversals=_drop_withheld(rows.reversals, reasons),
         refactorings=_drop_withheld(rows.refactorings, reasons),
-        standing=_drop_withheld(rows.standing, reasons),
+        single_revision=_drop_withheld(rows.single_revision, reasons),
         drops=chain(kept_drops, drops, files),
     )
 

@@ -10,7 +10,7 @@ from coevo.evaluation.suites.texts import TestText
 from coevo.evaluation.suites.texts import load_test_texts
 from coevo.git.repository import Repository
 from coevo.model.maintenance import MaintainedMethod
-from coevo.model.maintenance import find_duty
+from coevo.model.maintenance import find_expected_action
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
 
@@ -64,7 +64,7 @@ def _make_maintained_method(
         old_method=before,
         new_method=after,
         label=label,
-        duty=find_duty(label, same_text=same),
+        expected_action=find_expected_action(label, same_text=same),
     )
 
 

@@ -112,7 +112,9 @@ def _build_task_or_drop(
     maintained = list_maintained_methods(rows, clone, old, new)
     if len(maintained) > MOST_TESTS:
         return _make_drop(update, Reason.START_STATE_INVALID, f'more than {MOST_TESTS} tests')
-    if not any(method.label is not None and method.duty in STAYING for method in maintained):
+    if not any(
+        method.label is not None and method.expected_action in STAYING for method in maintained
+    ):
         return _make_drop(update, Reason.NOTHING_TO_KEEP)
     return _build_task(update, rows, clone, environments, maintained, old, new)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage.dates import RowDates
 from coevo.storage.place import Root
 from packagers.built import BuiltTasks
@@ -21,7 +21,7 @@ from packagers.rows import Rows
 # Methods with their contamination columns filled, in any order.
 Date = Callable[[Rows], Iterable[MethodRow]]
 # Test files of revisions with their dates filled, in any order.
-DateStanding = Callable[[Rows], Iterable[StandingRow]]
+DateSingleRevision = Callable[[Rows], Iterable[SingleRevisionRow]]
 # The family of each of some repositories: forks and their like have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
 Size = Callable[[str, str, str], tuple[int, int] | None]
@@ -51,7 +51,7 @@ class ReleasePlan:
     licence: Licence
     size: Size
     families: Families
-    date_standing: DateStanding = lambda rows: rows.standing
+    date_single_revision: DateSingleRevision = lambda rows: rows.single_revision
     known_dates: Callable[[], Iterable[RowDates]] = tuple
     accepted: tuple[str, ...] = ()
     month: str | None = None

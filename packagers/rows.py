@@ -31,7 +31,7 @@ from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
 from coevo.model.segment import Segment
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import StartRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
@@ -52,7 +52,7 @@ from packagers.row_files import Sorter
 _OF_SEGMENTS = {
     'pairs': None,
     'methods': 'methods',
-    'standing': 'standing',
+    'single_revision': 'single_revision',
     'cells': 'cells',
     'dependency_map': 'executed',
     'mutants': 'mutants',
@@ -87,7 +87,7 @@ class Rows:
     dependency_map: Sequence[ExecutedRow] = ()
     mutants: Sequence[MutantRow] = ()
     reversals: Sequence[ReversalRow] = ()
-    standing: Sequence[StandingRow] = ()
+    single_revision: Sequence[SingleRevisionRow] = ()
     refactorings: Sequence[RefactoringRow] = ()
     tasks: Sequence[TaskRow] = ()
     withdrawn: Sequence[WithdrawnRow] = ()

@@ -13,7 +13,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.environments import Environment
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 
 Environments = Mapping[tuple[str, str], Environment]
@@ -38,7 +38,7 @@ def find_environment(
 
 
 def find_suite_environment(
-    row: StandingRow, known: Environments, clone: Repository
+    row: SingleRevisionRow, known: Environments, clone: Repository
 ) -> Environment | None:
     """That of a test file as a whole."""
     return _fill_commands(row, (), known, clone)
@@ -52,7 +52,7 @@ def find_file_environment(
 
 
 def _fill_commands(
-    row: MethodRow | StandingRow | TaskRow,
+    row: MethodRow | SingleRevisionRow | TaskRow,
     methods: Sequence[TestMethod],
     known: Environments,
     clone: Repository,

@@ -58,7 +58,7 @@ PARTITION = Partition(repo=REPO, language='java', walk=Walk.PARENTS)
 RUNS = 3
 
 P, F, E, C = Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.COMPILE_ERROR
-T, N = (Cell.TOLD_COLD, Cell.TNEW_CNEW), (Cell.TOLD_CNEW, Cell.TNEW_COLD)
+T, N = (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW), (Cell.T_OLD_C_NEW, Cell.T_NEW_C_OLD)
 # Of five mutants one did not compile and one was too many; two of three were killed.
 MUTATION = Mutation(
     emitted=5,
@@ -71,9 +71,9 @@ MUTATION = Mutation(
     not_run=0,
     killed=2,
 )
-UPDATE = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
-REFINEMENT = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: P}
-GENERATION = {Cell.TNEW_CNEW: P, Cell.TNEW_COLD: C}
+UPDATE = {Cell.T_OLD_C_OLD: P, Cell.T_NEW_C_NEW: P, Cell.T_OLD_C_NEW: F}
+REFINEMENT = {Cell.T_OLD_C_OLD: P, Cell.T_NEW_C_NEW: P, Cell.T_OLD_C_NEW: P}
+GENERATION = {Cell.T_NEW_C_NEW: P, Cell.T_NEW_C_OLD: C}
 
 
 def rev(number: int) -> str:
@@ -294,14 +294,14 @@ def drop(number: int, stage: Stage, key: str, reason: str) -> Drop:
 
 
 def segment(number: int, *, key: str = 'engine-1', cpu_seconds: float = 1.5) -> Segment:
-    """A pair with an update, a refinement, a generated test, and one drop of sieve and label."""
+    """A pair with an update, a refinement, a generated test, and one drop of filter and label."""
     methods = (
         method(number, 'growsWithZones', MethodChange.CHANGED, UPDATE),
         method(number, 'isNeverNegative', MethodChange.CHANGED, REFINEMENT),
         method(number, f'number{number}', MethodChange.INSERTED, GENERATION),
     )
     drops = (
-        drop(number, Stage.SIEVE, compute_short_hash(pair_id(number), 'a'), 'not_sampled'),
+        drop(number, Stage.FILTER, compute_short_hash(pair_id(number), 'a'), 'not_sampled'),
         drop(number, Stage.LABEL, method_id(number, 'flickers'), 'flaky').with_method(
             Declared(test_method='flickers'), MethodChange.CHANGED
         ),

@@ -26,7 +26,7 @@ from benchmarks.tam_eval.samples import samples
 from benchmarks.tam_eval.suites import Covered
 from benchmarks.tam_eval.suites import TestText
 from benchmarks.tam_eval.suites import covered
-from benchmarks.tam_eval.suites import standing_pair
+from benchmarks.tam_eval.suites import single_revision_pair
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
@@ -90,7 +90,7 @@ def _of_project(clone: Repository, todo: list[Sample]) -> Iterator[tuple[Sample,
 def _rows(clone: Repository, builder: Builder, one: Sample) -> Iterator[Row]:
     own = load_content(clone, one.rev, one.test_file)
     focal = load_content(clone, one.rev, one.focal_file) or b''
-    built = builder.build(standing_pair(clone, one.repo, one.rev, one.language))
+    built = builder.build(single_revision_pair(clone, one.repo, one.rev, one.language))
     first: Covered | None = None
     for text, source in (('start', one.start), ('original', own)):
         began = time.monotonic()

@@ -26,7 +26,7 @@ from benchmarks.tam_eval.samples import samples
 from benchmarks.tam_eval.suites import Covered
 from benchmarks.tam_eval.suites import TestText
 from benchmarks.tam_eval.suites import covered
-from benchmarks.tam_eval.suites import standing_pair
+from benchmarks.tam_eval.suites import single_revision_pair
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
@@ -85,7 +85,7 @@ def _of_project(clone: Repository, todo: list[Published]) -> Iterator[list[Row]]
         for one in todo:
             sample = one.first
             try:
-                built = builder.build(standing_pair(clone, sample.repo, sample.rev, _NAME))
+                built = builder.build(single_revision_pair(clone, sample.repo, sample.rev, _NAME))
                 own = load_content(clone, sample.rev, sample.test_file) or b''
                 rows = []
                 for text, source in (('start', sample.start), ('original', own)):

@@ -64,13 +64,13 @@ class TestText:
     is_own: bool
 
 
-def standing_pair(repository: Repository, repo: str, rev: str, language: str) -> Pair:
+def single_revision_pair(repository: Repository, repo: str, rev: str, language: str) -> Pair:
     """A revision with itself."""
     commit = repository.get_commit(rev)
     return Pair(
         repo=repo,
         language=language,
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         old=commit,
         new=commit,
         old_is_ancestor=True,

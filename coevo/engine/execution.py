@@ -98,7 +98,7 @@ def evaluate_new_revision(
 
 
 def _list_own_cells(_: MethodChange) -> tuple[Cell, ...]:
-    return (Cell.TNEW_CNEW,)
+    return (Cell.T_NEW_C_NEW,)
 
 
 # -- what is worth another run -------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What speaks for the test's own fault where a label is `repair` (docs/evidence.md).
 
-Another test of its surroundings passes in told_cold, so tests can run there at all; and with the
+Another test of its surroundings passes in t_old_c_old, so tests can run there at all; and with the
 clock set to the dates of the commits the cells say the same, so it was broken in its own day.
 """
 
@@ -69,13 +69,13 @@ def guard_repairs(
     named = _find_passing_siblings(
         runner, repairs, _collect_known_passes(evaluation, selected), siblings
     )
-    old = _run_under_clock(runner, evaluation, repairs, Cell.TOLD_COLD, pair.old)
-    new = _run_under_clock(runner, evaluation, repairs, Cell.TNEW_CNEW, pair.new)
+    old = _run_under_clock(runner, evaluation, repairs, Cell.T_OLD_C_OLD, pair.old)
+    new = _run_under_clock(runner, evaluation, repairs, Cell.T_NEW_C_NEW, pair.new)
     return {
         item.method_id: RepairGuard(
             sibling=named.get(item.method_id),
-            clock_told_cold=old[item.method_id],
-            clock_tnew_cnew=new[item.method_id],
+            clock_t_old_c_old=old[item.method_id],
+            clock_t_new_c_new=new[item.method_id],
         )
         for item in repairs
     }
@@ -111,12 +111,12 @@ class _GuardRunner:
 def _collect_known_passes(
     evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
 ) -> dict[TestMethod, bool]:
-    """Whether tests that were run in told_cold pass there."""
+    """Whether tests that were run in t_old_c_old pass there."""
     return {
-        item.candidate.old: cells[Cell.TOLD_COLD].outcome is Outcome.PASS
+        item.candidate.old: cells[Cell.T_OLD_C_OLD].outcome is Outcome.PASS
         for item in selected
         if item.candidate.old is not None
-        and Cell.TOLD_COLD in (cells := evaluation.get_cells(item.method_id))
+        and Cell.T_OLD_C_OLD in (cells := evaluation.get_cells(item.method_id))
     }
 
 
@@ -141,7 +141,7 @@ def _find_passing_siblings(
 def _learn_passes(
     runner: _GuardRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
-    """Whether tests of one module pass in told_cold; one that loses its process does not."""
+    """Whether tests of one module pass in t_old_c_old; one that loses its process does not."""
     known |= dict.fromkeys(methods, False)
     if not methods:
         return
@@ -171,7 +171,7 @@ def _run_under_clock(
     outcomes: dict[str, Outcome | None] = dict.fromkeys((item.method_id for item in repairs), None)
     by_module: dict[str, dict[str, TestMethod]] = {}
     for item in repairs:
-        method = _get_old_method(item) if cell is Cell.TOLD_COLD else item.candidate.method
+        method = _get_old_method(item) if cell is Cell.T_OLD_C_OLD else item.candidate.method
         if evaluation.get_cells(item.method_id)[cell].outcome is Outcome.COMPILE_ERROR:
             outcomes[item.method_id] = Outcome.COMPILE_ERROR
         else:

@@ -23,7 +23,7 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Cell
 from coevo.model.words import Outcome
 
-OWN_CELL = {PairEnd.OLD: Cell.TOLD_COLD, PairEnd.NEW: Cell.TNEW_CNEW}
+OWN_CELL = {PairEnd.OLD: Cell.T_OLD_C_OLD, PairEnd.NEW: Cell.T_NEW_C_NEW}
 
 Traces = Mapping[tuple[str, Cell], Trace]
 """By method id and cell; what is not known is not there."""

@@ -18,7 +18,7 @@ from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
@@ -72,7 +72,7 @@ class Assignment:
 
     task: TaskRow
     targets: tuple[Target, ...]
-    standing: StandingRow | None = None
+    single_revision: SingleRevisionRow | None = None
     updates: tuple[MethodRow, ...] = ()
 
     @property
@@ -87,7 +87,7 @@ class Assignment:
     @property
     def asks_for_suite(self) -> bool:
         """Whether a whole test file is asked for, which is judged by all of its tests."""
-        return self.standing is not None or self.is_maintenance
+        return self.single_revision is not None or self.is_maintenance
 
     @property
     def is_maintenance(self) -> bool:
@@ -104,7 +104,7 @@ class Assignment:
     @property
     def override(self) -> str | None:
         """The workaround under which the cells of its pair ran; what else is overridden, a build does."""
-        rows = (*(target.row for target in self.targets), *self.updates, self.standing)
+        rows = (*(target.row for target in self.targets), *self.updates, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
@@ -140,21 +140,23 @@ def load_assignments(
         )
     where = 'true' if leaking or tasks is not None else build_no_leak_condition()
     methods: dict[str, list[MethodRow]] = defaultdict(list)
-    standing: dict[tuple[str, str], StandingRow] = {}
+    single_revision: dict[tuple[str, str], SingleRevisionRow] = {}
     with snapshot.translate_read_errors((place,)):
         snapshot.create_views(opened, dict(build_view_conditions(cutoff)))
         rows = _query_rows(opened.connection, 'tasks', TaskRow, where)
         for row in _query_rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
             methods[row.method_id].append(row)
-        for gold in _query_rows(opened.connection, 'standing', StandingRow, 'task_id IS NOT NULL'):
-            standing[gold.pair_id, str(gold.task_id)] = gold
+        for gold in _query_rows(
+            opened.connection, 'single_revision', SingleRevisionRow, 'task_id IS NOT NULL'
+        ):
+            single_revision[gold.pair_id, str(gold.task_id)] = gold
     wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
     wanted.sort(key=lambda task: (task.repo, str(task.new_committer_date), task.pair_id))
     return tuple(
         Assignment(
             task=task,
             targets=tuple(name_targets(_select_method_rows(task, methods))),
-            standing=standing.get((task.pair_id, task.task_id)),
+            single_revision=single_revision.get((task.pair_id, task.task_id)),
             updates=tuple(_find_update_rows(task, methods)),
         )
         for task in wanted

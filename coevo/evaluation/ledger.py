@@ -24,7 +24,7 @@ from coevo.model import codec
 from coevo.storage import checksummed
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
-JUDGING_VERSION = 11
+JUDGING_VERSION = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Ledger:
         checksummed.write_checksummed(self._locate_entry(assignment, what), data)
 
     def _locate_entry(self, assignment: Assignment, what: Sequence[str]) -> Path:
-        task, standing = assignment.task, assignment.standing
+        task, single_revision = assignment.task, assignment.single_revision
         parts = (
             str(get_engine_version(task.language)),
             str(RESULTS_VERSION),
@@ -90,7 +90,7 @@ class Ledger:
                 repr((target.name, target.method, target.method_at_start, target.row.mutation))
                 for target in assignment.targets
             ),
-            *((str(SUITES_VERSION), repr(standing.mutants)) if standing else ()),
+            *((str(SUITES_VERSION), repr(single_revision.mutants)) if single_revision else ()),
             *((str(SUITES_VERSION), repr(task.maintained)) if task.maintained else ()),
             *what,
         )

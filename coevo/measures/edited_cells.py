@@ -53,7 +53,7 @@ class EditedCellRunner:
     sources      that lie beside the tests; None: those of the revision without any edit, so that
                  what a test notices is never a text
     confirms     whether a test that fails without a change is asked again, as it may be by chance
-    unsteady     those of which the other answer was another one
+    unstable     those of which the other answer was another one
     cpu_seconds  what sandboxed programs have used
     """
 
@@ -64,7 +64,7 @@ class EditedCellRunner:
     tests: Files = ()
     sources: MainSources | None = None
     confirms: bool = False
-    unsteady: set[TestMethod] = field(default_factory=set)
+    unstable: set[TestMethod] = field(default_factory=set)
     cpu_seconds: float = 0.0
 
     @property
@@ -144,11 +144,11 @@ class EditedCellRunner:
         return tuple(verdicts)
 
     def run_confirmed(self, compiled: CompiledTests, method: TestMethod) -> Verdict:
-        """The same; of a failure that is to be confirmed, and is not, the method is `unsteady`."""
+        """The same; of a failure that is to be confirmed, and is not, the method is `unstable`."""
         verdict = self.run_alone(compiled, method, None)
         must_confirm = self.confirms and verdict.outcome in RUN_AND_BROKEN
         if must_confirm and not self.run_alone(compiled, method, None).outcome.is_broken:
-            self.unsteady.add(method)
+            self.unstable.add(method)
         return verdict
 
 

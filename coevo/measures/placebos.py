@@ -43,7 +43,7 @@ def make_placebo(
         return ()
     edited: dict[str, TextEdits] = {}
     for dependency in declarations:
-        located = _find_standing(repository, pair, dependency)
+        located = _find_single_revision(repository, pair, dependency)
         if located is None:
             continue
         edits = edited.setdefault(located.path, TextEdits(located.source))
@@ -51,7 +51,7 @@ def make_placebo(
     return tuple((path, edits.apply_edits()) for path, edits in sorted(edited.items()))
 
 
-def _find_standing(
+def _find_single_revision(
     repository: Repository, pair: Pair, one: Dependency
 ) -> LocatedDeclaration | None:
     if not one.file.endswith(get_reading(pair.language).SUFFIXES):

@@ -16,7 +16,6 @@ from typing import get_type_hints
 
 import pyarrow as pa
 
-from coevo.model import former
 from coevo.model.hints import split_optional
 
 Record = TypeVar('Record')
@@ -86,17 +85,13 @@ def _build_tuple_decoder(arguments: tuple[Any, ...]) -> Convert:
 @cache
 def _build_record_decoder(record: Any) -> Convert:
     hints = get_type_hints(record)
-    names = {item.name for item in dataclasses.fields(record)}
     converts = [
         (item.name, convert)
         for item in dataclasses.fields(record)
         if (convert := _find_decoder(hints[item.name])) is not None
     ]
-    was_named = bool(names & (former.VALUES.keys() | set(former.FIELDS.values())))
 
     def make_record(values: dict[str, Any]) -> Any:
-        if was_named:
-            values = former.apply_current_names(values, names)
         for name, convert in converts:
             if name in values:
                 values[name] = convert(values[name])

@@ -52,8 +52,8 @@ class LanguageDropLocation(DropLocation, Protocol):
 class Drop:
     """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
 
-    key is a commit (walk), a pair_id (pair), a method_id (sieve, label, publish, track), a standing_id
-    (standing) or a task_id (task).
+    key is a commit (walk), a pair_id (pair), a method_id (filter, label, publish, track), a suite_id
+    (single_revision) or a task_id (task).
     """
 
     repo: RepoName
@@ -68,7 +68,7 @@ class Drop:
     key: Annotated[
         str,
         Column(
-            'What left: a commit, `pair_id`, `method_id`, `standing_id` or `task_id`, by the unit.'
+            'What left: a commit, `pair_id`, `method_id`, `suite_id` or `task_id`, by the unit.'
         ),
     ]
     reason: Annotated[

@@ -41,13 +41,13 @@ class Family(Choice):
 UNIT_FAMILIES = (Family.FUNCTION, Family.MODULE)
 """Those that begin with a unit of the code, and ask which test file is about it."""
 
-STANDING_FAMILIES = (Family.CLASS, Family.FILE, *UNIT_FAMILIES)
+SINGLE_REVISION_FAMILIES = (Family.CLASS, Family.FILE, *UNIT_FAMILIES)
 """Those that look at test files as they stand."""
 
 RELEASED_FAMILIES = (Family.MAINTENANCE,)
 """Those whose tasks are made of labels, at release."""
 
-SUITE_FAMILIES = (*STANDING_FAMILIES, *RELEASED_FAMILIES)
+SUITE_FAMILIES = (*SINGLE_REVISION_FAMILIES, *RELEASED_FAMILIES)
 """Those that ask for suites."""
 
 

@@ -13,7 +13,7 @@ from coevo.model.words import Outcome
 from coevo.model.words import Track
 
 # The order in which a contradiction is looked for, hence which cell a drop names.
-CELL_ORDER = (Cell.TOLD_COLD, Cell.TNEW_CNEW, Cell.TOLD_CNEW, Cell.TNEW_COLD)
+CELL_ORDER = (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW, Cell.T_NEW_C_OLD)
 
 NO_CHANGED_DEPENDENCY = 'no_changed_dependency'
 
@@ -59,27 +59,33 @@ def _make_row(
 P, B = CellDemand.PASS, CellDemand.BROKEN
 
 TABLE = (
-    _make_row(Label.UPDATE, MethodChange.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B),
-    _make_row(Label.REFINEMENT, MethodChange.CHANGED, told_cold=P, tnew_cnew=P, told_cnew=P),
-    _make_row(Label.REPAIR, MethodChange.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=B),
-    _make_row(Label.CURED_BY_CODE, MethodChange.CHANGED, told_cold=B, tnew_cnew=P, told_cnew=P),
-    _make_row(Label.GENERATION, MethodChange.INSERTED, tnew_cnew=P, tnew_cold=B),
-    _make_row(Label.REDUNDANT, MethodChange.INSERTED, tnew_cnew=P, tnew_cold=P),
-    _make_row(Label.UNAFFECTED, MethodChange.UNCHANGED, told_cold=P, tnew_cnew=P),
-    _make_row(Label.BROKEN_BY_CHANGE, MethodChange.UNCHANGED, told_cold=P, tnew_cnew=B),
+    _make_row(Label.UPDATE, MethodChange.CHANGED, t_old_c_old=P, t_new_c_new=P, t_old_c_new=B),
+    _make_row(Label.REFINEMENT, MethodChange.CHANGED, t_old_c_old=P, t_new_c_new=P, t_old_c_new=P),
+    _make_row(Label.REPAIR, MethodChange.CHANGED, t_old_c_old=B, t_new_c_new=P, t_old_c_new=B),
     _make_row(
-        Label.FIXTURE_UPDATE, MethodChange.CONTEXT_CHANGED, told_cold=P, tnew_cnew=P, told_cnew=B
+        Label.CURED_BY_CODE, MethodChange.CHANGED, t_old_c_old=B, t_new_c_new=P, t_old_c_new=P
+    ),
+    _make_row(Label.GENERATION, MethodChange.INSERTED, t_new_c_new=P, t_new_c_old=B),
+    _make_row(Label.REDUNDANT, MethodChange.INSERTED, t_new_c_new=P, t_new_c_old=P),
+    _make_row(Label.UNAFFECTED, MethodChange.UNCHANGED, t_old_c_old=P, t_new_c_new=P),
+    _make_row(Label.BROKEN_BY_CHANGE, MethodChange.UNCHANGED, t_old_c_old=P, t_new_c_new=B),
+    _make_row(
+        Label.FIXTURE_UPDATE,
+        MethodChange.CONTEXT_CHANGED,
+        t_old_c_old=P,
+        t_new_c_new=P,
+        t_old_c_new=B,
     ),
     _make_row(
         Label.FIXTURE_REFINEMENT,
         MethodChange.CONTEXT_CHANGED,
         {'java': 5},
-        told_cold=P,
-        tnew_cnew=P,
-        told_cnew=P,
+        t_old_c_old=P,
+        t_new_c_new=P,
+        t_old_c_new=P,
     ),
-    _make_row(Label.OBSOLETE, MethodChange.DELETED, told_cold=P, told_cnew=B),
-    _make_row(Label.RETIRED, MethodChange.DELETED, told_cold=P, told_cnew=P),
+    _make_row(Label.OBSOLETE, MethodChange.DELETED, t_old_c_old=P, t_old_c_new=B),
+    _make_row(Label.RETIRED, MethodChange.DELETED, t_old_c_old=P, t_old_c_new=P),
 )
 
 TRACKS = {
@@ -91,18 +97,18 @@ TRACKS = {
 
 # Which broken cell decides a label, for those that have one.
 BROKEN_CELL = {
-    Label.UPDATE: Cell.TOLD_CNEW,
-    Label.REPAIR: Cell.TOLD_CNEW,
-    Label.CURED_BY_CODE: Cell.TOLD_COLD,
-    Label.GENERATION: Cell.TNEW_COLD,
-    Label.BROKEN_BY_CHANGE: Cell.TNEW_CNEW,
-    Label.FIXTURE_UPDATE: Cell.TOLD_CNEW,
-    Label.OBSOLETE: Cell.TOLD_CNEW,
+    Label.UPDATE: Cell.T_OLD_C_NEW,
+    Label.REPAIR: Cell.T_OLD_C_NEW,
+    Label.CURED_BY_CODE: Cell.T_OLD_C_OLD,
+    Label.GENERATION: Cell.T_NEW_C_OLD,
+    Label.BROKEN_BY_CHANGE: Cell.T_NEW_C_NEW,
+    Label.FIXTURE_UPDATE: Cell.T_OLD_C_NEW,
+    Label.OBSOLETE: Cell.T_OLD_C_NEW,
 }
 
 
 # What is run besides where all cells are wanted, and of which labels: it decides nothing.
-RECORDED_CELL = Cell.TNEW_COLD
+RECORDED_CELL = Cell.T_NEW_C_OLD
 RECORDED_LABELS = (Label.UPDATE, Label.REPAIR, Label.REFINEMENT)
 
 

@@ -15,7 +15,7 @@ from coevo.model.column import Column
 from coevo.model.words import Label
 
 
-class Duty(Choice):
+class ExpectedAction(Choice):
     """What the labels ask for of a test."""
 
     UPDATE = 'update', 'the change breaks it: it has to pass again'
@@ -26,26 +26,26 @@ class Duty(Choice):
     NONE = 'none', 'nothing: no label says what should become of it'
 
 
-_DUTIES: Mapping[Label, Duty] = {
-    Label.UPDATE: Duty.UPDATE,
-    Label.FIXTURE_UPDATE: Duty.UPDATE,
-    Label.UNAFFECTED: Duty.KEEP,
-    Label.FIXTURE_REFINEMENT: Duty.KEEP,
-    Label.REFINEMENT: Duty.REFINE,
-    Label.OBSOLETE: Duty.REMOVE,
-    Label.GENERATION: Duty.ADD,
-    Label.REDUNDANT: Duty.ADD,
+_ACTIONS: Mapping[Label, ExpectedAction] = {
+    Label.UPDATE: ExpectedAction.UPDATE,
+    Label.FIXTURE_UPDATE: ExpectedAction.UPDATE,
+    Label.UNAFFECTED: ExpectedAction.KEEP,
+    Label.FIXTURE_REFINEMENT: ExpectedAction.KEEP,
+    Label.REFINEMENT: ExpectedAction.REFINE,
+    Label.OBSOLETE: ExpectedAction.REMOVE,
+    Label.GENERATION: ExpectedAction.ADD,
+    Label.REDUNDANT: ExpectedAction.ADD,
 }
 """Who was broken before the change, or is after it, or went for no reason that runs show, has none."""
 
-STAYING = (Duty.KEEP, Duty.REFINE)
+STAYING = (ExpectedAction.KEEP, ExpectedAction.REFINE)
 
 
-def find_duty(label: Label | None, *, same_text: bool) -> Duty:
+def find_expected_action(label: Label | None, *, same_text: bool) -> ExpectedAction:
     """same_text  whether both files have the test, with the same tokens."""
     if label is None:
-        return Duty.KEEP if same_text else Duty.NONE
-    return _DUTIES.get(label, Duty.NONE)
+        return ExpectedAction.KEEP if same_text else ExpectedAction.NONE
+    return _ACTIONS.get(label, ExpectedAction.NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,4 +61,4 @@ class MaintainedMethod:
         Column('The test in the new file, as `Container#method`. Null if it is not there.'),
     ]
     label: Annotated[Label | None, Column('Its label. Null if it has none.')]
-    duty: Annotated[Duty, Column('What the label asks for.')]
+    expected_action: Annotated[ExpectedAction, Column('What the label asks for.')]

@@ -120,32 +120,32 @@ class MethodRow:
     new_source: Annotated[
         str | None, Column('The text of the method at the new revision. Null if it was deleted.')
     ]
-    told_cold: Annotated[
+    t_old_c_old: Annotated[
         Outcome | None,
         Column('The outcome of the old tests on old code. Null if the cell was not run.'),
     ]
-    told_cold_unit: Annotated[
+    t_old_c_old_unit: Annotated[
         Outcome | None,
         Column(
             "The outcome of the old tests on old code, by the verdict of the project's own tool, for which one error "
             'breaks the whole unit. Null if the cell was not run.'
         ),
     ]
-    told_cold_passes: Annotated[
+    t_old_c_old_passes: Annotated[
         int | None,
         Column(
             'How many runs of the old tests on old code passed. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    told_cold_runs: Annotated[
+    t_old_c_old_runs: Annotated[
         int | None,
         Column(
             'How many runs of the old tests on old code there were. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    told_cold_signature: Annotated[
+    t_old_c_old_signature: Annotated[
         str | None,
         Column(
             'What failed and where, with the old tests on old code: exception type and '
@@ -153,32 +153,32 @@ class MethodRow:
             'failed.'
         ),
     ]
-    tnew_cnew: Annotated[
+    t_new_c_new: Annotated[
         Outcome | None,
         Column('The outcome of the new tests on new code. Null if the cell was not run.'),
     ]
-    tnew_cnew_unit: Annotated[
+    t_new_c_new_unit: Annotated[
         Outcome | None,
         Column(
             "The outcome of the new tests on new code, by the verdict of the project's own tool, for which one error "
             'breaks the whole unit. Null if the cell was not run.'
         ),
     ]
-    tnew_cnew_passes: Annotated[
+    t_new_c_new_passes: Annotated[
         int | None,
         Column(
             'How many runs of the new tests on new code passed. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    tnew_cnew_runs: Annotated[
+    t_new_c_new_runs: Annotated[
         int | None,
         Column(
             'How many runs of the new tests on new code there were. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    tnew_cnew_signature: Annotated[
+    t_new_c_new_signature: Annotated[
         str | None,
         Column(
             'What failed and where, with the new tests on new code: exception type and '
@@ -186,32 +186,32 @@ class MethodRow:
             'failed.'
         ),
     ]
-    told_cnew: Annotated[
+    t_old_c_new: Annotated[
         Outcome | None,
         Column('The outcome of the old tests on new code. Null if the cell was not run.'),
     ]
-    told_cnew_unit: Annotated[
+    t_old_c_new_unit: Annotated[
         Outcome | None,
         Column(
             "The outcome of the old tests on new code, by the verdict of the project's own tool, for which one error "
             'breaks the whole unit. Null if the cell was not run.'
         ),
     ]
-    told_cnew_passes: Annotated[
+    t_old_c_new_passes: Annotated[
         int | None,
         Column(
             'How many runs of the old tests on new code passed. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    told_cnew_runs: Annotated[
+    t_old_c_new_runs: Annotated[
         int | None,
         Column(
             'How many runs of the old tests on new code there were. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    told_cnew_signature: Annotated[
+    t_old_c_new_signature: Annotated[
         str | None,
         Column(
             'What failed and where, with the old tests on new code: exception type and '
@@ -219,32 +219,32 @@ class MethodRow:
             'failed.'
         ),
     ]
-    tnew_cold: Annotated[
+    t_new_c_old: Annotated[
         Outcome | None,
         Column('The outcome of the new tests on old code. Null if the cell was not run.'),
     ]
-    tnew_cold_unit: Annotated[
+    t_new_c_old_unit: Annotated[
         Outcome | None,
         Column(
             "The outcome of the new tests on old code, by the verdict of the project's own tool, for which one error "
             'breaks the whole unit. Null if the cell was not run.'
         ),
     ]
-    tnew_cold_passes: Annotated[
+    t_new_c_old_passes: Annotated[
         int | None,
         Column(
             'How many runs of the new tests on old code passed. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    tnew_cold_runs: Annotated[
+    t_new_c_old_runs: Annotated[
         int | None,
         Column(
             'How many runs of the new tests on old code there were. Null if the cell was not run.',
             unit='runs',
         ),
     ]
-    tnew_cold_signature: Annotated[
+    t_new_c_old_signature: Annotated[
         str | None,
         Column(
             'What failed and where, with the new tests on old code: exception type and '

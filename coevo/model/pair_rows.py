@@ -115,7 +115,7 @@ class PairRow:
             'The tools that measured the pair, each as `name version`; empty if nothing was run.'
         ),
     ] = ()
-    candidates: Annotated[int, Column('Test methods that entered the sieve.', unit='methods')]
+    candidates: Annotated[int, Column('Test methods that entered the filter.', unit='methods')]
     sandbox: SandboxName
     functions: Annotated[
         int | None,

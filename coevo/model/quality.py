@@ -34,19 +34,19 @@ class PairEnd(Choice):
 class IsolatedCells:
     """The isolated cells of a method with a track (docs/tasks.md; TestEvo-Bench, 3.2)."""
 
-    told_cnew: Annotated[
+    t_old_c_new: Annotated[
         Outcome | None,
         Column(
             'The new test tree with the targets as at old, on the new code. Null if it was not run.'
         ),
     ]
-    tnew_cold: Annotated[
+    t_new_c_old: Annotated[
         Outcome | None,
         Column(
             'The old test tree with the targets as at new, on the old code. Null if it was not run.'
         ),
     ]
-    tnew_cnew: Annotated[
+    t_new_c_new: Annotated[
         Outcome | None,
         Column(
             'The old test tree with the targets as at new, on the new code. Null if it was not run.'
@@ -96,14 +96,14 @@ class RepairGuard:
             'Null if there is none.'
         ),
     ]
-    clock_told_cold: Annotated[
+    clock_t_old_c_old: Annotated[
         Outcome | None,
         Column(
             'What the old test does on the old code if the clock shows the date of its '
             'commit. Null if that could not be asked.'
         ),
     ]
-    clock_tnew_cnew: Annotated[
+    clock_t_new_c_new: Annotated[
         Outcome | None,
         Column(
             'What the new test does on the new code if the clock shows the date of its '

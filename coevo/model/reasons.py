@@ -57,7 +57,7 @@ class Reason(StrEnum):
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
     BUILD_CHANGED = 'build_changed'
-    PASS_DOUBTED = 'pass_doubted'
+    PASS_NOT_CONFIRMED = 'pass_not_confirmed'
     NOT_ISOLATED = 'not_isolated'
     TEST_REFACTORED_ONLY = 'test_refactored_only'
     SOURCE_REFACTORED_ONLY = 'source_refactored_only'
@@ -71,14 +71,14 @@ class Reason(StrEnum):
 
     TOO_MANY_TESTS = 'too_many_tests'
     NO_TEST_CLASS = 'no_test_class'
-    NOT_STEADY = 'not_steady'
+    UNSTABLE = 'unstable'
     NOT_PASSING = 'not_passing'
     NOT_TRACED = 'not_traced'
     NO_EVIDENCE = 'no_evidence'
     AMBIGUOUS_CLASS = 'ambiguous_class'
     NO_DOMINANT_CLASS = 'no_dominant_class'
     FILE_NEEDED = 'file_needed'
-    FILE_OF_OTHERS = 'file_of_others'
+    THIRD_PARTY_FILE = 'third_party_file'
     TOO_FEW_TESTS = 'too_few_tests'
     FILE_TOO_SHORT = 'file_too_short'
     MOSTLY_COMMENTS = 'mostly_comments'
@@ -145,7 +145,7 @@ _PAIR = {
         'A file that differs is larger, or more deeply nested, than any that people write.'
     ),
 }
-_SIEVE = {
+_FILTER = {
     Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
     Reason.NEARER_STATE: 'A nearer old state of the window shows this change already.',
     Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
@@ -188,7 +188,7 @@ _TRACK = {
     Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the runtime withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
     Reason.BUILD_CHANGED: 'A repair beside a changed build file may be cured by that.',
-    Reason.PASS_DOUBTED: (
+    Reason.PASS_NOT_CONFIRMED: (
         'Watched from outside of its process, a pass that decides the label is not what it is told.'
     ),
     Reason.NOT_ISOLATED: (
@@ -207,14 +207,14 @@ _TRACK = {
     Reason.SUITE_NEW_BROKEN: 'The profile wants all tests of both ends to pass; new ones do not.',
     Reason.SUITE_UNKNOWN: 'The profile wants all tests of both ends to pass; they were not run.',
 }
-_STANDING = {
-    Reason.FILE_OF_OTHERS: 'The test file is generated, or lies in a folder for the code of others.',
+_SINGLE_REVISION = {
+    Reason.THIRD_PARTY_FILE: 'The test file is generated, or lies in a folder for the code of others.',
     Reason.TOO_MANY_TESTS: 'The file declares more tests than a suite may have.',
     Reason.TOO_FEW_TESTS: 'The file declares fewer tests than the family asks for.',
     Reason.NO_TEST_CLASS: 'No class of the code has the name that the file is named after.',
     Reason.FILE_TOO_SHORT: 'The test file, or the file of the code, has too few lines.',
     Reason.MOSTLY_COMMENTS: 'Too many lines of the file of the code are comments.',
-    Reason.NOT_STEADY: 'Runs of one of its tests disagree.',
+    Reason.UNSTABLE: 'Runs of one of its tests disagree.',
     Reason.NOT_PASSING: 'One of its tests does not pass, or none does.',
     Reason.TESTS_TOO_SLOW: 'Its tests take too long.',
     Reason.NOT_TRACED: 'What its tests execute is not known.',
@@ -223,7 +223,7 @@ _STANDING = {
     Reason.NO_DOMINANT_CLASS: 'Too much of what its tests execute is of other classes.',
     Reason.LOW_COVERAGE: 'Its tests execute too few lines of the file of the code.',
     Reason.TRIVIAL_FOCAL: 'No function of the file of the code is long enough.',
-    Reason.PASS_DOUBTED: (
+    Reason.PASS_NOT_CONFIRMED: (
         'Watched from outside of its process, a pass of the file is not what it is told, so that gold would not be believed.'
     ),
     Reason.FILE_NEEDED: 'Other test files do not compile without it, or as it is at the start.',
@@ -267,7 +267,7 @@ def _explain_contradiction(reason: str) -> str:
 BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.WALK: {str(reason): text for reason, text in _WALK.items()},
     Stage.PAIR: {str(reason): text for reason, text in _PAIR.items()},
-    Stage.SIEVE: {str(reason): text for reason, text in _SIEVE.items()},
+    Stage.FILTER: {str(reason): text for reason, text in _FILTER.items()},
     Stage.LABEL: {
         **{str(reason): text for reason, text in _LABEL.items()},
         **{reason: _explain_contradiction(reason) for reason in list_contradictions()},
@@ -278,7 +278,7 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
     Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
-    Stage.STANDING: {str(reason): text for reason, text in _STANDING.items()},
+    Stage.SINGLE_REVISION: {str(reason): text for reason, text in _SINGLE_REVISION.items()},
     Stage.TASK: {str(reason): text for reason, text in _TASK.items()},
 }
 

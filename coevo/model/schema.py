@@ -10,12 +10,14 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from typing import Any
+from typing import NamedTuple
 from typing import get_args
 from typing import get_origin
 from typing import get_type_hints
 
 import pyarrow as pa
 
+from coevo.model import schema_2
 from coevo.model.column import Column
 from coevo.model.dictionary import split_annotation
 from coevo.model.drops import Drop
@@ -29,30 +31,44 @@ from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.task_rows import WithdrawnRow
 from coevo.model.texts import find_third_party_paths
 
-# Raised when a table loses a column or a column changes its meaning; CHANGELOG says which.
-SCHEMA_VERSION = 2
 
-# Raised when a table gains a column; snapshots of a lower one are read with nulls in its place.
-SCHEMA_MINOR = 5
+class SchemaVersion(NamedTuple):
+    """The version of a snapshot's schema.
+
+    major  raised when a column goes, gets another name or another meaning; CHANGELOG says which
+    minor  raised when a table or column comes; earlier snapshots are read with nulls in its place
+    """
+
+    major: int
+    minor: int
+
+
+SCHEMA = SchemaVersion(3, 0)
+SCHEMA_VERSION, SCHEMA_MINOR = SCHEMA
+
+OLDEST_SCHEMA = 2
+"""The oldest major version that is read, by the names in `coevo.model.schema_2`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AddedColumn:
-    """A column that came later: with which minor version, and its type in SQL."""
+    """A column that came later: with which version, and its type in SQL."""
 
-    minor: int
+    version: SchemaVersion
     sql_type: str
 
 
 _FOCUS = (
     'STRUCT(file VARCHAR, declaration VARCHAR, kind VARCHAR, start_line BIGINT, end_line BIGINT)[]'
 )
-_MAINTAINED = 'STRUCT(old_method VARCHAR, new_method VARCHAR, label VARCHAR, duty VARCHAR)[]'
+_MAINTAINED = (
+    'STRUCT(old_method VARCHAR, new_method VARCHAR, label VARCHAR, expected_action VARCHAR)[]'
+)
 _EXECUTING = (
     'STRUCT(test_file VARCHAR, test_class VARCHAR, test_method VARCHAR, parameters VARCHAR[])[]'
 )
@@ -64,60 +80,60 @@ _SUITE = f'STRUCT({", ".join(f"{name} BIGINT" for name in _SUITE_COUNTS)})'
 
 ADDED: dict[str, dict[str, AddedColumn]] = {
     'drops': {
-        'test_file': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'test_class': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'test_method': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'parameters': AddedColumn(minor=1, sql_type='VARCHAR[]'),
-        'change': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'language': AddedColumn(minor=2, sql_type='VARCHAR'),
+        'test_file': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'test_class': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'test_method': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'parameters': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR[]'),
+        'change': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'language': AddedColumn(version=SchemaVersion(2, 2), sql_type='VARCHAR'),
     },
     'pairs': {
-        'runtime_missing': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'functions': AddedColumn(minor=2, sql_type='BIGINT'),
-        'function_lines': AddedColumn(minor=2, sql_type='BIGINT'),
-        'complexity': AddedColumn(minor=2, sql_type='BIGINT'),
-        'parameters': AddedColumn(minor=2, sql_type='BIGINT'),
-        'file_commits': AddedColumn(minor=2, sql_type='BIGINT'),
-        'file_contributors': AddedColumn(minor=2, sql_type='BIGINT'),
-        'file_age_days': AddedColumn(minor=2, sql_type='DOUBLE'),
+        'runtime_missing': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'functions': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
+        'function_lines': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
+        'complexity': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
+        'parameters': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
+        'file_commits': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
+        'file_contributors': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
+        'file_age_days': AddedColumn(version=SchemaVersion(2, 2), sql_type='DOUBLE'),
     },
     'tasks': {
-        'focal_source': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'family': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'scenario': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'focus': AddedColumn(minor=1, sql_type=_FOCUS),
-        'start_builder': AddedColumn(minor=1, sql_type='VARCHAR'),
-        'start_adequacy': AddedColumn(minor=1, sql_type=_SUITE),
-        'gold_adequacy': AddedColumn(minor=1, sql_type=_SUITE),
-        'defect': AddedColumn(minor=3, sql_type='VARCHAR'),
-        'unit_date': AddedColumn(minor=1, sql_type='TIMESTAMPTZ'),
-        'maintained': AddedColumn(minor=4, sql_type=_MAINTAINED),
-        'unit': AddedColumn(minor=5, sql_type='VARCHAR'),
-        'complexity': AddedColumn(minor=5, sql_type='BIGINT'),
-        'executing_tests': AddedColumn(minor=5, sql_type='BIGINT'),
-        'executing_files': AddedColumn(minor=5, sql_type='BIGINT'),
+        'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'family': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'scenario': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'focus': AddedColumn(version=SchemaVersion(2, 1), sql_type=_FOCUS),
+        'start_builder': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'start_adequacy': AddedColumn(version=SchemaVersion(2, 1), sql_type=_SUITE),
+        'gold_adequacy': AddedColumn(version=SchemaVersion(2, 1), sql_type=_SUITE),
+        'defect': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
+        'unit_date': AddedColumn(version=SchemaVersion(2, 1), sql_type='TIMESTAMPTZ'),
+        'maintained': AddedColumn(version=SchemaVersion(2, 4), sql_type=_MAINTAINED),
+        'unit': AddedColumn(version=SchemaVersion(2, 5), sql_type='VARCHAR'),
+        'complexity': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
+        'executing_tests': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
+        'executing_files': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
     },
-    'standing': {
-        'family': AddedColumn(minor=3, sql_type='VARCHAR'),
-        'start_builder': AddedColumn(minor=3, sql_type='VARCHAR'),
-        'start_adequacy': AddedColumn(minor=3, sql_type=_SUITE),
-        'start_rev': AddedColumn(minor=3, sql_type='VARCHAR'),
-        'defect': AddedColumn(minor=3, sql_type='VARCHAR'),
-        'start_patch': AddedColumn(minor=3, sql_type='VARCHAR'),
-        'unit': AddedColumn(minor=5, sql_type='VARCHAR'),
-        'complexity': AddedColumn(minor=5, sql_type='BIGINT'),
-        'executing_tests': AddedColumn(minor=5, sql_type=_EXECUTING),
+    'single_revision': {
+        'family': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
+        'start_builder': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
+        'start_adequacy': AddedColumn(version=SchemaVersion(2, 3), sql_type=_SUITE),
+        'start_rev': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
+        'defect': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
+        'start_patch': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
+        'unit': AddedColumn(version=SchemaVersion(2, 5), sql_type='VARCHAR'),
+        'complexity': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
+        'executing_tests': AddedColumn(version=SchemaVersion(2, 5), sql_type=_EXECUTING),
     },
 }
-"""Columns that tables of an earlier minor version lack."""
+"""Columns that tables of an earlier version lack."""
 
-NEW_TABLES = {'standing': 1}
-"""Tables that came later: with which minor version."""
+NEW_TABLES = {'single_revision': SchemaVersion(2, 1)}
+"""Tables that came later: with which version."""
 
 TABLES: dict[str, type] = {
     'methods': MethodRow,
     'tasks': TaskRow,
-    'standing': StandingRow,
+    'single_revision': SingleRevisionRow,
     'cells': CellRow,
     'dependency_map': ExecutedRow,
     'mutants': MutantRow,
@@ -133,7 +149,7 @@ TABLES: dict[str, type] = {
 CONTENTS: dict[str, str] = {
     'methods': 'Every labelled test method of every pair and walk, with its cells.',
     'tasks': 'Test methods of one track in one test file of one pair, ready to attempt and score.',
-    'standing': 'Test files of a revision: how stable they are, and what they execute.',
+    'single_revision': 'Test files of a revision: how stable they are, and what they execute.',
     'cells': 'Every single run of a test method in a cell.',
     'dependency_map': 'Every production method that a labelled test executed, at old and at new.',
     'mutants': 'Mutants of the new code, and what the test did with each.',
@@ -151,7 +167,7 @@ CONTENTS: dict[str, str] = {
 KEYS: dict[str, tuple[str, ...]] = {
     'methods': ('method_id', 'walk'),
     'tasks': ('task_id',),
-    'standing': ('standing_id', 'walk'),
+    'single_revision': ('suite_id', 'walk'),
     'cells': ('method_id', 'walk', 'cell', 'repeat'),
     'dependency_map': ('method_id', 'walk', 'end', 'type', 'method', 'descriptor'),
     'mutants': ('method_id', 'walk', 'mutant_id'),
@@ -167,24 +183,39 @@ KEYS: dict[str, tuple[str, ...]] = {
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 
 
-def is_table_promised(table: str, minor: int) -> bool:
-    """Whether every snapshot of that minor version has a table."""
-    return NEW_TABLES.get(table, 0) <= minor
+def is_table_promised(table: str, version: SchemaVersion) -> bool:
+    """Return whether every snapshot of a version has a table."""
+    return table not in NEW_TABLES or NEW_TABLES[table] <= version
 
 
-def find_missing_columns(table: str, minor: int) -> dict[str, AddedColumn]:
-    """The columns that a table of a snapshot of that minor version has not yet."""
-    return {name: column for name, column in ADDED.get(table, {}).items() if column.minor > minor}
+def find_missing_columns(table: str, version: SchemaVersion) -> dict[str, AddedColumn]:
+    """Return the columns that a table of a snapshot of an older version lacks."""
+    return {
+        name: column for name, column in ADDED.get(table, {}).items() if column.version > version
+    }
+
+
+def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
+    """Return what a table is called in the files of a snapshot of a version."""
+    return schema_2.TABLES.get(table, table) if version.major == 2 else table
+
+
+def list_columns_in_files(
+    table: str, version: SchemaVersion, *, code_free: bool = False
+) -> tuple[pa.Field, ...]:
+    """Return the columns that the files of a table have in a version, under the names of then."""
+    missing = find_missing_columns(table, version)
+    promised = build_table_schema(table, code_free=code_free)
+    fields = [field for field in promised if field.name not in missing]
+    return tuple(schema_2.rename_back(table, fields) if version.major == 2 else fields)
 
 
 def has_promised_columns(
-    table: str, file_schema: pa.Schema, minor: int, *, code_free: bool = False
+    table: str, file_schema: pa.Schema, version: SchemaVersion, *, code_free: bool = False
 ) -> bool:
-    """Whether a file has the columns that its minor version promises; a later one may have more."""
-    missing = find_missing_columns(table, minor)
-    promised = build_table_schema(table, code_free=code_free)
-    wanted = pa.schema(field for field in promised if field.name not in missing)
-    if minor > SCHEMA_MINOR:
+    """Return whether a file has the columns that its version promises; a later one may have more."""
+    wanted = pa.schema(list_columns_in_files(table, version, code_free=code_free))
+    if version > SCHEMA:
         file_schema = pa.schema(field for field in file_schema if field.name in wanted.names)
     return bool(file_schema.equals(wanted))
 

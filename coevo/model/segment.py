@@ -18,7 +18,7 @@ from coevo.model.quality import ExecutedRow
 from coevo.model.quality import MutantRow
 from coevo.model.quality import RefactoringRow
 from coevo.model.quality import ReversalRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import StartRow
 
 
@@ -38,4 +38,4 @@ class Segment:
     mutants: tuple[MutantRow, ...] = ()
     reversals: tuple[ReversalRow, ...] = ()
     starts: tuple[StartRow, ...] = ()
-    standing: tuple[StandingRow, ...] = ()
+    single_revision: tuple[SingleRevisionRow, ...] = ()

@@ -24,7 +24,7 @@ NAMES_AND_FACTS = frozenset(
     (
         # Hashes, and what else a row is called by.
         *('also_at', 'duplicate_of', 'id', 'key', 'method_id', 'method_ids', 'mutant_id'),
-        *('near_duplicate_of', 'pair_id', 'sha256', 'standing_id', 'start_file_sha256', 'task_id'),
+        *('near_duplicate_of', 'pair_id', 'sha256', 'suite_id', 'start_file_sha256', 'task_id'),
         *('head', 'month', 'new_rev', 'old_rev', 'ref', 'released', 'repo', 'family', 'start_rev'),
         *('table', 'unit', 'url'),
         # Where something stands, and what that is called: heads of declarations, too.
@@ -33,8 +33,8 @@ NAMES_AND_FACTS = frozenset(
         *('old_test_method', 'parameters', 'right_file', 'sibling', 'test_class', 'test_file'),
         *('test_method', 'test_methods', 'type'),
         # What failed and where: an exception's type and a frame's name, a compiler's code and symbol.
-        *('signature', 'tnew_cnew_signature', 'tnew_cold_signature'),
-        *('told_cnew_signature', 'told_cold_signature'),
+        *('signature', 't_new_c_new_signature', 't_new_c_old_signature'),
+        *('t_old_c_new_signature', 't_old_c_old_signature'),
         # Tools, libraries, licences, and how they were asked.
         *('build_new', 'build_old', 'build_tool', 'builder_new', 'builder_old', 'compile_command'),
         *('coordinates', 'language', 'license', 'order', 'override', 'profile', 'prompt_version'),
@@ -50,7 +50,7 @@ NAMES_AND_FACTS = frozenset(
 
 
 def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:
-    """All of them by table and column, such as `standing.mutants.original`, sorted."""
+    """All of them by table and column, such as `single_revision.mutants.original`, sorted."""
     return tuple(
         sorted(
             f'{name}.{path}'

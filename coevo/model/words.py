@@ -16,7 +16,10 @@ class Walk(Choice):
     FIRST_PARENT = 'first-parent', 'the same along the main line alone'
     STATES = 'states', 'the order of `git log`; of a run of commits with equal code the newest'
     WINDOW = 'window', 'each such state with every older one that is at most 12 hours older'
-    STANDING = 'standing', 'the head and the latest release, each by itself: nothing changes'
+    SINGLE_REVISION = (
+        'single_revision',
+        'the head and the latest release, each by itself: nothing changes',
+    )
 
 
 WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
@@ -38,18 +41,18 @@ class MethodChange(Choice):
 class Cell(Choice):
     """(tests, code): the whole test tree of one revision on the code of another."""
 
-    TOLD_COLD = 'told_cold', 'old tests on old code'
-    TNEW_CNEW = 'tnew_cnew', 'new tests on new code'
-    TOLD_CNEW = 'told_cnew', 'old tests on new code'
-    TNEW_COLD = 'tnew_cold', 'new tests on old code'
+    T_OLD_C_OLD = 't_old_c_old', 'old tests on old code'
+    T_NEW_C_NEW = 't_new_c_new', 'new tests on new code'
+    T_OLD_C_NEW = 't_old_c_new', 'old tests on new code'
+    T_NEW_C_OLD = 't_new_c_old', 'new tests on old code'
 
     @property
     def tests_are_new(self) -> bool:
-        return self in (Cell.TNEW_CNEW, Cell.TNEW_COLD)
+        return self in (Cell.T_NEW_C_NEW, Cell.T_NEW_C_OLD)
 
     @property
     def code_is_new(self) -> bool:
-        return self in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
+        return self in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
 
 
 class Outcome(Choice):
@@ -121,11 +124,11 @@ class Stage(Choice):
 
     WALK = 'walk', 'commits that end no pair'
     PAIR = 'pair', 'pairs that are not run'
-    SIEVE = 'sieve', 'test methods that are not run'
+    FILTER = 'filter', 'test methods that are not run'
     LABEL = 'label', 'test methods that no label fits'
     PUBLISH = 'publish', 'test methods whose licence forbids publication'
     TRACK = 'track', 'test methods that keep their label and are no task'
-    STANDING = 'standing', 'test files of a revision that no family takes'
+    SINGLE_REVISION = 'single_revision', 'test files of a revision that no family takes'
     TASK = 'task', 'tasks that cannot be made'
 
     @property
@@ -133,7 +136,7 @@ class Stage(Choice):
         units = {
             Stage.WALK: 'commit',
             Stage.PAIR: 'pair',
-            Stage.STANDING: 'test_file',
+            Stage.SINGLE_REVISION: 'test_file',
             Stage.TASK: 'task',
         }
         return units.get(self, 'method')

@@ -25,7 +25,7 @@ from coevo.model.families import Focus
 from coevo.model.families import FocusKind
 from coevo.model.families import StartBuilder
 from coevo.model.records import TestMethod
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Track
 from coevo.prompts.parts import PartKind
 from coevo.prompts.parts import PromptPart
@@ -84,7 +84,7 @@ def compose_prompt(subject: PromptSubject) -> str:
     return _fill_blanks(text, blanks)
 
 
-def compose_suite_prompt(row: StandingRow, environment: Environment | None = None) -> str:
+def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None = None) -> str:
     """What an agent is told of whom a suite is asked."""
     words = LANGUAGES[row.language].make_prompt_words(row.module, row.test_file, (), environment)
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT

@@ -16,9 +16,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from coevo.model.schema import TABLES
+from coevo.model.schema import SchemaVersion
 from coevo.model.schema import build_arrow_schema
-from coevo.model.schema import build_table_schema
-from coevo.model.schema import find_missing_columns
+from coevo.model.schema import list_columns_in_files
 from coevo.snapshots.locations import build_parquet_source
 from coevo.snapshots.locations import quote_sql
 
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """A Parquet file of a table, by what the connection reads it by; `minor` is its schema's.
+    """A Parquet file of a table.
 
+    file       what the connection reads it by
     code_free  whether its columns with text of others are null
     """
 
     table: str
     file: str
-    minor: int
+    version: SchemaVersion
     code_free: bool = False
 
 
@@ -70,7 +71,7 @@ def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -
     """What is wrong with the columns of a file that somebody else wrote, in words."""
     rows = connection.execute(f'DESCRIBE FROM {build_parquet_source([part.file])}').fetchall()
     kinds = {name: kind.replace('"', '') for name, kind, *_ in rows}
-    for field in _list_fields(part.table, part.minor, part.code_free):
+    for field in list_columns_in_files(part.table, part.version, code_free=part.code_free):
         wanted = _to_sql_type(field.type)
         if field.name not in kinds:
             yield f'no column {field.name} in {part.table}'
@@ -88,25 +89,14 @@ def build_empty_source(table: str) -> str:
     return f'(SELECT {nulls} WHERE false)'
 
 
-@cache
-def _list_fields(table: str, minor: int, code_free: bool) -> tuple[pa.Field, ...]:
-    missing = find_missing_columns(table, minor)
-    return tuple(
-        field
-        for field in build_table_schema(table, code_free=code_free)
-        if field.name not in missing
-    )
-
-
 def _list_nodes(part: TableFile) -> tuple[_Node, ...]:
-    return _list_table_nodes(part.table, part.minor, part.code_free)
+    return _list_table_nodes(part.table, part.version, part.code_free)
 
 
 @cache
-def _list_table_nodes(table: str, minor: int, code_free: bool) -> tuple[_Node, ...]:
-    return tuple(
-        node for field in _list_fields(table, minor, code_free) for node in _list_field_nodes(field)
-    )
+def _list_table_nodes(table: str, version: SchemaVersion, code_free: bool) -> tuple[_Node, ...]:
+    fields = list_columns_in_files(table, version, code_free=code_free)
+    return tuple(node for field in fields for node in _list_field_nodes(field))
 
 
 def _list_field_nodes(field: pa.Field) -> Iterator[_Node]:

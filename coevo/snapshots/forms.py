@@ -25,6 +25,7 @@ from typing import get_type_hints
 
 from coevo.model.hints import split_optional
 from coevo.model.schema import TABLES
+from coevo.model.schema import SchemaVersion
 from coevo.model.schema import find_missing_columns
 from coevo.snapshots.columns import TableFile
 
@@ -108,9 +109,12 @@ def find_malformed_values(
 
     foreign  files that may hold nulls anywhere
     """
-    minors = {part.table: part.minor for part in sorted(foreign, key=lambda part: -part.minor)}
+    oldest = {
+        part.table: part.version
+        for part in sorted(foreign, key=lambda part: part.version, reverse=True)
+    }
     for table, source in rows.items():
-        laws = _list_laws(table, minors.get(table))
+        laws = _list_laws(table, oldest.get(table))
         broken = ', '.join(
             f"""any_value(coalesce(CAST("{name}" AS VARCHAR), 'null')) FILTER (NOT ({law}))"""
             for name, law in laws
@@ -122,13 +126,13 @@ def find_malformed_values(
 
 
 @cache
-def _list_laws(table: str, minor: int | None) -> Sequence[tuple[str, str]]:
+def _list_laws(table: str, version: SchemaVersion | None) -> Sequence[tuple[str, str]]:
     """Of each column that has a form: its name, and the condition that its values fulfil.
 
-    minor  of a file that may hold nulls anywhere, whose columns are asked for them, too
+    version  of a file that may hold nulls anywhere, whose columns are asked for them, too
     """
-    missing = () if minor is None else find_missing_columns(table, minor)
-    return tuple(_list_conditions(TABLES[table], '', asks_null=minor is not None, but=missing))
+    missing = () if version is None else find_missing_columns(table, version)
+    return tuple(_list_conditions(TABLES[table], '', asks_null=version is not None, but=missing))
 
 
 def _list_conditions(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
 from coevo.model.maintenance import STAYING
-from coevo.model.maintenance import Duty
-from coevo.model.maintenance import find_duty
+from coevo.model.maintenance import ExpectedAction
+from coevo.model.maintenance import find_expected_action
 from coevo.model.words import Label
 from coevo.model.words import MethodChange
 from coevo.snapshots.rules import SnapshotRule
 
 _IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
 _STAYING = ', '.join(f"'{member}'" for member in STAYING)
-_DUTIES = ', '.join(f"('{member}', '{find_duty(member, same_text=False)}')" for member in Label)
+_ACTIONS = ', '.join(
+    f"('{member}', '{find_expected_action(member, same_text=False)}')" for member in Label
+)
 _EACH = '(SELECT *, unnest(maintained) AS one FROM tasks)'
 
 RULES = (
@@ -25,17 +27,17 @@ RULES = (
             WHERE ({_IS_ONE}) <> (maintained IS NOT NULL)
             OR ({_IS_ONE}) AND (start_builder <> '{StartBuilder.OLD}'
                 OR start_file_sha256 IS NULL OR test_patch = ''
-                OR len([m FOR m IN maintained IF m.duty = '{Duty.UPDATE}']) = 0
+                OR len([m FOR m IN maintained IF m.expected_action = '{ExpectedAction.UPDATE}']) = 0
                 OR len([m FOR m IN maintained
-                    IF m.label IS NOT NULL AND m.duty IN ({_STAYING})]) = 0)""",
+                    IF m.label IS NOT NULL AND m.expected_action IN ({_STAYING})]) = 0)""",
     ),
     SnapshotRule(
-        name='duty',
+        name='expected_action',
         table='tasks',
         sql=f"""SELECT task_id, one::VARCHAR FROM {_EACH}
             WHERE one.old_method IS NULL AND one.new_method IS NULL
-            OR one.label IS NULL AND one.duty NOT IN ('{Duty.KEEP}', '{Duty.NONE}')
-            OR one.label IS NOT NULL AND (one.label, one.duty) NOT IN (VALUES {_DUTIES})""",
+            OR one.label IS NULL AND one.expected_action NOT IN ('{ExpectedAction.KEEP}', '{ExpectedAction.NONE}')
+            OR one.label IS NOT NULL AND (one.label, one.expected_action) NOT IN (VALUES {_ACTIONS})""",
     ),
     SnapshotRule(
         name='label_missing',

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from typing import cast
 
+from coevo.model import schema_2
 from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
+from coevo.model.schema import OLDEST_SCHEMA
 from coevo.model.schema import SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.locations import Location
@@ -38,9 +40,10 @@ def load_manifest_at(location: Location) -> dict[str, Any]:
         raise Fatal(
             f'{location.shown} is of a newer schema ({content["schema_version"]}): update coevo'
         )
-    if content['schema_version'] < SCHEMA_VERSION:
+    if content['schema_version'] < OLDEST_SCHEMA:
         raise Fatal(
-            f'{location.shown} is of schema {content["schema_version"]}, whose columns have other names'
-            ' now: release it again from its store, which can still be read'
+            f'{location.shown} is of schema {content["schema_version"]}, which coevo no longer reads:'
+            ' mine and release it again, or read it with a coevo of that time'
         )
-    return cast('dict[str, Any]', content)
+    manifest = cast('dict[str, Any]', content)
+    return schema_2.rename_manifest(manifest) if content['schema_version'] == 2 else manifest

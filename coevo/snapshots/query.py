@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coevo.display import presentation
 from coevo.display import terminal
+from coevo.model import schema_2
 from coevo.model.errors import Fatal
 from coevo.snapshots import comments
 from coevo.snapshots import snapshot
@@ -30,7 +31,7 @@ FROM methods WHERE {snapshot.RELATED} GROUP BY ALL ORDER BY ALL"""
 DATES = {
     'methods': ('contamination_date',),
     'tasks': ('contamination_date',),
-    'standing': ('contamination_date',),
+    'single_revision': ('contamination_date',),
     'pairs': ('new_author_date', 'new_committer_date'),
 }
 
@@ -80,6 +81,13 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
         _write_answer(question.out, answer)
 
 
+def _suggest_new_names(sql: str) -> str:
+    """Return a hint for the names of schema 2 in a query, such as `told_cold`; empty without any."""
+    names = schema_2.list_new_names(sql)
+    hints = ', '.join(f'`{old}` is `{new}`' for old, new in names.items())
+    return f' (since schema 3 {hints})' if hints else ''
+
+
 def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
     """The answer to one SELECT; Fatal with the first line of DuckDB's complaint."""
     import duckdb
@@ -90,7 +98,7 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
             raise Fatal('A snapshot is only read: ask one SELECT (DESCRIBE and FROM will do)')
         return presentation.render_answer(connection.sql(statements[0].query), format)
     except duckdb.Error as error:
-        raise Fatal(snapshot.summarise_error(error)) from None
+        raise Fatal(f'{snapshot.summarise_error(error)}{_suggest_new_names(sql)}') from None
 
 
 def forbid_outside_access(opened: OpenedSnapshots) -> None:
@@ -148,8 +156,8 @@ def build_view_conditions(
     }
     yield 'methods', f'{later["methods"]} AND {of_track}'
     yield 'tasks', f'{later["tasks"]} AND {of_track}'
-    yield 'standing', f'{later["standing"]} AND {_build_task_condition(track)}'
-    with_track = f'({_build_membership_condition("methods", "pair_id", "walk")} OR {_build_membership_condition("standing", "pair_id", "walk")})'
+    yield 'single_revision', f'{later["single_revision"]} AND {_build_task_condition(track)}'
+    with_track = f'({_build_membership_condition("methods", "pair_id", "walk")} OR {_build_membership_condition("single_revision", "pair_id", "walk")})'
     yield 'pairs', f'{later["pairs"]} AND {with_track if track else "true"}'
     for table in OF_METHODS:
         yield table, _build_membership_condition('methods', 'method_id', 'walk')

@@ -46,7 +46,7 @@ _REASONS = ', '.join(
 _MAINTENANCE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
 
 # Where a method leaves for good; at `track` it keeps its label.
-_METHOD_STAGES = f"'{Stage.SIEVE}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
+_METHOD_STAGES = f"'{Stage.FILTER}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
 
 def _build_id_rule(
@@ -69,14 +69,14 @@ IDS = (
         'language',
         'old_rev',
         'new_rev',
-        f"CASE WHEN walk = '{Walk.STANDING}' OR {_MAINTENANCE} THEN family ELSE track END",
+        f"CASE WHEN walk = '{Walk.SINGLE_REVISION}' OR {_MAINTENANCE} THEN family ELSE track END",
         'test_file',
         more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] "
         'WHEN unit IS NOT NULL THEN [unit] ELSE [] END',
     ),
     _build_id_rule(
-        'standing',
-        'standing_id',
+        'single_revision',
+        'suite_id',
         'pair_id',
         'test_file',
         more='list_filter([family::VARCHAR, start_builder::VARCHAR, unit], lambda one: one IS NOT NULL)',
@@ -147,7 +147,7 @@ REFERENCES = (
         name='methods_missing',
         table='tasks',
         sql=f"""SELECT task_id, method_ids, test_methods FROM tasks
-            WHERE (len(method_ids) = 0) <> (walk = 'standing' OR {_MAINTENANCE})
+            WHERE (len(method_ids) = 0) <> (walk = 'single_revision' OR {_MAINTENANCE})
             OR len(method_ids) <> len(test_methods)""",
     ),
     SnapshotRule(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from typing import Any
 
 from coevo.model import licences
+from coevo.model import schema_2
 from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -21,7 +22,10 @@ from coevo.model.labels import CellDemand
 from coevo.model.labels import LabelTableRow
 from coevo.model.schema import NEW_TABLES
 from coevo.model.schema import TABLES
+from coevo.model.schema import SchemaVersion
+from coevo.model.schema import build_table_schema
 from coevo.model.schema import find_missing_columns
+from coevo.model.schema import get_table_name_in_files
 from coevo.model.words import Cell
 from coevo.snapshots import columns
 from coevo.snapshots import comments
@@ -51,7 +55,7 @@ __all__ = [
     'create_views',
     'load_manifest',
     'load_manifest_at',
-    'parse_schema_minor',
+    'parse_schema_version',
     'open_snapshots',
     'quote_sql',
     'translate_read_errors',
@@ -147,7 +151,11 @@ def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
     connection.execute("SET TimeZone = 'UTC'")
     files = {
         name: [
-            location.list_table_files(connection, name, content['files'])
+            location.list_table_files(
+                connection,
+                get_table_name_in_files(name, parse_schema_version(content)),
+                content['files'],
+            )
             for location, content in manifests
         ]
         for name in TABLES
@@ -158,7 +166,7 @@ def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
             TableFile(
                 table=name,
                 file=file,
-                minor=parse_schema_minor(content),
+                version=parse_schema_version(content),
                 code_free=is_code_free(content),
             )
             for name, those in files.items()
@@ -253,18 +261,21 @@ def _build_rows_source(table: str, found: Sequence[tuple[Sequence[str], Mapping[
 
 
 def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[str, Any]) -> str:
-    """The same of one snapshot, with the columns that it is too old to have."""
-    rows = build_parquet_source(files)
-    missing = find_missing_columns(table, parse_schema_minor(content))
+    """The same of one snapshot, under the names of now, with nulls in columns that came later."""
+    rows, version = build_parquet_source(files), parse_schema_version(content)
+    missing = find_missing_columns(table, version)
+    if version.major == 2:
+        there = [field for field in build_table_schema(table) if field.name not in missing]
+        rows = schema_2.read_old_names(table, rows, there)
     if not missing:
         return rows
     nulls = ', '.join(f'NULL::{column.sql_type} AS {name}' for name, column in missing.items())
     return f'(SELECT *, {nulls} FROM {rows})'
 
 
-def parse_schema_minor(content: Mapping[str, Any]) -> int:
-    """The minor version of the schema that a manifest names; the first had none."""
-    return int(content.get('schema_minor', 0))
+def parse_schema_version(content: Mapping[str, Any]) -> SchemaVersion:
+    """Return the version of the schema that a manifest names; the first had no minor version."""
+    return SchemaVersion(int(content['schema_version']), int(content.get('schema_minor', 0)))
 
 
 def load_manifest(path: Path | str) -> dict[str, Any]:

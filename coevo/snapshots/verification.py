@@ -27,6 +27,7 @@ from coevo.model import licences
 from coevo.model.records import compute_short_hash
 from coevo.model.schema import KEYS
 from coevo.model.schema import TABLES
+from coevo.model.schema import get_table_name_in_files
 from coevo.model.schema import has_promised_columns
 from coevo.model.schema import is_table_promised
 from coevo.model.texts import find_third_party_paths
@@ -36,8 +37,8 @@ from coevo.snapshots import maintenance_rules
 from coevo.snapshots import measured_rules
 from coevo.snapshots import rules
 from coevo.snapshots import sibling_rules
+from coevo.snapshots import single_revision_rules
 from coevo.snapshots import snapshot
-from coevo.snapshots import standing_rules
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.footers import read_footer
 from coevo.snapshots.local_copy import open_local_copy
@@ -45,7 +46,7 @@ from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import is_code_free
 from coevo.snapshots.rules import SnapshotRule
 from coevo.snapshots.snapshot import OpenedSnapshots
-from coevo.snapshots.snapshot import parse_schema_minor
+from coevo.snapshots.snapshot import parse_schema_version
 from coevo.storage import spilling
 from coevo.storage.bounded_reading import UnreadableContent
 from coevo.storage.bounded_reading import open_file
@@ -57,7 +58,7 @@ LAWS = (
     *rules.RULES,
     *measured_rules.RULES,
     *sibling_rules.RULES,
-    *standing_rules.RULES,
+    *single_revision_rules.RULES,
     *maintenance_rules.RULES,
 )
 
@@ -156,13 +157,15 @@ def _check_files(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _check_tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
+    version = parse_schema_version(manifest)
     for name in TABLES:
         rows = 0
-        files = sorted((path / 'data' / name).glob('*.parquet'))
+        folder = path / 'data' / get_table_name_in_files(name, version)
+        files = sorted(folder.glob('*.parquet'))
         if not files:
             # Timings are no part of what a snapshot promises.
-            if name != 'timings' and is_table_promised(name, parse_schema_minor(manifest)):
-                yield Finding(table=name, row=f'data/{name}', rule='file_missing')
+            if name != 'timings' and is_table_promised(name, version):
+                yield Finding(table=name, row=f'data/{folder.name}', rule='file_missing')
             continue
         for file in files:
             metadata = _load_metadata(file)
@@ -180,7 +183,7 @@ def _check_tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
 def _has_promised_schema(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> bool:
     schema = metadata.schema.to_arrow_schema()
     return has_promised_columns(
-        name, schema, parse_schema_minor(manifest), code_free=is_code_free(manifest)
+        name, schema, parse_schema_version(manifest), code_free=is_code_free(manifest)
     )
 
 
@@ -290,7 +293,7 @@ def _check_licences(
     """What is published has a licence that the OSI approved, or the release accepted."""
     accepted = manifest.get('parameters', {}).get('licences_accepted') or ''
     sql = """SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN (SELECT pair_id, walk FROM methods
-        UNION ALL SELECT pair_id, walk FROM standing) USING (pair_id, walk)"""
+        UNION ALL SELECT pair_id, walk FROM single_revision) USING (pair_id, walk)"""
     for pair_id, license_ in connection.execute(f'{sql} ORDER BY ALL').fetchall():
         if license_ is None or not licences.is_approved(license_, accepted.split()):
             yield Finding(table='pairs', row=pair_id, rule='licence', detail=str(license_))

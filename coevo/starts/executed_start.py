@@ -31,10 +31,10 @@ from coevo.starts.start_files import make_file_at_start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartState:
-    """`why` says of each method that it is `valid`, or why not; `told_cnew` has those reverted."""
+    """`why` says of each method that it is `valid`, or why not; `t_old_c_new` has those reverted."""
 
     why: Mapping[str, str]
-    told_cnew: Verdicts = field(default_factory=dict)
+    t_old_c_new: Verdicts = field(default_factory=dict)
 
 
 def run_start_state(
@@ -60,7 +60,7 @@ def run_start_state(
             name: lost or (VALID if it.is_broken else f'start_{it}')
             for name, it in outcomes.items()
         },
-        told_cnew=verdicts,
+        t_old_c_new=verdicts,
     )
 
 

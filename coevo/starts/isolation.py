@@ -154,8 +154,10 @@ def _isolate_task(
     start = run_start_state(runner, task, around)
     files, note = graft_targets(runner, task)
     notes = dict.fromkeys(task.methods, note)
-    new = _IsolatedCell(name='tnew_cnew_isolated', code_rev=runner.pair.new.rev, demand=is_pass)
-    cold = _IsolatedCell(name='tnew_cold_isolated', code_rev=runner.pair.old.rev, demand=is_broken)
+    new = _IsolatedCell(name='t_new_c_new_isolated', code_rev=runner.pair.new.rev, demand=is_pass)
+    cold = _IsolatedCell(
+        name='t_new_c_old_isolated', code_rev=runner.pair.old.rev, demand=is_broken
+    )
     new.verdicts |= _run_cell(runner, task, new, files, task.methods)
     helpers = _find_helpers(runner, task, around) if new.list_disagreeing() else ()
     more = merge_data(files, helpers)
@@ -230,17 +232,17 @@ def _run_cell(
 def _make_row(
     name: str, start: StartState, cells: tuple[_IsolatedCell, _IsolatedCell], note: str
 ) -> IsolatedCells:
-    start_verdict = start.told_cnew.get(name)
+    start_verdict = start.t_old_c_new.get(name)
     complaints = [
         cell.describe_complaint(name) for cell in cells if name in cell.list_disagreeing()
     ]
     if start_verdict is not None and not start_verdict.outcome.is_broken:
-        complaints.insert(0, f'told_cnew_isolated is {describe_verdict(start_verdict)}')
+        complaints.insert(0, f't_old_c_new_isolated is {describe_verdict(start_verdict)}')
     new, cold = (cell.verdicts.get(name) for cell in cells)
     return IsolatedCells(
-        told_cnew=start_verdict.outcome if start_verdict else None,
-        tnew_cold=cold.outcome if cold else None,
-        tnew_cnew=new.outcome if new else None,
+        t_old_c_new=start_verdict.outcome if start_verdict else None,
+        t_new_c_old=cold.outcome if cold else None,
+        t_new_c_new=new.outcome if new else None,
         start=start.why[name],
         agrees=not complaints,
         detail='; '.join(filter(None, (*complaints, note))),

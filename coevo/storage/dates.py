@@ -20,7 +20,7 @@ from typing import TypeVar
 from coevo.model import codec
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import compute_short_hash
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange
 from coevo.storage import archive
 from coevo.storage.place import StoragePlace
@@ -147,16 +147,18 @@ def compute_method_key(row: MethodRow) -> str:
     return compute_short_hash('method', *test, row.new_rev, *dependencies)
 
 
-def compute_standing_key(row: StandingRow) -> str:
-    """Name all that the bodies of a standing row depend on."""
+def compute_single_revision_key(row: SingleRevisionRow) -> str:
+    """Name all that the bodies of a single_revision row depend on."""
     focus = (codec.encode_record(each).decode() for each in row.focus)
     tests = (codec.encode_record(each).decode() for each in row.executing_tests or ())
-    return compute_short_hash('standing', row.standing_id, row.walk, row.new_rev, *focus, *tests)
+    return compute_short_hash('standing', row.suite_id, row.walk, row.new_rev, *focus, *tests)
 
 
-def compute_row_key(row: MethodRow | StandingRow) -> str:
+def compute_row_key(row: MethodRow | SingleRevisionRow) -> str:
     """Name all that the bodies of a row depend on."""
-    return compute_method_key(row) if isinstance(row, MethodRow) else compute_standing_key(row)
+    return (
+        compute_method_key(row) if isinstance(row, MethodRow) else compute_single_revision_key(row)
+    )
 
 
 def load_wanted_bodies(

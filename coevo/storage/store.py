@@ -47,7 +47,8 @@ from coevo.storage.walks import sort_walk
 
 __all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
 
-STORE_VERSION = 1
+# Raised when records get other names or meanings: a store of an earlier version is not read.
+STORE_VERSION = 2
 
 # Of other parts, which may be there before anything was mined.
 _NEIGHBOURS = {
@@ -416,6 +417,11 @@ def _is_store(root: Root, place: StoragePlace) -> bool:
     version = _parse_version(place.describe(_STAMP), stamp.data)
     if version > STORE_VERSION:
         raise Fatal(f'{root} was written by a newer coevo (store version {version}): update coevo')
+    if version < STORE_VERSION:
+        raise Fatal(
+            f'{root} was written by an earlier coevo (store version {version}), whose records have other'
+            ' names: mine into a new --store, into which you may move its folder `clones`'
+        )
     return True
 
 

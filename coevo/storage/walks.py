@@ -28,7 +28,7 @@ class WalkRecord:
     keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
     again    (pair_id, how often it was asked for once more), of pairs for which that was done
     pushed   when the source was last pushed to, as its host had said before it was asked; None for unknown
-    families  that ever asked for the test files of the walk `standing`, in their order
+    families  that ever asked for the test files of the walk `single_revision`, in their order
     reached  until when a walk saw all commits: when the remote was asked, or what was said of a copy
     """
 

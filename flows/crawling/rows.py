@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Any
 from typing import TypeVar
 
-from coevo.model import former
 from miners.discovery.candidates import CandidateReason
 from miners.discovery.candidates import Presence
 from miners.discovery.candidates import RepositoryFacts
@@ -76,7 +75,6 @@ def copy_fields(record: type[_Part], whole: object, **more: object) -> _Part:
 
 def parse_repository_row(row: dict[str, Any]) -> RepositorySeen:
     """From a row of the table, where what is closed is text."""
-    row = former.apply_current_names(row, row)
     reason, root = row['reason'], row['root']
     closed = {
         'presence': Presence(row['presence']),

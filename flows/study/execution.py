@@ -67,7 +67,7 @@ def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list
     """Each on its own code, old tests of refinements also on the new code."""
     everything = [item.selected for item in labelled]
     refined = [item.selected for item in labelled if item.decision.label is Label.REFINEMENT]
-    return {Cell.TOLD_COLD: everything, Cell.TNEW_CNEW: everything, Cell.TOLD_CNEW: refined}
+    return {Cell.T_OLD_C_OLD: everything, Cell.T_NEW_C_NEW: everything, Cell.T_OLD_C_NEW: refined}
 
 
 def _list_changed_files(change: PairChange) -> dict[PairEnd, frozenset[str]]:
@@ -84,8 +84,8 @@ def list_new_files(change: PairChange) -> frozenset[str]:
 def _compute_delta(context: PairContext, item: SelectedMethod, traces: Traces) -> Delta:
     """The changed declarations, then the changed resources."""
     own = deltas.Traces(
-        old=traces.get((item.method_id, Cell.TOLD_COLD)),
-        new=traces.get((item.method_id, Cell.TNEW_CNEW)),
+        old=traces.get((item.method_id, Cell.T_OLD_C_OLD)),
+        new=traces.get((item.method_id, Cell.T_NEW_C_NEW)),
     )
     change = context.change
     references = change.references.get(item.method_id, ())
@@ -107,7 +107,7 @@ def _add_coverage_and_kinds(
 ) -> MethodFindings:
     """Of the list that is chosen; kinds of refinements go by all that is executed."""
     new, old = (
-        traces.get((item.selected.method_id, cell)) for cell in (Cell.TNEW_CNEW, Cell.TOLD_CNEW)
+        traces.get((item.selected.method_id, cell)) for cell in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
     )
     by_new, by_old = (
         measure_coverage(delta.dependencies, trace) if trace else None for trace in (new, old)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.model.families import STANDING_FAMILIES
+from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.words import Walk
 from coevo.options.arguments import add_jobs
 from coevo.options.arguments import add_sandbox
@@ -73,8 +73,8 @@ def _add_history(verb: Parser) -> None:
         '--family',
         metavar='NAME,…',
         help='instead of changes: test files as they stand at the head and the latest release '
-        '(the walk `standing`), for tasks of '
-        + ' and '.join(f'`{family}`' for family in STANDING_FAMILIES)
+        '(the walk `single_revision`), for tasks of '
+        + ' and '.join(f'`{family}`' for family in SINGLE_REVISION_FAMILIES)
         + '; families that were asked for before stay',
     )
 

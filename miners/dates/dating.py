@@ -13,7 +13,7 @@ from coevo.languages.table import name_parser_version
 from coevo.model.listener import SILENT
 from coevo.model.listener import Listener
 from coevo.model.method_rows import MethodRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
 from coevo.storage.dates import SeenBodies
 from coevo.storage.store import Store
@@ -43,7 +43,7 @@ def update_wanted_bodies(
     repo: str,
     language: str,
     clone: SearchedClone,
-    more: Iterable[MethodRow | StandingRow] = (),
+    more: Iterable[MethodRow | SingleRevisionRow] = (),
 ) -> None:
     """Bring what the rows of one repository want up to date: those in the store, and some more."""
     version = name_parser_version(language)
@@ -54,13 +54,15 @@ def update_wanted_bodies(
         dates.write_wanted_bodies(store.storage, repo, language, wanted)
 
 
-def list_stored_rows(store: Store, repo: str, language: str) -> Iterator[MethodRow | StandingRow]:
+def list_stored_rows(
+    store: Store, repo: str, language: str
+) -> Iterator[MethodRow | SingleRevisionRow]:
     """The rows of a repository that have dates, of all walks."""
     for partition in store.list_partitions():
         if (partition.repo, partition.language) == (repo, language):
             for segment in store.load_segments(partition):
                 yield from segment.methods
-                yield from (row for row in segment.standing if row.adequacy is not None)
+                yield from (row for row in segment.single_revision if row.adequacy is not None)
 
 
 def search_for_store(

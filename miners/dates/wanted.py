@@ -18,7 +18,7 @@ from coevo.languages.table import name_parser_version
 from coevo.model.dependencies import Dependency
 from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange
 from coevo.storage.dates import RowBodies
 from coevo.storage.dates import WantedBodies
@@ -32,7 +32,7 @@ _TEXT = 'latin-1'  # a byte, a character
 def load_wanted_bodies(
     repository: Repository,
     language: str,
-    rows: Iterable[MethodRow | StandingRow],
+    rows: Iterable[MethodRow | SingleRevisionRow],
     known: WantedBodies | None,
 ) -> WantedBodies:
     """Return the bodies of all rows; the clone is read for those that are not known yet."""
@@ -74,7 +74,7 @@ class _RowReader:
         self._repository, self._reading = repository, get_reading(language)
         self._file = lru_cache(maxsize=64)(self._parse_file)
 
-    def read(self, key: str, row: MethodRow | StandingRow) -> RowBodies:
+    def read(self, key: str, row: MethodRow | SingleRevisionRow) -> RowBodies:
         if isinstance(row, MethodRow):
             tests, code = self._find_method_test(row), self._list_method_code(row)
         else:
@@ -122,7 +122,7 @@ class _RowReader:
             if (member.start_line, member.end_line) == (dependency.start_line, dependency.end_line):
                 yield member
 
-    def _list_file_tests(self, row: StandingRow) -> Iterator[Member]:
+    def _list_file_tests(self, row: SingleRevisionRow) -> Iterator[Member]:
         """The tests of the file; of a function, those of all files that execute it."""
         if row.executing_tests is None:
             file = self._file(row.new_rev, row.test_file)
@@ -137,7 +137,7 @@ class _RowReader:
                 if (path, member.owner, member.name, member.parameters) in executing:
                     yield member
 
-    def _list_focus_members(self, row: StandingRow) -> Iterator[Member]:
+    def _list_focus_members(self, row: SingleRevisionRow) -> Iterator[Member]:
         for focus in row.focus:
             for member in self._list_members(row.new_rev, focus.file):
                 is_method = member.kind in ('method', 'constructor')

@@ -1,4 +1,4 @@
-"""What a pair changes, method by method: the candidates that the sieve is given.
+"""What a pair changes, method by method: the candidates that the filter is given.
 
 Methods are compared by their tokens, so comments and formatting never matter. Only files that
 differ, or that may use what differs, are looked at.
@@ -31,7 +31,7 @@ from miners.diffs.contexts import load_test_tree
 from miners.diffs.coupling import Reference
 from miners.diffs.coupling import make_dependencies
 from miners.diffs.coupling import rank_references
-from miners.diffs.dependencies import PairEnd
+from miners.diffs.dependencies import RevisionDependencies
 from miners.diffs.focal import find_focal_method
 from miners.diffs.matching import match_tests
 from miners.diffs.matching import pair_with_keys
@@ -178,10 +178,10 @@ class _PairDifference:
         return find_source_changes(self.old.tree, self.new.tree, *self._source_paths)
 
     @cached_property
-    def _ends(self) -> tuple[PairEnd, PairEnd]:
+    def _ends(self) -> tuple[RevisionDependencies, RevisionDependencies]:
         return (
-            PairEnd(self.old, self.sources, is_new=False),
-            PairEnd(self.new, self.sources, is_new=True),
+            RevisionDependencies(self.old, self.sources, is_new=False),
+            RevisionDependencies(self.new, self.sources, is_new=True),
         )
 
     def list_candidates(self) -> Iterator[_ReferringCandidate]:

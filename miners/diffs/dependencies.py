@@ -104,7 +104,7 @@ class _UsedUnits:
     importing: tuple[tuple[TreeUnit, _Statics], ...]
 
 
-class PairEnd:
+class RevisionDependencies:
     """The tests of one end of a pair against the source changes, as that end sees them."""
 
     def __init__(self, tests: TestTree, changes: Iterable[SourceChange], *, is_new: bool) -> None:

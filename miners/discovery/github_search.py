@@ -40,7 +40,7 @@ class SearchOutcome(StrEnum):
     SPLIT = 'split'  # too many for one query: its two halves follow
     UNSPLITTABLE = 'unsplittable'  # too many of the same stars and the same second of creation
     INCOMPLETE = 'incomplete'  # GitHub ran out of time again and again
-    UNSTEADY = 'unsteady'  # never as many repositories as it says, read after read
+    UNSTEADY = 'unstable'  # never as many repositories as it says, read after read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

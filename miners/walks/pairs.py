@@ -20,8 +20,8 @@ from coevo.model.records import Commit
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.walks.routes import Route
-from miners.walks.standing import log_single_revisions
-from miners.walks.standing import pair_with_themselves
+from miners.walks.single_revision import log_single_revisions
+from miners.walks.single_revision import pair_with_themselves
 from miners.walks.states import pair_neighbours
 from miners.walks.states import pair_windows
 
@@ -30,7 +30,7 @@ __all__ = ['Route', 'Visit', 'visit_route']
 _MAKERS = {
     Walk.STATES: pair_neighbours,
     Walk.WINDOW: pair_windows,
-    Walk.STANDING: pair_with_themselves,
+    Walk.SINGLE_REVISION: pair_with_themselves,
 }
 
 
@@ -47,7 +47,7 @@ class Visit:
 def visit_route(repository: Repository, route: Route) -> Visit:
     """Walk a route. A commit that cannot be read is a drop and does not end the walk."""
     head = repository.resolve(route.ref)
-    log = log_single_revisions if route.walk is Walk.STANDING else _log_commits
+    log = log_single_revisions if route.walk is Walk.SINGLE_REVISION else _log_commits
     visited = dict(log(repository, route, head))
     commits = [commit for commit in visited.values() if commit is not None]
     pairs_and_drops = list(_MAKERS.get(route.walk, _pair_with_parents)(repository, route, commits))

@@ -23,7 +23,7 @@ class Route:
 
     until   commits with a later committer date are neither visited nor counted
     since   nor are those with an earlier one
-    beside_release  whether the walk `standing` visits the latest release, too
+    beside_release  whether the walk `single_revision` visits the latest release, too
     """
 
     repo: str

@@ -70,7 +70,7 @@ def test_files_planted_by_a_build_harm_neither_later_builds_nor_the_host(
     assert [segment.pair.build_new for segment in segments] == ['built'] * 3
     rows = [row for segment in segments for row in segment.methods]
     assert {
-        row.test_method: row.tnew_cnew for row in rows if row.change is MethodChange.INSERTED
+        row.test_method: row.t_new_c_new for row in rows if row.change is MethodChange.INSERTED
     } == {f'rings{number}': Outcome.PASS for number in (1, 2, 3)}
     assert before in (None, digest(find_cache_folder() / 'maven' / JAR))
     assert not mark.exists()

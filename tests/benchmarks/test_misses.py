@@ -90,7 +90,7 @@ def test_miss_with_another_label_names_the_outcomes_of_its_cells(folder: Path) -
     (why,) = explained(folder, 'repair', 'sells')
     assert why == (
         f'{Cause.LABELS_DIFFER}: changed, update: '
-        'told_cold=pass/pass tnew_cnew=pass/pass told_cnew=fail/fail'
+        't_old_c_old=pass/pass t_new_c_new=pass/pass t_old_c_new=fail/fail'
     )
 
 
@@ -101,7 +101,7 @@ def test_method_with_an_equal_body_at_the_old_revision_is_no_new_test(folder: Pa
 
 def test_miss_by_a_drop_names_its_stage_and_reason(folder: Path) -> None:
     (why,) = explained(folder, 'update', 'wrong')
-    assert why.startswith(f'{Cause.DROPPED}: label: tnew_cnew_fail')
+    assert why.startswith(f'{Cause.DROPPED}: label: t_new_c_new_fail')
 
 
 def test_miss_without_a_candidate_or_an_adjacent_pair_is_named_as_such(folder: Path) -> None:

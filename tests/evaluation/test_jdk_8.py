@@ -92,7 +92,7 @@ def test_jdk_8_history_gets_the_usual_labels_and_guards(history: Mined) -> None:
     }
     of_2024 = history.method('expires').guard
     assert of_2024 is not None
-    assert (of_2024.clock_told_cold, of_2024.clock_tnew_cnew) == (Outcome.PASS, Outcome.PASS)
+    assert (of_2024.clock_t_old_c_old, of_2024.clock_t_new_c_new) == (Outcome.PASS, Outcome.PASS)
     assert history.method('expires').track is None
     assert history.method('errs').track is Track.REPAIR
 

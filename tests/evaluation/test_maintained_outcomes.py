@@ -12,9 +12,9 @@ from coevo.evaluation.suites.maintained_outcomes import find_submitted_name
 from coevo.evaluation.suites.texts import TestText
 from coevo.model.labels import TABLE
 from coevo.model.labels import TRACKS
-from coevo.model.maintenance import Duty
+from coevo.model.maintenance import ExpectedAction
 from coevo.model.maintenance import MaintainedMethod
-from coevo.model.maintenance import find_duty
+from coevo.model.maintenance import find_expected_action
 from coevo.model.records import TestMethod
 from coevo.model.words import Label
 
@@ -35,7 +35,7 @@ def seen(
 
 
 @pytest.mark.parametrize(
-    ('duty', 'facts', 'asked', 'outcome'),
+    ('expected_action', 'facts', 'asked', 'outcome'),
     [
         ('update', seen('gold passes'), 'update', 'updated'),
         ('update', seen('gold there'), 'update', 'missed'),
@@ -67,16 +67,16 @@ def seen(
 def test_maintained_outcome_follows_from_expected_action_and_test_state(
     expected_action: str, facts: MaintainedTestState, asked: str, outcome: str
 ) -> None:
-    assert decide_maintained_outcome(Duty(duty), facts) == (asked, outcome)
+    assert decide_maintained_outcome(ExpectedAction(expected_action), facts) == (asked, outcome)
 
 
 def test_every_combination_of_test_state_flags_has_an_outcome() -> None:
     flags = ('start', 'gold', 'there', 'passes')
-    for duty, held in product(Duty, product((True, False), repeat=4)):
+    for expected_action, held in product(ExpectedAction, product((True, False), repeat=4)):
         facts = seen(' '.join(flag for flag, holds in zip(flags, held, strict=True) if holds))
-        asked, outcome = decide_maintained_outcome(duty, facts)
-        assert asked in (duty, Duty.UPDATE)
-        assert (outcome == 'unscored') == (duty is Duty.NONE)
+        asked, outcome = decide_maintained_outcome(expected_action, facts)
+        assert asked in (expected_action, ExpectedAction.UPDATE)
+        assert (outcome == 'unscored') == (expected_action is ExpectedAction.NONE)
 
 
 def test_labels_of_tests_broken_without_the_change_expect_no_action() -> None:
@@ -85,8 +85,14 @@ def test_labels_of_tests_broken_without_the_change_expect_no_action() -> None:
     }
     assert asks_nothing == {'repair', 'cured_by_code', 'broken_by_change', 'retired'}
     assert {row.label for row in TABLE} == set(Label)
-    assert find_duty(next(one for one in TRACKS if one == 'update'), same_text=False) is Duty.UPDATE
-    assert [find_duty(None, same_text=same) for same in (True, False)] == [Duty.KEEP, Duty.NONE]
+    assert (
+        find_expected_action(next(one for one in TRACKS if one == 'update'), same_text=False)
+        is ExpectedAction.UPDATE
+    )
+    assert [find_expected_action(None, same_text=same) for same in (True, False)] == [
+        ExpectedAction.KEEP,
+        ExpectedAction.NONE,
+    ]
 
 
 def texts(**bodies: str) -> dict[str, TestText]:
@@ -104,7 +110,9 @@ def texts(**bodies: str) -> dict[str, TestText]:
 
 
 def method(old: str | None, new: str | None) -> MaintainedMethod:
-    return MaintainedMethod(old_method=old, new_method=new, label=None, duty=Duty.KEEP)
+    return MaintainedMethod(
+        old_method=old, new_method=new, label=None, expected_action=ExpectedAction.KEEP
+    )
 
 
 @pytest.mark.parametrize(

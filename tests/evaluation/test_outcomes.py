@@ -93,9 +93,9 @@ def test_forged_pass_is_tampered_on_every_track() -> None:
 
 def test_unstable_runs_are_no_success_on_any_track() -> None:
     for track, old in product(Track, (None, *Outcome)):
-        unsteady = replace(seen(Outcome.PASS, old), unstable='once pass, once fail')
+        unstable = replace(seen(Outcome.PASS, old), unstable='once pass, once fail')
         if old is not None or track is not Track.GENERATION:
-            assert decide_outcome(track, unsteady) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
+            assert decide_outcome(track, unstable) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
     forged = Verdict(outcome=Outcome.PASS, tampered='not_left')
     both = TargetResult(submitted=True, new=forged, unstable='once pass, once fail')
     assert decide_outcome(Track.UPDATE, both) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)

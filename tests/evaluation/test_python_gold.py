@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import make_file_patch
+from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
+from tests.coevo.snapshots.older_schemas import LAST_OF_2
+from tests.coevo.snapshots.older_schemas import write_as_schema_2
 from tests.projects import mined
 from tests.projects import write
 

@@ -171,10 +171,10 @@ def test_no_gap_is_too_long_without_a_limit() -> None:
 
 
 def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
-    stages = {Stage.PAIR: (*PAIR_FILTERS, *CHANGE_FILTERS), Stage.SIEVE: tuple(METHOD_FILTERS)}
+    stages = {Stage.PAIR: (*PAIR_FILTERS, *CHANGE_FILTERS), Stage.FILTER: tuple(METHOD_FILTERS)}
     # Found when a pair is read or built.
     read = [Reason.UNREADABLE_OBJECT, Reason.OBJECT_MISSING, Reason.RUNTIME_MISSING]
-    elsewhere = {Stage.PAIR: read, Stage.SIEVE: []}
+    elsewhere = {Stage.PAIR: read, Stage.FILTER: []}
     for stage, names in stages.items():
         reasons = [reason for name in names for reason in FILTERS[name].REASONS]
         assert sorted([*reasons, *elsewhere[stage]]) == sorted(

@@ -19,7 +19,7 @@ from filters import suite
 from filters.base import TrackCase
 
 GUARD = RepairGuard(
-    sibling='shop.TillTest#rings', clock_told_cold=Outcome.FAIL, clock_tnew_cnew=Outcome.PASS
+    sibling='shop.TillTest#rings', clock_t_old_c_old=Outcome.FAIL, clock_t_new_c_new=Outcome.PASS
 )
 CASE = TrackCase(
     profile=load_profile('default'),
@@ -60,7 +60,7 @@ def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
 def test_repair_decided_by_the_clock_loses_its_track(
     old: Outcome | None, new: Outcome | None, reason: Reason | None
 ) -> None:
-    guard = replace(GUARD, clock_told_cold=old, clock_tnew_cnew=new)
+    guard = replace(GUARD, clock_t_old_c_old=old, clock_t_new_c_new=new)
     assert clock.check(replace(CASE, guard=guard)) is reason
 
 
@@ -68,7 +68,7 @@ def test_unconfirmed_pass_loses_any_track() -> None:
     assert doubt.check(CASE) is None
     for track in Track:
         case = replace(CASE, track=track, doubt='not_entered')
-        assert find_no_track_reason(case) is Reason.PASS_DOUBTED
+        assert find_no_track_reason(case) is Reason.PASS_NOT_CONFIRMED
 
 
 def test_repair_without_a_guard_has_an_unknown_clock() -> None:

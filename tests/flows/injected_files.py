@@ -11,10 +11,10 @@ from pathlib import Path
 from coevo.model.families import Defect
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.storage.store import Store
-from flows.standing.injected import order_defects
+from flows.single_revision.injected import order_defects
 from tests import projects
 from tests.projects import QUICK
 
@@ -31,12 +31,14 @@ def names_by_kind(stem: str, path_of: Callable[[str], str]) -> Mapping[Defect, s
     return {kind: first(kind) for kind in Defect}
 
 
-def injected_rows(folder: Path, step: Mapping[str, str | bytes | None]) -> dict[str, StandingRow]:
+def injected_rows(
+    folder: Path, step: Mapping[str, str | bytes | None]
+) -> dict[str, SingleRevisionRow]:
     """What became of each test file of a repository of one commit, by its path."""
     mined = projects.mined(
         projects.write(folder / 'repository', [step]),
         folder / 'store',
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         profile=replace(QUICK, traces=True, measure_runs=5, files=RULES),
         families=(Family.FILE,),
     )
@@ -44,6 +46,6 @@ def injected_rows(folder: Path, step: Mapping[str, str | bytes | None]) -> dict[
     return {
         row.test_file: row
         for segment in segments
-        for row in segment.standing
+        for row in segment.single_revision
         if row.start_builder == 'injected'
     }

@@ -140,7 +140,7 @@ def test_failure_record_of_a_bug_has_a_traceback_without_tokens(
     monkeypatch.setenv('GITHUB_TOKEN', SECRET)
     store = tmp_path / SECRET
     store.mkdir()
-    (store / 'store.json').write_text('{"coevo-store": 1}\n')
+    (store / 'store.json').write_text('{"coevo-store": 2}\n')
     (store / 'partitions').write_text('no folder')
     result = run_job(job(repository, store), AMPLE)
     record = kept(store, result)

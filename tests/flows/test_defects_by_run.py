@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from coevo.model.families import Defect
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from tests import projects
 from tests.flows.injected_files import injected_rows
 from tests.flows.injected_files import names_by_kind
@@ -31,7 +31,7 @@ def files(name: str) -> Mapping[str, str]:
 
 
 @pytest.fixture(scope='module')
-def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Defect, StandingRow]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Defect, SingleRevisionRow]:
     folder = tmp_path_factory.mktemp('defects')
     step: dict[str, str | bytes | None] = {'pom.xml': projects.pom()}
     names = names_by_kind('Till', path_of)

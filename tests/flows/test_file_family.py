@@ -74,8 +74,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     steps: list[Mapping[str, str | bytes | None]] = [
         {
             'pom.xml': projects.pom(),
-            **{path: text.replace('int tax', 'int duty') for path, text in TILL.items()},
-            **projects.junit('TillTest', FEW, TAXES.replace('tax()', 'duty()')),
+            **{path: text.replace('int tax', 'int expected_action') for path, text in TILL.items()},
+            **projects.junit('TillTest', FEW, TAXES.replace('tax()', 'expected_action()')),
         },
         {**TILL, **projects.junit('TillTest', MANY, FEW, TAXES)},
     ]
@@ -85,7 +85,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return projects.mined(
         repository,
         folder / 'store',
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         profile=profile,
         families=(Family.FILE,),
     )

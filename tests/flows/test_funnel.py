@@ -46,8 +46,8 @@ def test_rows_that_a_stage_keeps_enter_the_next_stage() -> None:
     found = {step.stage: step for step in steps()}
     assert found[Stage.WALK].kept_count == found[Stage.PAIR].entered == 3
     assert found[Stage.PAIR].kept_count == 2
-    assert found[Stage.SIEVE].entered == 2 * 5
-    assert found[Stage.SIEVE].kept_count == found[Stage.LABEL].entered == 8
+    assert found[Stage.FILTER].entered == 2 * 5
+    assert found[Stage.FILTER].kept_count == found[Stage.LABEL].entered == 8
     assert found[Stage.LABEL].kept_count == 6
     assert found[Stage.TRACK].entered == found[Stage.TRACK].kept_count == 4
 

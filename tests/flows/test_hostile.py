@@ -99,9 +99,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory, patience: None) -> Mined:
 def test_a_hostile_test_that_does_not_pass_gets_no_label(hostile: Mined) -> None:
     """Deaths are errors, a forged report or event changes nothing, a loop is a time-out."""
     assert Counter(drop.reason for drop in hostile.drops if drop.stage is Stage.LABEL) == {
-        'tnew_cnew_error': 4,
-        'tnew_cnew_fail': 1,
-        'tnew_cnew_timeout': 1,
+        't_new_c_new_error': 4,
+        't_new_c_new_fail': 1,
+        't_new_c_new_timeout': 1,
     }
 
 
@@ -116,10 +116,10 @@ def test_a_passing_test_gets_its_label_whatever_its_neighbours_do(
     hostile: Mined, name: str
 ) -> None:
     row = hostile.method(name)
-    assert (row.tnew_cnew, row.tnew_cold) == (Outcome.PASS, Outcome.COMPILE_ERROR)
+    assert (row.t_new_c_new, row.t_new_c_old) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert row.label is Label.GENERATION
-    assert row.tnew_cnew_passes == row.tnew_cnew_runs
-    assert (row.tnew_cnew_runs or 0) >= 3
+    assert row.t_new_c_new_passes == row.t_new_c_new_runs
+    assert (row.t_new_c_new_runs or 0) >= 3
 
 
 def test_a_died_test_process_is_recorded_by_its_exit_status(hostile: Mined) -> None:
@@ -130,7 +130,7 @@ def test_a_died_test_process_is_recorded_by_its_exit_status(hostile: Mined) -> N
 
 def test_a_test_that_loses_its_jvm_to_a_neighbour_is_run_again_alone(hostile: Mined) -> None:
     """`exits` comes before `good`, and `loops` after it: no batch ever got to it."""
-    found = hostile.runs(hostile.method('good').method_id, Cell.TNEW_CNEW)
+    found = hostile.runs(hostile.method('good').method_id, Cell.T_NEW_C_NEW)
     assert found == [('alone', 'pass')] * 3
 
 

@@ -17,8 +17,8 @@ DEFAULT = load_profile('default')
 def test_families_are_sorted_and_imply_the_single_revision_walk() -> None:
     families = parse_families(['file', 'class'])
     assert families == ('class', 'file')
-    assert choose_walk(None, families, DEFAULT) is choose_walk('standing', families, DEFAULT)
-    assert choose_walk(None, families, DEFAULT) is Walk.STANDING
+    assert choose_walk(None, families, DEFAULT) is choose_walk('single_revision', families, DEFAULT)
+    assert choose_walk(None, families, DEFAULT) is Walk.SINGLE_REVISION
 
 
 def test_the_profile_decides_the_walk_if_no_family_is_given() -> None:

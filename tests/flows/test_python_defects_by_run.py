@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from coevo.model.families import Defect
-from coevo.model.standing_rows import StandingRow
-from flows.standing.injected import order_defects
+from coevo.model.single_revision_rows import SingleRevisionRow
+from flows.single_revision.injected import order_defects
 from tests.coevo.languages.python.shops import PROJECT
 from tests.flows.injected_files import injected_rows
 from tests.flows.injected_files import names_by_kind
@@ -50,7 +50,7 @@ def path_of(module: str) -> str:
 
 
 @pytest.fixture(scope='module')
-def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Defect, StandingRow]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Defect, SingleRevisionRow]:
     folder = tmp_path_factory.mktemp('defects')
     step: dict[str, str | bytes | None] = {'pyproject.toml': PROJECT, 'LICENSE': 'MIT License\n'}
     modules = names_by_kind('till', path_of)

@@ -95,7 +95,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return projects.mined(
         projects.write(folder / 'repository', steps),
         folder / 'store',
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         profile=replace(QUICK, traces=True, observed=True, measure_runs=6, files=RULES),
         families=(Family.CLASS, Family.FILE),
     )

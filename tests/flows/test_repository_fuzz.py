@@ -1,4 +1,4 @@
-"""Mutated repositories through walk, diff, sieve and start states, and some through whole runs.
+"""Mutated repositories through walk, diff, filter and start states, and some through whole runs.
 
 A commit, a file or a pair may be a drop; nothing may be a traceback, and nothing be written outside.
 """

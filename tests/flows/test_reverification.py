@@ -35,7 +35,7 @@ from tests.languages import toys
 from tests.languages.specimens import starve_toy
 from tests.projects import write
 
-OTHERWISE = 'told_cnew is pass, was fail (made.Up@made.Up.here)'
+OTHERWISE = 't_old_c_new is pass, was fail (made.Up@made.Up.here)'
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -84,10 +84,10 @@ def with_update(segment: Segment, method_id: str) -> Segment:
         'track': Track.UPDATE,
         'label_by_module': Label.UPDATE,
         'track_by_module': Track.UPDATE,
-        'told_cnew': Outcome.FAIL,
-        'told_cnew_unit': Outcome.FAIL,
-        'told_cnew_passes': 0,
-        'told_cnew_signature': verdict['signature'],
+        't_old_c_new': Outcome.FAIL,
+        't_old_c_new_unit': Outcome.FAIL,
+        't_old_c_new_passes': 0,
+        't_old_c_new_signature': verdict['signature'],
         'cause': BreakageCause.PRODUCTION,
     }
     return dataclasses.replace(
@@ -98,7 +98,7 @@ def with_update(segment: Segment, method_id: str) -> Segment:
         ),
         cells=tuple(
             dataclasses.replace(row, **verdict, unit_outcome=Outcome.FAIL)
-            if (row.method_id, row.cell) == (method_id, Cell.TOLD_CNEW)
+            if (row.method_id, row.cell) == (method_id, Cell.T_OLD_C_NEW)
             else row
             for row in segment.cells
         ),
@@ -147,7 +147,7 @@ def test_a_confirmed_label_gains_runs_and_an_unconfirmed_label_is_withdrawn(
     second = released(own, '2024-03', first)
     (row,) = table(second, 'methods')
     assert row['test_method'] == 'rings'
-    for cell, passes in (('told_cold', 6), ('tnew_cnew', 6), ('told_cnew', 0)):
+    for cell, passes in (('t_old_c_old', 6), ('t_new_c_new', 6), ('t_old_c_new', 0)):
         assert (row[f'{cell}_passes'], row[f'{cell}_runs']) == (passes, 6)
     assert row['flake_upper_95'] == compute_upper_95(6)
     gone = {(row['table'], row['id']): row for row in table(second, 'withdrawn')}

@@ -177,8 +177,8 @@ def test_isolated_cells_agree_with_the_label_and_the_start_state_is_valid(
     update, generation = row(segments[0], 'sells').isolated, row(segments[0], 'more').isolated
     assert update is not None
     assert generation is not None
-    assert (update.told_cnew, update.tnew_cnew, update.start) == ('fail', 'pass', 'valid')
-    assert (generation.tnew_cold, generation.tnew_cnew, generation.start) == (
+    assert (update.t_old_c_new, update.t_new_c_new, update.start) == ('fail', 'pass', 'valid')
+    assert (generation.t_new_c_old, generation.t_new_c_new, generation.start) == (
         'fail',
         'pass',
         'valid',

@@ -144,7 +144,7 @@ def test_gold_has_the_same_adequacy_when_graded_as_when_mined(
     projects.mined(
         projects.write(tmp_path / 'repository', [specimen.files]),
         store,
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         profile=replace(
             QUICK, traces=True, measure_runs=6, functions=FunctionRules(least_complexity=2)
         ),

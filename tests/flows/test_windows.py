@@ -100,4 +100,6 @@ def test_a_state_that_does_not_compile_does_not_count_as_a_nearer_state(broken: 
     ends = hours(broken)
     found = [(ends[row.pair_id], row.label_by_module) for row in broken.methods]
     assert ((0, 2), Label.UPDATE) in found
-    assert all(drop.reason != Reason.NEARER_STATE for drop in broken.drops if drop.stage == 'sieve')
+    assert all(
+        drop.reason != Reason.NEARER_STATE for drop in broken.drops if drop.stage == 'filter'
+    )

@@ -14,7 +14,7 @@ from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
@@ -50,12 +50,12 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     folder = tmp_path_factory.mktemp('suites')
     repository = write(folder / 'repository', [CODE, TESTS])
     profile = replace(QUICK, traces=True, measure_runs=100)
-    return toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
+    return toys.mined(repository, folder / 'store', walk=Walk.SINGLE_REVISION, profile=profile)
 
 
-def standing(found: Mined) -> dict[str, StandingRow]:
+def single_revision(found: Mined) -> dict[str, SingleRevisionRow]:
     segments = Store(found.store).load_segments(found.report.partitions[0])
-    return {row.test_file: row for segment in segments for row in segment.standing}
+    return {row.test_file: row for segment in segments for row in segment.single_revision}
 
 
 def test_a_test_file_that_is_no_suite_has_a_drop_reason(found: Mined) -> None:
@@ -104,7 +104,7 @@ def test_a_snapshot_passes_verification_and_has_the_suite_as_a_task(
             'absent',
             None,
             'generation',
-            'standing',
+            'single_revision',
             2,
             'shop.Till',
         )

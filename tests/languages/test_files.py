@@ -18,7 +18,7 @@ from coevo.evaluation.suites.records import SuiteResult
 from coevo.git.patches import make_file_patch
 from coevo.model.families import Family
 from coevo.model.profiles import FileRules
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
@@ -68,26 +68,26 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
         mined = toys.mined(
             repository,
             folder / 'store',
-            walk=Walk.STANDING,
+            walk=Walk.SINGLE_REVISION,
             profile=PROFILE,
             families=(family,),
         )
     return mined
 
 
-def rows(found: Mined, family: Family) -> dict[tuple[str, str | None], StandingRow]:
+def rows(found: Mined, family: Family) -> dict[tuple[str, str | None], SingleRevisionRow]:
     segments = Store(found.store).load_segments(found.report.partitions[0])
     return {
         (row.test_file, row.start_builder): row
         for segment in segments
-        for row in segment.standing
+        for row in segment.single_revision
         if row.family is family
     }
 
 
 def test_a_file_that_a_family_does_not_take_has_a_drop_reason(found: Mined) -> None:
     def why(family: Family) -> dict[tuple[str, str | None], tuple[str, str]]:
-        names = {row.standing_id: place for place, row in rows(found, family).items()}
+        names = {row.suite_id: place for place, row in rows(found, family).items()}
         drops = [drop for drop in found.drops if drop.key in names]
         return {names[drop.key]: (drop.reason, drop.detail) for drop in drops}
 

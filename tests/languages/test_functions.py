@@ -16,7 +16,7 @@ from coevo.evaluation.records import Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
 from coevo.model.profiles import FunctionRules
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures('toy')
 
 CODE = {
     **toys.BUILD,
-    **toys.source('rates', 'vat: 7', 'duty: 3', 'all: rates.vat', 'unused: 1'),
+    **toys.source('rates', 'vat: 7', 'expected_action: 3', 'all: rates.vat', 'unused: 1'),
     **toys.source('Till', 'price: 1', 'tax: 5'),
 }
 # One test of a function alone counts for more than two that execute others beside it.
@@ -47,11 +47,11 @@ TESTS = {
     **toys.tests(
         'Rates',
         'of_vat: is rates.vat 7',
-        'of_duty: is rates.duty 3',
+        'of_duty: is rates.expected_action 3',
         'of_all: is rates.all 7',
         'rests: skip',
     ),
-    **toys.tests('Broken', 'errs: is rates.duty 4'),
+    **toys.tests('Broken', 'errs: is rates.expected_action 4'),
 }
 # The first test of a function; the file that is about it came later.
 FIRST = toys.tests('Books', 'taxes: is rates.vat 7 then is Till.price 1')
@@ -66,18 +66,20 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return toys.mined(
         repository,
         folder / 'store',
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         profile=profile,
         families=(Family.FUNCTION,),
     )
 
 
-def rows(found: Mined) -> dict[str | None, StandingRow]:
+def rows(found: Mined) -> dict[str | None, SingleRevisionRow]:
     segments = Store(found.store).load_segments(found.report.partitions[0])
-    return {row.unit: row for segment in segments for row in segment.standing}
+    return {row.unit: row for segment in segments for row in segment.single_revision}
 
 
-VAT, DUTY, ALL, UNUSED = (f'rates.toy#rates.{name}()' for name in ('vat', 'duty', 'all', 'unused'))
+VAT, DUTY, ALL, UNUSED = (
+    f'rates.toy#rates.{name}()' for name in ('vat', 'expected_action', 'all', 'unused')
+)
 
 
 def test_a_function_that_is_no_task_has_a_drop_reason(found: Mined) -> None:
@@ -121,17 +123,17 @@ def released(found: Mined) -> Path:
 def test_a_function_is_dated_by_the_first_test_that_executes_it(released: Path) -> None:
     sql = """SELECT unit, family, start_builder, executing_tests, executing_files, complexity,
         contamination_date, unit_date FROM tasks ORDER BY unit"""
-    duty, vat = snapshot.open_snapshots(released).execute(sql).fetchall()
-    assert duty[:6] == (DUTY, 'function', 'absent', 1, 1, None)
+    expected_action, vat = snapshot.open_snapshots(released).execute(sql).fetchall()
+    assert expected_action[:6] == (DUTY, 'function', 'absent', 1, 1, None)
     assert vat[:6] == (VAT, 'function', 'absent', 4, 2, None)
-    dates: list[datetime] = [duty[6], duty[7], vat[6], vat[7]]
+    dates: list[datetime] = [expected_action[6], expected_action[7], vat[6], vat[7]]
     assert dates[0] > dates[2] == dates[3] == dates[1]
 
 
 def test_each_function_task_has_a_prompt_naming_its_function(released: Path) -> None:
     sql = 'SELECT prompt FROM tasks ORDER BY unit'
-    (duty,), (vat,) = snapshot.open_snapshots(released).execute(sql).fetchall()
-    assert '`shop.rates.duty` in `rates.toy`' in duty
+    (expected_action,), (vat,) = snapshot.open_snapshots(released).execute(sql).fetchall()
+    assert '`shop.rates.expected_action` in `rates.toy`' in expected_action
     assert '`shop.rates.vat` in `rates.toy`' in vat
     assert 'test_rates.toy does NOT exist' in vat
 
@@ -157,7 +159,9 @@ def judged(found: Mined, released: Path, *patches: bytes | None) -> list[SuiteRe
 def test_each_function_task_is_graded_by_its_own_mutants(found: Mined, released: Path) -> None:
     sql = 'SELECT test_patch FROM tasks WHERE unit = ?'
     ((gold,),) = snapshot.open_snapshots(released).execute(sql, [VAT]).fetchall()
-    beside = Place(path='test_rates.toy', name='RatesTest').suite('of_duty: is rates.duty 3')
+    beside = Place(path='test_rates.toy', name='RatesTest').suite(
+        'of_duty: is rates.expected_action 3'
+    )
     good, blind = judged(found, released, gold.encode(), beside)
     assert good.adequacy is not None
     assert (good.outcome, good.adequacy.killed, good.adequacy.mutants) == ('success', 1, 1)

@@ -66,7 +66,7 @@ def place(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('grid')
     repository = write(folder / 'repository', [CODE, TESTS])
     profile = replace(QUICK, traces=True, measure_runs=100)
-    toys.mined(repository, folder / 'store', walk=Walk.STANDING, profile=profile)
+    toys.mined(repository, folder / 'store', walk=Walk.SINGLE_REVISION, profile=profile)
     publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder
 

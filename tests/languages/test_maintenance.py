@@ -87,8 +87,10 @@ def test_the_label_of_a_test_decides_its_expected_action(released: Path) -> None
     sql = """SELECT one.old_method, one.new_method, one.label, one.expected_action FROM
         (SELECT unnest(maintained) AS one FROM tasks WHERE family = 'maintenance')"""
     told = {
-        (old or new).partition('#')[2]: (old is not None, new is not None, label, duty)
-        for old, new, label, duty in snapshot.open_snapshots(released).execute(sql).fetchall()
+        (old or new).partition('#')[2]: (old is not None, new is not None, label, expected_action)
+        for old, new, label, expected_action in snapshot.open_snapshots(released)
+        .execute(sql)
+        .fetchall()
     }
     assert told == {
         'follows': (True, True, 'update', 'update'),

@@ -12,7 +12,7 @@ from coevo.command.main import main
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.families import Family
 from coevo.model.profiles import ModuleRules
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
@@ -78,15 +78,15 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return toys.mined(
         write(folder / 'repository', [STEP]),
         folder / 'store',
-        walk=Walk.STANDING,
+        walk=Walk.SINGLE_REVISION,
         profile=profile,
         families=(Family.MODULE,),
     )
 
 
-def rows(found: Mined) -> dict[str | None, StandingRow]:
+def rows(found: Mined) -> dict[str | None, SingleRevisionRow]:
     segments = Store(found.store).load_segments(found.report.partitions[0])
-    return {row.unit: row for segment in segments for row in segment.standing}
+    return {row.unit: row for segment in segments for row in segment.single_revision}
 
 
 def test_a_package_that_is_no_task_has_a_drop_reason(found: Mined) -> None:

@@ -29,11 +29,11 @@ pytestmark = pytest.mark.usefixtures('toy')
 STEP = 'test files of'
 FILES = {
     **toys.BUILD,
-    **toys.source('rates', 'vat: 7', 'duty: 3'),
+    **toys.source('rates', 'vat: 7', 'expected_action: 3'),
     **toys.source('Bank', 'rent: 2'),
     **toys.source('Till', 'price: 1', 'tax: 5'),
     **toys.tests('Bank', 'rents: is Bank.rent 2'),
-    **toys.tests('Rates', 'of_vat: is rates.vat 7', 'of_duty: is rates.duty 3'),
+    **toys.tests('Rates', 'of_vat: is rates.vat 7', 'of_duty: is rates.expected_action 3'),
     **toys.tests('Till', 'prices: is Till.price 1', 'taxes: is Till.tax 5'),
 }
 
@@ -49,7 +49,7 @@ def asked(repository: Path, store: Path) -> MineOptions:
     )
     families = (Family.CLASS, Family.FUNCTION)
     return projects.options(
-        repository, store, walk=Walk.STANDING, profile=profile, families=families
+        repository, store, walk=Walk.SINGLE_REVISION, profile=profile, families=families
     )
 
 
@@ -92,7 +92,7 @@ def test_mining_of_a_stopped_revision_resumes_at_the_next_test_file(
     repository: Path, tmp_path: Path, file: int, over: int
 ) -> None:
     whole = segment(asked(repository, tmp_path / 'whole'))
-    assert {row.family for row in whole.standing} == {Family.CLASS, Family.FUNCTION}
+    assert {row.family for row in whole.single_revision} == {Family.CLASS, Family.FUNCTION}
     options = asked(repository, tmp_path / 'stopped')
     with known_toy(), pytest.raises(KeyboardInterrupt):
         mine(options, stop_at(file))

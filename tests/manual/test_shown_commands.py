@@ -208,7 +208,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ),
     (f'coevo query {MONTH} --model gpt-4.1 --margin 30', 'update', _nothing),
     (f'coevo show {MONTH} TASK_ID', '-sells: is Till.price', _nothing),
-    (f'coevo show {MONTH} 0f3c9a1b2d4e5f60', 'told_cnew', _nothing),
+    (f'coevo show {MONTH} 0f3c9a1b2d4e5f60', 't_old_c_new', _nothing),
     (f'coevo prompt {MONTH} TASK_ID', 'test_till.toy', _nothing),
     (f'coevo prompt {MONTH} 0f3c9a1b2d4e5f60', 'test_till.toy', _nothing),
     (f'coevo checkout {MONTH} TASK_ID work/first', 'start state', _nothing),

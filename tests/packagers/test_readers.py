@@ -24,7 +24,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # Of a first release of pairs: nothing is withdrawn, and no test file stands alone.
-EMPTY = {'withdrawn', 'standing'}
+EMPTY = {'withdrawn', 'single_revision'}
 
 
 @pytest.mark.parametrize('table', [name for name in TABLES if name not in EMPTY])
@@ -38,7 +38,7 @@ def test_pandas_polars_and_duckdb_read_the_same_rows(snapshot: Path, table: str)
 
 def test_card_lists_the_tables_that_hugging_face_cannot_load(snapshot: Path) -> None:
     card = (snapshot / 'README.md').read_text()
-    assert 'is no configuration: `standing`, `withdrawn`.' in card
+    assert 'is no configuration: `single_revision`, `withdrawn`.' in card
     assert 'A track without tasks is one (`test_repair`)' in card
 
 

@@ -432,7 +432,7 @@ def test_every_stage_of_the_funnel_accounts_for_all_that_entered_it(
         assert step.entered == step.kept_count + sum(count for _, count in step.dropped)
     counted = [(steps[stage].entered, steps[stage].kept_count) for stage in list(Stage)[:6]]
     assert counted == [(3, 2), (2, 2), (10, 8), (8, 6), (6, 6), (4, 4)]
-    assert '| sieve | method | 10 | 8 | 2 |' in card(tmp_path)
+    assert '| filter | method | 10 | 8 | 2 |' in card(tmp_path)
 
 
 def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path: Path) -> None:

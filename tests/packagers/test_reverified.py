@@ -78,14 +78,14 @@ def test_reverification_runs_are_added_only_to_the_cells_that_were_run(store: St
     keep(store, record(UPDATE, key='of-another-profile'))
     found = methods(released(store, '2024-02'))
     update, generation = found[UPDATE.method_id], found[GENERATION.method_id]
-    assert (update['told_cnew'], update['told_cnew_runs'], update['told_cnew_passes']) == (
+    assert (update['t_old_c_new'], update['t_old_c_new_runs'], update['t_old_c_new_passes']) == (
         *('fail', 9, 0),
     )
-    assert (update['told_cold_runs'], update['told_cold_passes']) == (9, 9)
-    assert (generation['tnew_cold'], generation['tnew_cold_runs']) == ('compile_error', 3)
+    assert (update['t_old_c_old_runs'], update['t_old_c_old_passes']) == (9, 9)
+    assert (generation['t_new_c_old'], generation['t_new_c_old_runs']) == ('compile_error', 3)
     assert update['flake_upper_95'] == generation['flake_upper_95'] == compute_upper_95(9)
     untouched = found[REFINEMENT.method_id]
-    assert untouched['told_cold_runs'] == 3
+    assert untouched['t_old_c_old_runs'] == 3
     assert untouched['flake_upper_95'] == REFINEMENT.flake_upper_95
 
 
@@ -94,7 +94,7 @@ def test_verification_reports_disagreeing_runs_as_flaky(store: Store) -> None:
     found = record(UPDATE)
     (method,) = found.methods
     runs = tuple(
-        dataclasses.replace(run, outcome=Outcome.PASS) if run.cell is Cell.TOLD_CNEW else run
+        dataclasses.replace(run, outcome=Outcome.PASS) if run.cell is Cell.T_OLD_C_NEW else run
         for run in method.runs
     )
     keep(store, dataclasses.replace(found, methods=(dataclasses.replace(method, runs=runs),)))
@@ -108,12 +108,12 @@ def test_verification_reports_disagreeing_runs_as_flaky(store: Store) -> None:
 )
 def test_lost_label_is_withdrawn_whatever_profile_it_is_mined_with(store: Store, key: str) -> None:
     first = released(store, '2024-02')
-    keep(store, record(UPDATE, REFINEMENT, lost='told_cnew is pass, was fail', key=key))
+    keep(store, record(UPDATE, REFINEMENT, lost='t_old_c_new is pass, was fail', key=key))
     second = released(store, '2024-03', first)
     third = released(store, '2024-04', second)
     assert methods(second).keys() == methods(third).keys() == {GENERATION.method_id}
     (gone,) = (t for t in table(first, 'tasks') if UPDATE.method_id in t['method_ids'])
-    reason = 'not_reproduced: told_cnew is pass, was fail'
+    reason = 'not_reproduced: t_old_c_new is pass, was fail'
     assert {(row['table'], row['id'], row['reason']) for row in table(second, 'withdrawn')} == {
         ('methods', UPDATE.method_id, reason),
         ('methods', REFINEMENT.method_id, reason),
@@ -127,7 +127,7 @@ def test_lost_label_is_withdrawn_whatever_profile_it_is_mined_with(store: Store,
 def test_card_states_how_many_labels_were_reproduced(store: Store) -> None:
     assert '## Run again' not in (released(store, '2024-02') / 'README.md').read_text()
     keep(store, record(UPDATE, GENERATION))
-    keep(store, record(UPDATE, lost='tnew_cnew: fail'))
+    keep(store, record(UPDATE, lost='t_new_c_new: fail'))
     card = (released(store, '2024-03') / 'README.md').read_text()
     assert '2 labels were run again' in card
     assert '1 hold, 1 do not' in card

@@ -403,7 +403,7 @@ def test_task_whose_isolated_start_state_was_invalid_is_dropped(
 ) -> None:
     repo, old, new = history
     isolated = IsolatedCells(
-        told_cnew=None, tnew_cold=None, tnew_cnew=None, start=start, agrees=True, detail=''
+        t_old_c_new=None, t_new_c_old=None, t_new_c_new=None, start=start, agrees=True, detail=''
     )
     rows = [
         row(old, new, 'a', Track.UPDATE),

@@ -48,13 +48,13 @@ class TargetMeasures:
 
     noticed   the changed declarations that it failed for
     failing   an edit with which it ran and failed
-    unsteady  whether it failed and passed with the same change undone
+    unstable  whether it failed and passed with the same change undone
     """
 
     adequacy: Adequacy
     noticed: tuple[Dependency, ...]
     failing: Edit | None
-    unsteady: bool
+    unstable: bool
 
 
 def measure_targets(
@@ -99,7 +99,7 @@ def measure_targets(
                 _select_rows(name, killed),
                 _select_rows(name, noticed),
             ),
-            unsteady=context.methods[name] in runner.unsteady,
+            unstable=context.methods[name] in runner.unstable,
         )
         for name, gold_method in gold.items()
     }

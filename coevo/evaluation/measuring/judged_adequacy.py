@@ -80,7 +80,7 @@ def add_adequacy(
     )
     seen = {
         name: replace(judgement.seen[name], unstable='once pass, once not with a change undone')
-        if target_measures.unsteady
+        if target_measures.unstable
         else _run_target_placebos(task_context, judgement, patched, placebos, name, target_measures)
         for name, target_measures in measured.items()
     }

@@ -21,7 +21,7 @@ from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.maintenance import STAYING
-from coevo.model.maintenance import Duty
+from coevo.model.maintenance import ExpectedAction
 
 _HARMS = (
     MaintainedOutcome.WEAKENED,
@@ -29,13 +29,13 @@ _HARMS = (
     MaintainedOutcome.DELETED_WRONGLY,
 )
 
-_WRONG: Mapping[Duty, Collection[MaintainedOutcome]] = {
-    Duty.UPDATE: (MaintainedOutcome.MISSED, MaintainedOutcome.DELETED_WRONGLY),
-    Duty.KEEP: (MaintainedOutcome.EDITED, *_HARMS),
-    Duty.REFINE: _HARMS,
-    Duty.REMOVE: (MaintainedOutcome.MISSED,),
-    Duty.ADD: (),
-    Duty.NONE: (),
+_WRONG: Mapping[ExpectedAction, Collection[MaintainedOutcome]] = {
+    ExpectedAction.UPDATE: (MaintainedOutcome.MISSED, MaintainedOutcome.DELETED_WRONGLY),
+    ExpectedAction.KEEP: (MaintainedOutcome.EDITED, *_HARMS),
+    ExpectedAction.REFINE: _HARMS,
+    ExpectedAction.REMOVE: (MaintainedOutcome.MISSED,),
+    ExpectedAction.ADD: (),
+    ExpectedAction.NONE: (),
 }
 
 Tests = Sequence[tuple[str, MaintainedResult]]
@@ -84,17 +84,19 @@ def make_maintenance_report(graded: Sequence[SuiteResult]) -> MaintenanceReport 
             for row in rows
             if _has_update_to_do(row)
         ),
-        missed_updates=_estimate_rate(known, (Duty.UPDATE,), _is_wrong),
-        false_edits=_estimate_rate(known, (Duty.KEEP,), _is_wrong),
+        missed_updates=_estimate_rate(known, (ExpectedAction.UPDATE,), _is_wrong),
+        false_edits=_estimate_rate(known, (ExpectedAction.KEEP,), _is_wrong),
         harmed=_estimate_rate(known, STAYING, lambda one: one.outcome in _HARMS),
         wrong_deletions=_estimate_rate(
-            known, (*STAYING, Duty.UPDATE), lambda one: one.outcome is deleted_wrongly
+            known, (*STAYING, ExpectedAction.UPDATE), lambda one: one.outcome is deleted_wrongly
         ),
-        missed_deletions=_estimate_rate(known, (Duty.REMOVE,), _is_wrong),
+        missed_deletions=_estimate_rate(known, (ExpectedAction.REMOVE,), _is_wrong),
         additions=_estimate_rate(
-            known, (Duty.ADD,), lambda one: one.outcome is MaintainedOutcome.ADDED
+            known, (ExpectedAction.ADD,), lambda one: one.outcome is MaintainedOutcome.ADDED
         ),
-        outcomes=dict(sorted(Counter(f'{test.duty} {test.outcome}' for _, test in tests).items())),
+        outcomes=dict(
+            sorted(Counter(f'{test.expected_action} {test.outcome}' for _, test in tests).items())
+        ),
         unknown=len(tests) - len(known),
         strength_unknown=sum(
             test.outcome is MaintainedOutcome.EDITED and test.weaker is None for _, test in known
@@ -112,18 +114,23 @@ def solves_task(row: SuiteResult) -> bool:
 def _has_update_to_do(row: SuiteResult) -> bool:
     """Whether runs here bear out that there is something to update."""
     return any(
-        test.duty is Duty.UPDATE and test.outcome is not MaintainedOutcome.UNKNOWN
+        test.expected_action is ExpectedAction.UPDATE
+        and test.outcome is not MaintainedOutcome.UNKNOWN
         for test in row.maintained or ()
     )
 
 
 def _is_wrong(one: MaintainedResult) -> bool:
-    return one.outcome in _WRONG[one.duty]
+    return one.outcome in _WRONG[one.expected_action]
 
 
 def _estimate_rate(
-    tests: Tests, duties: Collection[Duty], holds: Callable[[MaintainedResult], bool]
+    tests: Tests,
+    expected_actions: Collection[ExpectedAction],
+    holds: Callable[[MaintainedResult], bool],
 ) -> MeanEstimate:
     return estimate_mean(
-        Sample(repo=repo, value=float(holds(test))) for repo, test in tests if test.duty in duties
+        Sample(repo=repo, value=float(holds(test)))
+        for repo, test in tests
+        if test.expected_action in expected_actions
     )

@@ -83,7 +83,7 @@ def grade_suite(
     builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests)
     seen = SuiteRunResult(builds=builds, tests=tests)
     spent += sources_cpu_seconds + run.cpu_seconds
-    is_measured = context.measured and context.assignment.standing is not None
+    is_measured = context.measured and context.assignment.single_revision is not None
     if is_measured and any(test.passes for test in tests):
         seen, used = measure_suite(context, patched, methods, seen)
         spent += used

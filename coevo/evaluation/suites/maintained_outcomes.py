@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from coevo.evaluation.suites.maintained_records import MaintainedOutcome
 from coevo.evaluation.suites.texts import TestText
-from coevo.model.maintenance import Duty
+from coevo.model.maintenance import ExpectedAction
 from coevo.model.maintenance import MaintainedMethod
 
 
@@ -30,20 +30,28 @@ class MaintainedTestState:
 
 
 def decide_maintained_outcome(
-    duty: Duty, seen: MaintainedTestState
-) -> tuple[Duty, MaintainedOutcome]:
+    expected_action: ExpectedAction, seen: MaintainedTestState
+) -> tuple[ExpectedAction, MaintainedOutcome]:
     """What was asked of it, as runs bear out, and what became of it."""
-    if duty is Duty.NONE:
-        return duty, MaintainedOutcome.UNSCORED
-    if duty is Duty.REMOVE:
-        return duty, _decide_removed(seen)
+    if expected_action is ExpectedAction.NONE:
+        return expected_action, MaintainedOutcome.UNSCORED
+    if expected_action is ExpectedAction.REMOVE:
+        return expected_action, _decide_removed(seen)
     if not seen.in_gold:
-        return duty, MaintainedOutcome.UNKNOWN
-    if duty is Duty.ADD:
-        return duty, MaintainedOutcome.ADDED if seen.passes else MaintainedOutcome.NOT_ADDED
+        return expected_action, MaintainedOutcome.UNKNOWN
+    if expected_action is ExpectedAction.ADD:
+        return (
+            expected_action,
+            MaintainedOutcome.ADDED if seen.passes else MaintainedOutcome.NOT_ADDED,
+        )
     if not seen.at_start:
-        return Duty.UPDATE, _decide_updated(seen)
-    return duty, MaintainedOutcome.UNKNOWN if duty is Duty.UPDATE else _decide_stayed(seen)
+        return ExpectedAction.UPDATE, _decide_updated(seen)
+    return (
+        expected_action,
+        MaintainedOutcome.UNKNOWN
+        if expected_action is ExpectedAction.UPDATE
+        else _decide_stayed(seen),
+    )
 
 
 def _decide_removed(seen: MaintainedTestState) -> MaintainedOutcome:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from coevo.model.choices import Choice
 from coevo.model.column import Column
-from coevo.model.maintenance import Duty
+from coevo.model.maintenance import ExpectedAction
 from coevo.model.words import Label
 
 
@@ -42,8 +42,8 @@ class MaintainedResult:
         Column('The test in the new file, as `Container#method`. Null if it is not there.'),
     ]
     label: Annotated[Label | None, Column('Its label. Null if it has none.')]
-    duty: Annotated[
-        Duty,
+    expected_action: Annotated[
+        ExpectedAction,
         Column(
             'What was asked of it: `update` also where it stays in gold and fails at the start.'
         ),

@@ -136,8 +136,8 @@ class _MaintainedFile:
     ) -> MaintainedResult:
         same = self._has_same_text(one, name)
         unreadable = self._found.has_error and one.old_method in self._start.tests
-        duty, outcome = decide_maintained_outcome(
-            one.duty,
+        expected_action, outcome = decide_maintained_outcome(
+            one.expected_action,
             MaintainedTestState(
                 at_start=one.old_method in self._held.at_start,
                 in_gold=one.new_method in self._held.in_gold,
@@ -151,7 +151,7 @@ class _MaintainedFile:
             old_method=one.old_method,
             new_method=one.new_method,
             label=one.label,
-            duty=duty,
+            expected_action=expected_action,
             submitted=name,
             outcome=outcome,
             same_text=same,
@@ -223,7 +223,7 @@ class _MaintainedFile:
     def _had_to_stay(self, one: MaintainedMethod) -> bool:
         passing_tests = self._held
         return (
-            one.duty in STAYING
+            one.expected_action in STAYING
             and one.old_method in passing_tests.at_start
             and one.new_method in passing_tests.in_gold
         )

@@ -105,8 +105,12 @@ class _SuiteRunner:
 
     def run_gold_mutants(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteMutant, ...]:
         """What the tests do with each mutant that gold was run with."""
-        standing = self.context.assignment.standing
-        released = suites.restore_drawn_mutants(standing.mutants) if standing is not None else ()
+        single_revision = self.context.assignment.single_revision
+        released = (
+            suites.restore_drawn_mutants(single_revision.mutants)
+            if single_revision is not None
+            else ()
+        )
         if not methods or not released:
             return ()
         return suites.run_suite(self.runner, self._make_suite(methods), released)

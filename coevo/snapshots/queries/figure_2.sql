@@ -17,7 +17,7 @@ FROM (
         track::VARCHAR AS track,
         new_committer_date AT TIME ZONE 'UTC' AS committed
     FROM tasks
-    WHERE walk = 'standing' OR len(method_ids) > 0
+    WHERE walk = 'single_revision' OR len(method_ids) > 0
 )
 GROUP BY walk, half_year, track
 ORDER BY walk, half_year = 'Unknown', half_year <> 'Older', half_year, track

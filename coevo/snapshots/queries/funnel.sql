@@ -1,5 +1,5 @@
 -- The funnel, over all walks: what entered each stage, what it kept, and why the rest left.
--- Reads `repositories`, `pairs`, `methods`, `standing`, `tasks` and `drops`. One row for a stage and reason; a stage
+-- Reads `repositories`, `pairs`, `methods`, `single_revision`, `tasks` and `drops`. One row for a stage and reason; a stage
 -- that dropped nothing has one row without a reason. The unit changes from commits to pairs, to test
 -- methods, to test files of revisions, to tasks, and in each stage entered = kept + the sum of dropped.
 
@@ -11,7 +11,7 @@ dropped_pairs AS (SELECT DISTINCT key AS pair_id, walk FROM drops WHERE stage = 
 lost AS (
     SELECT
         coalesce(sum(dropped) FILTER (stage = 'pair'), 0) AS pair,
-        coalesce(sum(dropped) FILTER (stage = 'sieve'), 0) AS sieve,
+        coalesce(sum(dropped) FILTER (stage = 'filter'), 0) AS filter,
         coalesce(sum(dropped) FILTER (stage = 'publish'), 0) AS publish,
         coalesce(sum(dropped) FILTER (stage = 'track'), 0) AS track
     FROM total
@@ -21,9 +21,9 @@ kept (place, stage, unit, kept) AS (
     UNION ALL
     SELECT 2, 'pair', 'pair', (SELECT count(*) FROM pairs) - (SELECT pair FROM lost)
     UNION ALL
-    SELECT 3, 'sieve', 'method', (
+    SELECT 3, 'filter', 'method', (
         SELECT coalesce(sum(candidates), 0) FROM pairs ANTI JOIN dropped_pairs USING (pair_id, walk)
-    ) - (SELECT sieve FROM lost)
+    ) - (SELECT filter FROM lost)
     UNION ALL
     SELECT 4, 'label', 'method', (SELECT count(*) FROM methods) + (SELECT publish FROM lost)
     UNION ALL
@@ -33,7 +33,7 @@ kept (place, stage, unit, kept) AS (
         SELECT count(*) FROM methods WHERE label IN ('generation', 'update', 'repair')
     ) - (SELECT track FROM lost)
     UNION ALL
-    SELECT 7, 'standing', 'test_file', (SELECT count(*) FROM standing WHERE task_id IS NOT NULL)
+    SELECT 7, 'single_revision', 'test_file', (SELECT count(*) FROM single_revision WHERE task_id IS NOT NULL)
     UNION ALL
     SELECT 8, 'task', 'task', (SELECT coalesce(sum(1 + len(also_at)), 0) FROM tasks)
 )
@@ -48,5 +48,5 @@ FROM kept
 LEFT JOIN total USING (stage)
 LEFT JOIN counted USING (stage)
 -- Where nobody has asked for test files there is no stage for them.
-WHERE kept.stage <> 'standing' OR kept.kept > 0 OR total.dropped > 0
+WHERE kept.stage <> 'single_revision' OR kept.kept > 0 OR total.dropped > 0
 ORDER BY place, counted.dropped DESC, counted.reason

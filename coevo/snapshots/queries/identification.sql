@@ -39,7 +39,7 @@ FROM (
                 THEN label::VARCHAR
             -- Broken for another cause than the change of the code, or by a time-out alone.
             WHEN label = 'update' AND track IS NULL THEN 'update_without_track'
-            WHEN told_cold <> 'pass' OR tnew_cnew <> 'pass' THEN 'ends_do_not_pass'
+            WHEN t_old_c_old <> 'pass' OR t_new_c_new <> 'pass' THEN 'ends_do_not_pass'
             WHEN len(dependencies) = 0 THEN 'no_changed_dependency'
         END AS left_out
     FROM methods LEFT JOIN repositories USING (repo, language, walk)

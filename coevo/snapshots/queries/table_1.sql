@@ -47,6 +47,6 @@ SELECT
 FROM tasks
 LEFT JOIN test_tokens USING (task_id)
 LEFT JOIN code_tokens USING (task_id)
-WHERE walk = 'standing' OR len(method_ids) > 0
+WHERE walk = 'single_revision' OR len(method_ids) > 0
 GROUP BY walk, track
 ORDER BY walk, track

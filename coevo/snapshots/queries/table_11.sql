@@ -15,8 +15,8 @@ WITH labelled AS (
         AND old_is_ancestor IS NOT false
         AND label IN ('update', 'refinement', 'fixture_refinement', 'unaffected')
         AND (label <> 'update' OR track IS NOT NULL)
-        AND told_cold = 'pass'
-        AND tnew_cnew = 'pass'
+        AND t_old_c_old = 'pass'
+        AND t_new_c_new = 'pass'
         AND len(dependencies) > 0
 ),
 both_ways AS (

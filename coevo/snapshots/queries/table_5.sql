@@ -16,7 +16,7 @@ WITH of_repository AS (
         any_value(source_files) AS source_files,
         any_value(source_lines) AS source_lines
     FROM tasks LEFT JOIN repositories USING (repo, language, walk)
-    WHERE walk = 'standing' OR len(method_ids) > 0
+    WHERE walk = 'single_revision' OR len(method_ids) > 0
     GROUP BY walk, repo
 ),
 summed AS (

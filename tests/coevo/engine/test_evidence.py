@@ -70,41 +70,41 @@ def dropped(found: Mined, reason: str) -> str:
 def test_deciding_cell_is_run_in_three_orders(evidence: Mined) -> None:
     row = evidence.method('sells')
     assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE)
-    for cell in (Cell.TOLD_COLD, Cell.TNEW_CNEW):
+    for cell in (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW):
         assert evidence.runs(row.method_id, cell) == THREE_RUNS
 
 
 def test_method_row_records_passes_runs_and_the_bound_of_the_flake_rate(evidence: Mined) -> None:
     row = evidence.method('sells')
-    assert (row.told_cold_passes, row.told_cold_runs) == (3, 3)
-    assert (row.told_cnew_passes, row.told_cnew_runs) == (0, 3)
-    assert row.told_cnew_signature == 'is_not 2 1'
+    assert (row.t_old_c_old_passes, row.t_old_c_old_runs) == (3, 3)
+    assert (row.t_old_c_new_passes, row.t_old_c_new_runs) == (0, 3)
+    assert row.t_old_c_new_signature == 'is_not 2 1'
     assert row.flake_upper_95 == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-6)
 
 
 def test_compile_error_is_recorded_from_one_compilation(evidence: Mined) -> None:
     row = evidence.method('uses')
-    assert evidence.runs(row.method_id, Cell.TOLD_CNEW) == [('compile', 'compile_error')]
+    assert evidence.runs(row.method_id, Cell.T_OLD_C_NEW) == [('compile', 'compile_error')]
     assert (row.label, row.label_by_module) == (Label.UPDATE, Label.UPDATE)
 
 
 def test_uncompilable_other_file_changes_only_the_label_by_module(evidence: Mined) -> None:
     """Old GoneTest does not compile on new code, and a build would run nothing of its module."""
     row = evidence.method('counts')
-    assert (row.told_cnew, row.told_cnew_unit) == (Outcome.PASS, Outcome.COMPILE_ERROR)
+    assert (row.t_old_c_new, row.t_old_c_new_unit) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert (row.label, row.track) == (Label.REFINEMENT, None)
     assert (row.label_by_module, row.track_by_module) == (Label.UPDATE, Track.UPDATE)
 
 
 def test_method_that_needs_an_earlier_test_is_dropped_as_order_dependent(evidence: Mined) -> None:
     method_id = dropped(evidence, 'order_dependent')
-    runs = evidence.runs(method_id, Cell.TNEW_CNEW)
+    runs = evidence.runs(method_id, Cell.T_NEW_C_NEW)
     assert dict(runs) == {'given': 'pass', 'reversed': 'fail', 'alone': 'fail'}
     assert len(runs) == 6
 
 
 def test_a_test_that_fails_differently_each_time_is_flaky(evidence: Mined) -> None:
-    assert len(evidence.runs(dropped(evidence, 'flaky'), Cell.TNEW_CNEW)) == 6
+    assert len(evidence.runs(dropped(evidence, 'flaky'), Cell.T_NEW_C_NEW)) == 6
 
 
 def test_method_that_can_get_no_label_is_not_run_alone(evidence: Mined) -> None:
@@ -114,7 +114,7 @@ def test_method_that_can_get_no_label_is_not_run_alone(evidence: Mined) -> None:
 
 def test_a_time_out_is_confirmed_once_and_carries_no_track(evidence: Mined) -> None:
     row = evidence.method('rings')
-    assert (row.told_cnew, row.told_cnew_runs) == (Outcome.TIMEOUT, 2)
+    assert (row.t_old_c_new, row.t_old_c_new_runs) == (Outcome.TIMEOUT, 2)
     assert (row.label, row.track) == (Label.UPDATE, None)
     assert dropped(evidence, 'timeout_alone') == row.method_id
 
@@ -122,7 +122,7 @@ def test_a_time_out_is_confirmed_once_and_carries_no_track(evidence: Mined) -> N
 def test_method_that_loses_its_process_to_a_neighbour_is_run_again_alone(evidence: Mined) -> None:
     """In t_old_c_new `sells` comes after `rings`, which never ends; its runs agree all the same."""
     method_id = evidence.method('sells').method_id
-    orders = [order for order, _ in evidence.runs(method_id, Cell.TOLD_CNEW)]
+    orders = [order for order, _ in evidence.runs(method_id, Cell.T_OLD_C_NEW)]
     assert orders.count('alone') == 2
 
 

@@ -78,15 +78,15 @@ def test_all_cells_option_records_more_cells_and_changes_no_label(tmp_path: Path
         ('generation', 'generation'),
     ]
     bare = {
-        f'tnew_cold{column}': None for column in ('', '_unit', '_passes', '_runs', '_signature')
+        f't_new_c_old{column}': None for column in ('', '_unit', '_passes', '_runs', '_signature')
     }
     for name in names[:3]:
         row = full.method(name)
         assert plain.method(name) == replace(row, **bare)
-        assert len(full.runs(row.method_id, Cell.TNEW_COLD)) == row.tnew_cold_runs == 3
-        assert plain.runs(row.method_id, Cell.TNEW_COLD) == []
+        assert len(full.runs(row.method_id, Cell.T_NEW_C_OLD)) == row.t_new_c_old_runs == 3
+        assert plain.runs(row.method_id, Cell.T_NEW_C_OLD) == []
     assert plain.method('rings') == full.method('rings')
-    told = [(m.tnew_cold, m.tnew_cold_passes) for m in map(full.method, names)]
+    told = [(m.t_new_c_old, m.t_new_c_old_passes) for m in map(full.method, names)]
     assert told == [('fail', 0), ('pass', 3), ('pass', 3), ('fail', 0)]
 
 

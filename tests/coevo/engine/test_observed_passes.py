@@ -63,7 +63,7 @@ def test_unconfirmed_pass_keeps_its_label_and_makes_no_task(tmp_path: Path) -> N
         drop.reason
         for drop in found.drops
         if (drop.stage, drop.key) == (Stage.TRACK, forged.method_id)
-    ] == [Reason.PASS_DOUBTED]
+    ] == [Reason.PASS_NOT_CONFIRMED]
     for name in ('honest', 'thrown'):
         row = found.method(name)
         assert (row.label, row.track) == (Label.GENERATION, Track.GENERATION)

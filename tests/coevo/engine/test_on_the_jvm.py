@@ -46,16 +46,16 @@ def test_java_pair_is_run_labelled_and_confirmed_by_reverify(
     assert (row.label, row.track) == (Label.UPDATE, Track.UPDATE)
     assert (inserted.label, inserted.track) == (Label.GENERATION, Track.GENERATION)
     for method_id, cell, outcomes in (
-        (row.method_id, Cell.TOLD_COLD, ('pass', 'pass', 'pass')),
-        (row.method_id, Cell.TOLD_CNEW, ('fail', 'fail', 'fail')),
-        (row.method_id, Cell.TNEW_CNEW, ('pass', 'pass', 'pass')),
+        (row.method_id, Cell.T_OLD_C_OLD, ('pass', 'pass', 'pass')),
+        (row.method_id, Cell.T_OLD_C_NEW, ('fail', 'fail', 'fail')),
+        (row.method_id, Cell.T_NEW_C_NEW, ('pass', 'pass', 'pass')),
     ):
         orders = ('given', 'reversed', 'alone')
         assert found.runs(method_id, cell) == list(zip(orders, outcomes, strict=True))
-    assert row.told_cnew_signature == FAILURE
-    assert found.runs(inserted.method_id, Cell.TNEW_COLD) == [('compile', 'compile_error')]
+    assert row.t_old_c_new_signature == FAILURE
+    assert found.runs(inserted.method_id, Cell.T_NEW_C_OLD) == [('compile', 'compile_error')]
     assert row.isolated == IsolatedCells(
-        told_cnew='fail', tnew_cold=None, tnew_cnew='pass', start='valid', agrees=True
+        t_old_c_new='fail', t_new_c_old=None, t_new_c_new='pass', start='valid', agrees=True
     )
     (pair,) = found.pairs
     assert (pair.suite_old, pair.suite_new) == ('pass', 'pass')

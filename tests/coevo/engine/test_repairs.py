@@ -142,7 +142,7 @@ def test_repair_guard_records_a_passing_sibling_and_outcomes_at_the_commit_date(
 ) -> None:
     assert guarded.causes[name] is cause
     assert guarded.guards[name] == RepairGuard(
-        sibling=sibling, clock_told_cold=old, clock_tnew_cnew=new
+        sibling=sibling, clock_t_old_c_old=old, clock_t_new_c_new=new
     )
 
 
@@ -151,7 +151,7 @@ def test_repair_guard_without_a_clock_has_no_dated_outcome_but_compile_error(
 ) -> None:
     told = {name: guard.clock_t_old_c_old for name, guard in guarded.no_clock.items()}
     assert told == {**dict.fromkeys(guarded.guards, None), 'torn': C}
-    assert {guard.clock_tnew_cnew for guard in guarded.no_clock.values()} == {None}
+    assert {guard.clock_t_new_c_new for guard in guarded.no_clock.values()} == {None}
     assert guarded.no_clock['adds'].sibling == 'shop.FaultTest#stands'
 
 

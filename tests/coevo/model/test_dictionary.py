@@ -68,7 +68,7 @@ def test_every_reason_has_a_sentence_that_names_no_language() -> None:
     for reason, text in EXPLANATIONS.items():
         assert re.fullmatch(r'[A-Z].*\.', text), reason
         assert not _ONE_LANGUAGE.search(text), reason
-    assert explain_reason('told_cnew_missing').startswith(
+    assert explain_reason('t_old_c_new_missing').startswith(
         'With old tests on new code: it was not reported'
     )
 

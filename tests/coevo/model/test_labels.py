@@ -44,23 +44,23 @@ def outcomes(text: str) -> dict[Cell, Outcome | None]:
         ('changed', 'pass pass pass -', 'refinement'),
         ('changed', 'error pass timeout -', 'repair'),
         ('changed', 'fail pass pass -', 'cured_by_code'),
-        ('changed', 'skipped pass fail -', 'told_cold_skipped'),
-        ('changed', 'pass fail fail -', 'tnew_cnew_fail'),
-        ('changed', 'pass pass missing -', 'told_cnew_missing'),
-        ('changed', '- pass fail -', 'told_cold_not_run'),
+        ('changed', 'skipped pass fail -', 't_old_c_old_skipped'),
+        ('changed', 'pass fail fail -', 't_new_c_new_fail'),
+        ('changed', 'pass pass missing -', 't_old_c_new_missing'),
+        ('changed', '- pass fail -', 't_old_c_old_not_run'),
         ('inserted', '- pass - compile_error', 'generation'),
         ('inserted', '- pass - pass', 'redundant'),
-        ('inserted', '- error - pass', 'tnew_cnew_error'),
-        ('inserted', '- pass - unbuildable', 'tnew_cold_unbuildable'),
+        ('inserted', '- error - pass', 't_new_c_new_error'),
+        ('inserted', '- pass - unbuildable', 't_new_c_old_unbuildable'),
         ('unchanged', 'pass pass - -', 'unaffected'),
         ('unchanged', 'pass fail - -', 'broken_by_change'),
-        ('unchanged', 'fail pass - -', 'told_cold_fail'),
+        ('unchanged', 'fail pass - -', 't_old_c_old_fail'),
         ('context_changed', 'pass pass error -', 'fixture_update'),
         ('context_changed', 'pass pass pass -', 'fixture_refinement'),
-        ('context_changed', 'pass pass skipped -', 'told_cnew_skipped'),
+        ('context_changed', 'pass pass skipped -', 't_old_c_new_skipped'),
         ('deleted', 'pass - fail -', 'obsolete'),
         ('deleted', 'pass - pass -', 'retired'),
-        ('deleted', 'pass - infra -', 'told_cnew_infra'),
+        ('deleted', 'pass - infra -', 't_old_c_new_infra'),
     ],
 )
 def test_each_row_of_the_label_table_gives_its_label(
@@ -129,7 +129,7 @@ def test_an_earlier_engine_gives_no_label_to_a_fixture_refinement() -> None:
         decide_label(MethodChange.CONTEXT_CHANGED, passing, engine=JAVA_5)
         is Label.FIXTURE_REFINEMENT
     )
-    assert decide_label(MethodChange.CONTEXT_CHANGED, passing, engine=JAVA_4) == 'told_cnew_pass'
+    assert decide_label(MethodChange.CONTEXT_CHANGED, passing, engine=JAVA_4) == 't_old_c_new_pass'
     assert decide_label(MethodChange.CHANGED, passing, engine=JAVA_4) is Label.REFINEMENT
     python = EngineRelease(language='python', version=1)  # it came when the label was there
     assert (

@@ -15,7 +15,7 @@ from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.model.errors import DamagedSnapshot
 from coevo.model.errors import Fatal
-from coevo.model.schema import SCHEMA_MINOR
+from coevo.model.schema import SCHEMA
 from coevo.model.schema import TABLES
 from coevo.snapshots.columns import TableFile
 from coevo.snapshots.columns import find_foreign_files
@@ -35,7 +35,7 @@ def rewrite(snapshot: Path, table: str, select: str) -> Path:
 
 def test_files_written_by_coevo_are_recognised_by_their_schema(made: Path) -> None:
     parts = [
-        TableFile(table=table, file=str(file), minor=SCHEMA_MINOR)
+        TableFile(table=table, file=str(file), version=SCHEMA)
         for table in TABLES
         for file in sorted((made / 'data' / table).glob('*.parquet'))
     ]

@@ -41,11 +41,11 @@ from tests.segments import P
 
 Cells = Mapping[Cell, Outcome]
 
-UNAFFECTED = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P}
-BROKEN = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: F}
-OBSOLETE = {Cell.TOLD_COLD: P, Cell.TOLD_CNEW: F}
-FIXTURE = {Cell.TOLD_COLD: P, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
-REPAIR = {Cell.TOLD_COLD: F, Cell.TNEW_CNEW: P, Cell.TOLD_CNEW: F}
+UNAFFECTED = {Cell.T_OLD_C_OLD: P, Cell.T_NEW_C_NEW: P}
+BROKEN = {Cell.T_OLD_C_OLD: P, Cell.T_NEW_C_NEW: F}
+OBSOLETE = {Cell.T_OLD_C_OLD: P, Cell.T_OLD_C_NEW: F}
+FIXTURE = {Cell.T_OLD_C_OLD: P, Cell.T_NEW_C_NEW: P, Cell.T_OLD_C_NEW: F}
+REPAIR = {Cell.T_OLD_C_OLD: F, Cell.T_NEW_C_NEW: P, Cell.T_OLD_C_NEW: F}
 OTHER_FILE = 'src/test/java/ferry/PierTest.java'
 
 
@@ -269,7 +269,7 @@ def test_a_split_depends_on_repository_and_seed_alone() -> None:
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of 11 unchanged tests 5 were drawn: n1, n2, n3, b1, and one that proved flaky."""
     folder = tmp_path_factory.mktemp('drawn')
-    lost = [(Stage.SIEVE, Reason.NOT_SAMPLED, MethodChange.UNCHANGED, f's{n}') for n in range(6)]
+    lost = [(Stage.FILTER, Reason.NOT_SAMPLED, MethodChange.UNCHANGED, f's{n}') for n in range(6)]
     lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.UNCHANGED, 'l1'))
     lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.CHANGED, 'l2'))
     drops = []

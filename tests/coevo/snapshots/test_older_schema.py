@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,28 +18,29 @@ from coevo.model.errors import Fatal
 from coevo.model.schema import ADDED
 from coevo.model.schema import TABLES
 from coevo.model.schema import AddedColumn
+from coevo.model.schema import SchemaVersion
 from coevo.model.schema import build_arrow_schema
 from coevo.snapshots import columns
 from coevo.snapshots import statistics
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from packagers import manifests
 from tests import segments
 from tests import snapshots
-from tests.coevo.snapshots.test_verification import reseal
+from tests.coevo.snapshots.older_schemas import LAST_OF_2
+from tests.coevo.snapshots.older_schemas import set_version
+from tests.coevo.snapshots.older_schemas import write_as_schema_2
 
-NOW = schema.SCHEMA_MINOR
+NOW = schema.SCHEMA
 
 ROWS = 'data/repositories/part-0.parquet'
 
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A schema that gained two columns with its last minor version."""
-    monkeypatch.setattr(schema, 'SCHEMA_MINOR', NOW)
-    monkeypatch.setattr(manifests, 'SCHEMA_MINOR', NOW)
+    """A schema that gained two columns with its last version."""
     sizes = {
-        name: AddedColumn(minor=NOW, sql_type='BIGINT') for name in ('source_files', 'source_lines')
+        name: AddedColumn(version=NOW, sql_type='BIGINT')
+        for name in ('source_files', 'source_lines')
     }
     monkeypatch.setitem(ADDED, 'repositories', sizes)
     _forget()
@@ -48,17 +48,13 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def first(snapshot: Path, later: None) -> Iterator[Path]:
-    """As it was before the first minor version: without what was added, and without its number."""
-    for table, added in ADDED.items():
-        for file in (snapshot / 'data' / table).iterdir():
-            pq.write_table(pq.read_table(file).drop_columns(list(added)), file)
-    name(snapshot, None)
+    """As it was in schema 2.0: under the names of then, and without what was added since."""
+    write_as_schema_2(snapshot, SchemaVersion(2, 0))
     yield snapshot
     _forget()
 
 
 def _forget() -> None:
-    columns._list_fields.cache_clear()
     columns._list_table_nodes.cache_clear()
 
 
@@ -66,7 +62,7 @@ def test_columns_added_since_schema_2_are_nullable() -> None:
     for table, those in ADDED.items():
         for column, added in those.items():
             assert build_arrow_schema(TABLES[table]).field(column).nullable
-            assert 1 <= added.minor <= schema.SCHEMA_MINOR
+            assert (2, 1) <= added.version <= NOW
 
 
 def test_a_snapshot_of_an_older_schema_is_good_and_answers_all_statistics(first: Path) -> None:
@@ -83,7 +79,7 @@ def test_snapshots_of_older_and_current_schema_can_be_queried_together(
     first: Path, made: Path, tmp_path: Path
 ) -> None:
     now = Path(shutil.copytree(made, tmp_path / 'now'))
-    name(now, NOW)
+    set_version(now, NOW)
     sql = 'SELECT source_files FROM repositories ORDER BY ALL'
     assert coevo.open(first, now).execute(sql).fetchall() == [(3,), (None,)]
 
@@ -107,7 +103,7 @@ def test_only_a_snapshot_of_a_newer_schema_may_have_more_columns(
 ) -> None:
     rows = pq.read_table(snapshot / ROWS)
     pq.write_table(rows.append_column('later', pa.array(['x'])), snapshot / ROWS)
-    name(snapshot, minor)
+    set_version(snapshot, (NOW.major, minor))
     found = [(one.table, one.rule) for one in verify_snapshot(snapshot)]
     assert found == ([] if good else [('repositories', 'schema')])
     assert coevo.open(snapshot).execute('SELECT count(*) FROM repositories').fetchone() == (1,)
@@ -123,5 +119,5 @@ def test_a_snapshot_of_schema_1_is_refused_with_advice(snapshot: Path) -> None:
     manifest = json.loads((snapshot / 'manifest.json').read_bytes())
     manifest['schema_version'] = 1
     (snapshot / 'manifest.json').write_text(json.dumps(manifest))
-    with pytest.raises(Fatal, match=r'is of schema 1, .*: release it again from its store'):
+    with pytest.raises(Fatal, match=r'is of schema 1, which coevo no longer reads: mine'):
         coevo.open(snapshot)

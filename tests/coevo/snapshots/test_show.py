@@ -40,14 +40,14 @@ def test_a_task_shows_cells_dependencies_and_both_patches(snapshot: Path) -> Non
     assert lines[0] == f'task          {task_id(2)}: update'
     assert 'public since  2024-01-03T12:00:00Z, branches_only' in lines
     assert f'ferry.FareTest#growsWithZones() [{UPDATED}] changed: update, production' in lines
-    assert 'told_cnew  fail     fail       0 of 3  fail: here' in lines
+    assert 't_old_c_new  fail     fail       0 of 3  fail: here' in lines
     assert '1  modified  src/main/java/ferry/Fare.java:3-5  public int of(int zones)' in lines
     assert '+++ b/src/test/java/ferry/FareTest.java' in lines
     assert '+++ b/F.java' in lines
 
 
 def test_only_cells_that_were_run_are_shown(snapshot: Path) -> None:
-    assert 'tnew_cold' not in render_by_id(snapshot, UPDATED)
+    assert 't_new_c_old' not in render_by_id(snapshot, UPDATED)
 
 
 def test_a_method_shows_its_own_diff_and_that_of_its_task(snapshot: Path) -> None:

@@ -71,11 +71,11 @@ def test_standard_holds_methods_with_complete_evidence(tmp_path: Path) -> None:
     rows = (
         like(update, 'update'),
         like(generation, 'a compiler is asked once'),
-        like(update, 'two runs', told_cold_runs=2, told_cold_passes=2),
-        like(update, 'flaky', told_cold_runs=3, told_cold_passes=2),
-        like(update, 'timeout', told_cnew=Outcome.TIMEOUT, told_cnew_runs=2),
-        like(update, 'one timeout', told_cnew=Outcome.TIMEOUT, told_cnew_runs=1),
-        like(update, 'not run', tnew_cnew=None, tnew_cnew_runs=None, tnew_cnew_passes=None),
+        like(update, 'two runs', t_old_c_old_runs=2, t_old_c_old_passes=2),
+        like(update, 'flaky', t_old_c_old_runs=3, t_old_c_old_passes=2),
+        like(update, 'timeout', t_old_c_new=Outcome.TIMEOUT, t_old_c_new_runs=2),
+        like(update, 'one timeout', t_old_c_new=Outcome.TIMEOUT, t_old_c_new_runs=1),
+        like(update, 'not run', t_new_c_new=None, t_new_c_new_runs=None, t_new_c_new_passes=None),
         like(refinement, 'another walk', walk=Walk.STATES),
         like(update, 'branches that interleave', old_is_ancestor=False),
         like(update, 'by module alone', label=None, track=None),
@@ -259,7 +259,7 @@ def test_a_missing_or_unusable_snapshot_is_reported(snapshot: Path, tmp_path: Pa
     (tmp_path / 'manifest.json').write_text('{')
     with pytest.raises(Fatal, match='damaged'):
         coevo.open(tmp_path)
-    (tmp_path / 'manifest.json').write_text('{"schema_version": 3}')
+    (tmp_path / 'manifest.json').write_text('{"schema_version": 4}')
     with pytest.raises(Fatal, match='update coevo'):
         coevo.open(tmp_path)
 
@@ -275,7 +275,7 @@ def test_a_quote_in_a_path_is_not_taken_for_sql(tmp_path: Path) -> None:
 def test_a_cutoff_leaves_out_drops_of_the_walk(asked: Asked) -> None:
     """They are ids of commits; a filter that cannot tell leaves out."""
     stages = {row['stage'] for row in asked('FROM drops', after='2023-01')}
-    assert stages == {Stage.SIEVE, Stage.LABEL}
+    assert stages == {Stage.FILTER, Stage.LABEL}
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def test_a_missing_row_is_found(good: Path) -> None:
 
 
 # Of which the rows here have none, or which nobody checks.
-WITHOUT_ROWS = ('standing', 'withdrawn', 'timings')
+WITHOUT_ROWS = ('single_revision', 'withdrawn', 'timings')
 
 
 @pytest.mark.parametrize('table', [name for name in TABLES if name not in WITHOUT_ROWS])
@@ -303,18 +303,22 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
         {'label_by_module': Label.REFINEMENT, 'track_by_module': None},
         'label_by_module',
     ),
-    'unit cell': (Label.UPDATE, {'told_cnew_unit': P}, 'label_by_module'),
+    'unit cell': (Label.UPDATE, {'t_old_c_new_unit': P}, 'label_by_module'),
     'no label at all': (Label.REFINEMENT, {'label': None, 'label_by_module': None}, 'unlabelled'),
     'track of no label': (Label.REFINEMENT, {'track': Track.UPDATE}, 'track'),
     'track of another label': (Label.UPDATE, {'track': Track.REPAIR}, 'track'),
     'track by module': (Label.UPDATE, {'track_by_module': None}, 'track_by_module'),
-    'too few runs': (Label.UPDATE, {'told_cold_runs': 2, 'told_cold_passes': 2}, 'evidence'),
-    'no runs known': (Label.UPDATE, {'told_cold_runs': None}, 'evidence'),
-    'a pass that failed once': (Label.UPDATE, {'told_cold_passes': 2}, 'flaky'),
-    'a failure that passed once': (Label.UPDATE, {'told_cnew_passes': 1}, 'flaky'),
+    'too few runs': (Label.UPDATE, {'t_old_c_old_runs': 2, 't_old_c_old_passes': 2}, 'evidence'),
+    'no runs known': (Label.UPDATE, {'t_old_c_old_runs': None}, 'evidence'),
+    'a pass that failed once': (Label.UPDATE, {'t_old_c_old_passes': 2}, 'flaky'),
+    'a failure that passed once': (Label.UPDATE, {'t_old_c_new_passes': 1}, 'flaky'),
     'one time-out': (
         Label.UPDATE,
-        {'told_cnew': Outcome.TIMEOUT, 'told_cnew_unit': Outcome.TIMEOUT, 'told_cnew_runs': 1},
+        {
+            't_old_c_new': Outcome.TIMEOUT,
+            't_old_c_new_unit': Outcome.TIMEOUT,
+            't_old_c_new_runs': 1,
+        },
         'evidence',
     ),
     'no sandbox': (Label.UPDATE, {'sandbox': 'none'}, 'sandbox'),
@@ -330,7 +334,7 @@ WRONG_METHODS: dict[str, tuple[Label, dict[str, Any], str]] = {
     'no task, no reason': (Label.UPDATE, {'task_id': None}, 'funnel_task'),
     'runs that no cell has': (
         Label.UPDATE,
-        {'told_cold_runs': 4, 'told_cold_passes': 4},
+        {'t_old_c_old_runs': 4, 't_old_c_old_passes': 4},
         'runs',
     ),
     'mutants that do not add up': (
@@ -380,9 +384,9 @@ def test_a_method_is_checked_against_the_label_table_of_its_engine(
         'task_id': None,
         'label_by_module': Label.FIXTURE_UPDATE,
         'track_by_module': None,
-        'told_cnew': P,
-        'told_cnew_unit': Outcome.COMPILE_ERROR,
-        'told_cnew_passes': 3,
+        't_old_c_new': P,
+        't_old_c_new_unit': Outcome.COMPILE_ERROR,
+        't_old_c_new_passes': 3,
     }
     made = method(Label.UPDATE, **passing)(rows)
     for index in range(len(made.repositories)):
@@ -414,14 +418,14 @@ def test_two_time_outs_are_enough_evidence_for_a_broken_outcome(tmp_path: Path, 
     """The second verdict of two time-outs adds nothing: two are enough."""
     at = of_label(rows, Label.UPDATE)
     row = rows.methods[at]
-    timed_out = {'told_cnew': Outcome.TIMEOUT, 'told_cnew_unit': Outcome.TIMEOUT}
-    edited = changed('methods', at, **timed_out, told_cnew_runs=2)(rows)
+    timed_out = {'t_old_c_new': Outcome.TIMEOUT, 't_old_c_new_unit': Outcome.TIMEOUT}
+    edited = changed('methods', at, **timed_out, t_old_c_new_runs=2)(rows)
     cells = tuple(
         dataclasses.replace(cell, outcome=Outcome.TIMEOUT)
-        if (cell.method_id, cell.cell) == (row.method_id, Cell.TOLD_CNEW)
+        if (cell.method_id, cell.cell) == (row.method_id, Cell.T_OLD_C_NEW)
         else cell
         for cell in edited.cells
-        if (cell.method_id, cell.cell, cell.repeat) != (row.method_id, Cell.TOLD_CNEW, 2)
+        if (cell.method_id, cell.cell, cell.repeat) != (row.method_id, Cell.T_OLD_C_NEW, 2)
     )
     assert verify_snapshot(sealed(tmp_path, dataclasses.replace(edited, cells=cells))) == []
 
@@ -584,7 +588,11 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         lambda rows: method(
             Label.UPDATE,
             isolated=IsolatedCells(
-                told_cnew=P, tnew_cold=None, tnew_cnew=P, start='a_target_passes', agrees=False
+                t_old_c_new=P,
+                t_new_c_old=None,
+                t_new_c_new=P,
+                start='a_target_passes',
+                agrees=False,
             ),
         )(rows),
         'tasks',

@@ -171,7 +171,7 @@ def test_isolated_cells_of_a_changed_test_agree_with_whole_trees(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
     assert found(isolation, name) == IsolatedCells(
-        told_cnew='fail', tnew_cold=None, tnew_cnew='pass', start='valid', agrees=True
+        t_old_c_new='fail', t_new_c_old=None, t_new_c_new='pass', start='valid', agrees=True
     )
 
 
@@ -180,7 +180,11 @@ def test_a_new_test_is_isolated_in_an_old_or_new_file_new_type_or_with_new_data(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
     assert found(isolation, name) == IsolatedCells(
-        told_cnew=None, tnew_cold='compile_error', tnew_cnew='pass', start='valid', agrees=True
+        t_old_c_new=None,
+        t_new_c_old='compile_error',
+        t_new_c_new='pass',
+        start='valid',
+        agrees=True,
     )
 
 
@@ -189,9 +193,9 @@ def test_a_new_test_is_isolated_with_a_new_helper_of_an_old_or_new_file(
     isolation: tuple[Isolation, Mapping[str, str]], name: str
 ) -> None:
     assert found(isolation, name) == IsolatedCells(
-        told_cnew=None,
-        tnew_cold='compile_error',
-        tnew_cnew='pass',
+        t_old_c_new=None,
+        t_new_c_old='compile_error',
+        t_new_c_new='pass',
         start='valid',
         agrees=True,
         detail='with helpers that the pair adds',
@@ -202,27 +206,27 @@ def test_a_new_test_that_needs_a_changed_helper_is_not_isolated(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'leans')
-    assert (one.tnew_cnew, one.start, one.agrees) == ('fail', 'valid', False)
-    assert one.detail.startswith('tnew_cnew_isolated is fail status 1')
+    assert (one.t_new_c_new, one.start, one.agrees) == ('fail', 'valid', False)
+    assert one.detail.startswith('t_new_c_new_isolated is fail status 1')
 
 
 def test_a_new_test_that_needs_changed_data_is_not_isolated(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'marked')
-    assert (one.tnew_cnew, one.start, one.agrees) == ('fail', 'valid', False)
-    assert one.detail.startswith('tnew_cnew_isolated is fail status 1')
+    assert (one.t_new_c_new, one.start, one.agrees) == ('fail', 'valid', False)
+    assert one.detail.startswith('t_new_c_new_isolated is fail status 1')
 
 
 def test_a_test_that_needs_a_changed_fixture_has_no_isolation_or_start_state(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     one = found(isolation, 'fixed')
-    assert (one.told_cnew, one.tnew_cnew) == ('pass', 'fail')
+    assert (one.t_old_c_new, one.t_new_c_new) == ('pass', 'fail')
     assert (one.start, one.agrees) == ('start_pass', False)
     told, new = one.detail.split('; ')
-    assert told == 'told_cnew_isolated is pass'
-    assert new.startswith('tnew_cnew_isolated is fail status 1')
+    assert told == 't_old_c_new_isolated is pass'
+    assert new.startswith('t_new_c_new_isolated is fail status 1')
     assert new.endswith(', but not with the whole file')
 
 
@@ -230,9 +234,9 @@ def test_a_test_whose_old_class_no_longer_compiles_is_isolated_with_its_file(
     isolation: tuple[Isolation, Mapping[str, str]],
 ) -> None:
     assert found(isolation, 'breaks') == IsolatedCells(
-        told_cnew='compile_error',
-        tnew_cold=None,
-        tnew_cnew='pass',
+        t_old_c_new='compile_error',
+        t_new_c_old=None,
+        t_new_c_new='pass',
         start='valid',
         agrees=True,
         detail='with its whole file, since the code breaks all tests of its old class',

@@ -100,7 +100,7 @@ def test_unreadable_folder_is_not_taken_for_empty(tmp_path: Path) -> None:
     try:
         # Root reads what it may not read, unless that right is taken away.
         drop = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all']
-        asked = f'from coevo.storage.store import Store; Store(__import__("pathlib").Path({str(tmp_path / "store")!r})).partitions()'
+        asked = f'from coevo.storage.store import Store; Store(__import__("pathlib").Path({str(tmp_path / "store")!r})).list_partitions()'
         done = subprocess.run(
             [*(drop if os.geteuid() == 0 else ()), sys.executable, '-c', asked],
             capture_output=True,

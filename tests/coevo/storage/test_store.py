@@ -306,8 +306,11 @@ def test_a_folder_with_clones_may_become_a_store(tmp_path: Path) -> None:
 
 def test_store_of_another_version_is_refused(store: Store) -> None:
     store.write_segment(PARTITION, segment(1))
-    store.storage.write_file('store.json', b'{"coevo-store": 2}')
+    store.storage.write_file('store.json', b'{"coevo-store": 3}')
     with pytest.raises(Fatal, match='update coevo'):
+        Store(store.root)
+    store.storage.write_file('store.json', b'{"coevo-store": 1}')
+    with pytest.raises(Fatal, match=r'store version 1.*: mine into a new --store'):
         Store(store.root)
     store.storage.write_file('store.json', b'[]')
     with pytest.raises(Fatal, match='not the stamp'):

@@ -16,7 +16,7 @@ from tests.prefect_server import deploy
 from tests.prefect_server import prefect_server
 from tests.prefect_server import worker
 
-STAGES = {'walk', 'pair', 'sieve', 'label', 'track'}
+STAGES = {'walk', 'pair', 'filter', 'label', 'track'}
 
 
 def scheduled(server: Server) -> set[str]:

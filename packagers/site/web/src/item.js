@@ -9,10 +9,10 @@ import { CELLS } from './month.js'
 import { STARTS } from './suites.js'
 
 const TITLES = {
-  told_cold: ['Old tests', 'old code'],
-  tnew_cnew: ['New tests', 'new code'],
-  told_cnew: ['Old tests', 'new code'],
-  tnew_cold: ['New tests', 'old code'],
+  t_old_c_old: ['Old tests', 'old code'],
+  t_new_c_new: ['New tests', 'new code'],
+  t_old_c_new: ['Old tests', 'new code'],
+  t_new_c_old: ['New tests', 'old code'],
 }
 const BROKEN = ['fail', 'error', 'timeout', 'compile_error']
 

@@ -3,7 +3,7 @@
 import { standard } from './evidence.js'
 import { Table } from './parquet.js'
 
-export const CELLS = ['told_cold', 'tnew_cnew', 'told_cnew', 'tnew_cold']
+export const CELLS = ['t_old_c_old', 't_new_c_new', 't_old_c_new', 't_new_c_old']
 
 const TASKS = [
   'task_id', 'pair_id', 'repo', 'url', 'license', 'language', 'track', 'walk', 'test_file', 'test_methods',

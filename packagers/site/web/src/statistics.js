@@ -5,7 +5,7 @@ import { count, h } from './dom.js'
 import { upright } from './plot.js'
 
 const TRACKS = ['generation', 'update', 'repair']
-const WALKS = ['parents', 'first-parent', 'states', 'window', 'standing']
+const WALKS = ['parents', 'first-parent', 'states', 'window', 'single_revision']
 // The column of a table whose figures are drawn beside it.
 const DRAWN = { labels: 'methods', table_11: 'methods' }
 const SHARES = /^(share|kill_rate)/
@@ -111,7 +111,7 @@ export async function funnel(month) {
 // Where it is not simply what the stage before has kept.
 const ENTERS = {
   track: 'Published methods with a label that tasks are made of.',
-  standing: 'Test files as they stand at a revision, for tasks that ask for a whole file.',
+  single_revision: 'Test files as they stand at a revision, for tasks that ask for a whole file.',
   task: 'Methods of one track in one test file of a pair are one task; so is a whole test file.',
 }
 

@@ -58,5 +58,5 @@ def test_first_interpreter_is_used_if_all_interpreters_give_no_result(tmp_path: 
     (pair,) = found.pairs
     assert (pair.runtime or '').startswith('3.11.')
     assert [drop.reason for drop in found.drops if drop.test_method == 'test_last'] == [
-        'tnew_cnew_compile_error'
+        't_new_c_new_compile_error'
     ]

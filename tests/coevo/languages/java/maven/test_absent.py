@@ -91,9 +91,9 @@ def test_each_kind_of_missing_library_has_its_own_drop_reason(tmp_path: Path) ->
     assert update.module == 'built'
     reasons = sorted(drop.reason for drop in found.drops)
     absent = set(KINDS) & LIBRARY_REASONS
-    assert reasons == sorted([*absent, 'library_missing', 'told_cold_unbuildable'])
+    assert reasons == sorted([*absent, 'library_missing', 't_old_c_old_unbuildable'])
     details = {drop.detail for drop in found.drops}
-    assert details == {'told_cold_unbuildable', 'sibling_not_packaged'}
+    assert details == {'t_old_c_old_unbuildable', 'sibling_not_packaged'}
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_missing_parent_or_plugin_fails_the_whole_project(
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == (reason, reason)
     assert [(drop.reason, drop.detail) for drop in found.drops] == [
-        (reason, 'told_cold_unbuildable')
+        (reason, 't_old_c_old_unbuildable')
     ]

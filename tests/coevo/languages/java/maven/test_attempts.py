@@ -93,5 +93,5 @@ def test_unpinned_dependency_drops_tests_with_that_reason(tmp_path: Path, versio
     reason = 'snapshot_dependency' if version.endswith('-SNAPSHOT') else 'unpinned_dependency'
     assert [pair.build_new for pair in found.pairs] == [reason]
     assert [(drop.reason, drop.detail) for drop in found.drops] == [
-        (reason, 'told_cold_unbuildable')
+        (reason, 't_old_c_old_unbuildable')
     ]

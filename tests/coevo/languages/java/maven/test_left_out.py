@@ -88,4 +88,4 @@ def test_pair_whose_build_needs_a_submodule_records_that_reason(tmp_path: Path) 
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == (NEEDS_SUBMODULE,) * 2
     (drop,) = (drop for drop in found.drops if drop.stage == 'label')
-    assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', NEEDS_SUBMODULE)
+    assert (drop.reason, drop.detail) == ('t_new_c_new_unbuildable', NEEDS_SUBMODULE)

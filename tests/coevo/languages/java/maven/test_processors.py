@@ -146,7 +146,7 @@ def test_every_module_with_generated_code_is_built(processors: Mined) -> None:
 )
 def test_test_on_generated_code_gets_the_label_update(processors: Mined, name: str) -> None:
     row = processors.method(name)
-    assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
+    assert (row.t_old_c_old, row.t_new_c_new, row.t_old_c_new) == (
         Outcome.PASS,
         Outcome.PASS,
         Outcome.FAIL,

@@ -116,7 +116,7 @@ def test_every_module_of_the_reactor_is_built(reactors: Mined) -> None:
 )
 def test_test_of_a_reactor_module_gets_the_label_update(reactors: Mined, name: str) -> None:
     row = reactors.method(name)
-    assert (row.told_cold, row.tnew_cnew, row.told_cnew) == (
+    assert (row.t_old_c_old, row.t_new_c_new, row.t_old_c_new) == (
         Outcome.PASS,
         Outcome.PASS,
         Outcome.FAIL,

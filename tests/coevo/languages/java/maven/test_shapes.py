@@ -280,14 +280,14 @@ def test_modules_of_every_shape_are_built(shapes: Mined) -> None:
 )
 def test_inserted_test_of_each_shape_gets_the_label_generation(shapes: Mined, name: str) -> None:
     row = shapes.method(name)
-    assert (row.tnew_cnew, row.tnew_cold) == (Outcome.PASS, Outcome.COMPILE_ERROR)
+    assert (row.t_new_c_new, row.t_new_c_old) == (Outcome.PASS, Outcome.COMPILE_ERROR)
     assert (row.change, row.label) == (MethodChange.INSERTED, Label.GENERATION)
 
 
 def test_one_failing_invocation_or_subclass_fails_the_method(shapes: Mined) -> None:
     """oneFails, oneRowFails, shuts, and of the overloads the one with a parameter."""
     reasons = [drop.reason for drop in shapes.drops if drop.stage == 'label']
-    assert reasons == ['tnew_cnew_fail'] * 4
+    assert reasons == ['t_new_c_new_fail'] * 4
 
 
 def test_overloaded_tests_are_distinguished_by_parameters(shapes: Mined) -> None:
@@ -302,14 +302,14 @@ def test_nested_test_belongs_to_its_nested_class(shapes: Mined) -> None:
 def test_test_of_a_removed_module_is_obsolete(shapes: Mined) -> None:
     row = shapes.method('goes')
     assert (row.change, row.label) == (MethodChange.DELETED, Label.OBSOLETE)
-    assert (row.told_cold, row.told_cnew) == (Outcome.PASS, Outcome.COMPILE_ERROR)
-    assert row.told_cnew_signature == 'module_absent'
+    assert (row.t_old_c_old, row.t_old_c_new) == (Outcome.PASS, Outcome.COMPILE_ERROR)
+    assert row.t_old_c_new_signature == 'module_absent'
 
 
 def test_test_of_an_added_module_gets_the_label_generation(shapes: Mined) -> None:
     row = shapes.method('comes')
     assert (row.label, row.track) == (Label.GENERATION, Track.GENERATION)
-    assert row.tnew_cold_signature == 'module_absent'
+    assert row.t_new_c_old_signature == 'module_absent'
 
 
 def test_overrides_of_project_settings_are_recorded(shapes: Mined) -> None:

@@ -38,7 +38,7 @@ def test_unusable_jvm_options_give_the_verdict_error(tmp_path: Path, options: st
     found = mined_once(repository, tmp_path / 'store')
     assert found.report.failures == {}
     assert [(drop.reason, drop.detail) for drop in found.drops] == [
-        ('tnew_cnew_error', 'jvm_options')
+        ('t_new_c_new_error', 'jvm_options')
     ]
 
 
@@ -62,7 +62,7 @@ def test_path_too_long_for_a_file_system_makes_the_revision_unbuildable(
     assert (found.report.executed, found.report.failures, found.report.bugs) == (1, {}, {})
     assert found.pairs[0].build_new == 'path_too_long'
     (drop,) = (drop for drop in found.drops if drop.stage == 'label')
-    assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', 'path_too_long')
+    assert (drop.reason, drop.detail) == ('t_new_c_new_unbuildable', 'path_too_long')
 
 
 def test_revision_without_a_pom_is_unbuildable(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_revision_without_a_pom_is_unbuildable(tmp_path: Path) -> None:
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == ('no_build_file', 'built')
     (drop,) = (drop for drop in found.drops if drop.stage == 'label')
-    assert (drop.reason, drop.detail) == ('tnew_cold_unbuildable', 'no_build_file')
+    assert (drop.reason, drop.detail) == ('t_new_c_old_unbuildable', 'no_build_file')
 
 
 def with_path(repository: Path, path: str) -> str:
@@ -102,4 +102,4 @@ def test_tree_too_large_for_a_sandbox_is_unbuildable(
     (pair,) = found.pairs
     assert (pair.build_old, pair.build_new) == ('tree_too_large',) * 2
     (drop,) = (drop for drop in found.drops if drop.stage == 'label')
-    assert (drop.reason, drop.detail) == ('tnew_cnew_unbuildable', 'tree_too_large')
+    assert (drop.reason, drop.detail) == ('t_new_c_new_unbuildable', 'tree_too_large')

@@ -39,14 +39,14 @@ class ExecutingTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingRow:
+class SingleRevisionRow:
     """A test file at a revision, as a family sees it: what it executes, how stable it is, where a task
     would start.
 
     Families select tasks from these rows; those of which no task comes say why in `drops`.
     """
 
-    standing_id: Annotated[
+    suite_id: Annotated[
         str,
         Column('The row: a hash of `pair_id`, path, `family` and `start_builder`.'),
     ]
@@ -62,7 +62,7 @@ class StandingRow:
         int | None,
         Column('Of these, tests that pass in all runs. Null if they were not run.', unit='tests'),
     ] = None
-    unsteady: Annotated[
+    unstable: Annotated[
         int | None,
         Column('Of these, tests whose runs disagree. Null if they were not run.', unit='tests'),
     ] = None

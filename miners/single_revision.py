@@ -74,7 +74,9 @@ def list_single_revision_files(
         if not methods:
             continue
         if tests.tree.find_origin(path) is not FileOrigin.WRITTEN:
-            yield SingleRevisionFile(test_file=path, methods=methods, reason=Reason.FILE_OF_OTHERS)
+            yield SingleRevisionFile(
+                test_file=path, methods=methods, reason=Reason.THIRD_PARTY_FILE
+            )
         elif len(methods) > MOST_TESTS:
             yield SingleRevisionFile(test_file=path, methods=methods, reason=Reason.TOO_MANY_TESTS)
         else:

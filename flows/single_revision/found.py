@@ -1,4 +1,4 @@
-"""Rows of `standing` as they are made: begun before anything is run, and one for each start state."""
+"""Rows of `single_revision` as they are made: begun before anything is run, and one for each start state."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.records import compute_short_hash
-from coevo.model.standing_rows import StandingRow
-from flows.standing.observed_suite import ObservedRevision
-from flows.standing.observed_suite import ObservedSuite
-from flows.standing.selection import Steadiness
-from flows.standing.started import NoStart
-from flows.standing.starts import BUILDERS
-from flows.standing.starts import STARTS
-from miners.standing import SingleRevisionFile
+from coevo.model.single_revision_rows import SingleRevisionRow
+from flows.single_revision.observed_suite import ObservedRevision
+from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.selection import Steadiness
+from flows.single_revision.started import NoStart
+from flows.single_revision.starts import BUILDERS
+from flows.single_revision.starts import STARTS
+from miners.single_revision import SingleRevisionFile
 
-Found = StandingRow | tuple[StandingRow, Reason, str]
+Found = SingleRevisionRow | tuple[SingleRevisionRow, Reason, str]
 """A row, with the reason why no task comes of it and what that leaves open."""
 
 
@@ -31,10 +31,10 @@ def begin_row(
     family: Family,
     focus: tuple[Focus, ...],
     unit: str | None = None,
-) -> StandingRow:
+) -> SingleRevisionRow:
     """A row of which nothing was run."""
-    return StandingRow(
-        standing_id=_compute_standing_id(pair, file.test_file, family, None, unit),
+    return SingleRevisionRow(
+        suite_id=_compute_suite_id(pair, file.test_file, family, None, unit),
         repo=pair.repo,
         walk=pair.walk,
         pair_id=pair.pair_id,
@@ -49,40 +49,42 @@ def begin_row(
     )
 
 
-def _compute_standing_id(
+def _compute_suite_id(
     pair: Pair, test_file: str, family: Family, builder: StartBuilder | None, unit: str | None
 ) -> str:
     return compute_short_hash(pair.pair_id, test_file, family, *filter(None, (builder, unit)))
 
 
 def add_run_results(
-    revision: ObservedRevision, row: StandingRow, steady: Steadiness
-) -> StandingRow:
+    revision: ObservedRevision, row: SingleRevisionRow, steady: Steadiness
+) -> SingleRevisionRow:
     """The row with what its tests did in all runs."""
     return replace(
         row,
         passing=len(steady.passing),
-        unsteady=steady.unsteady,
+        unstable=steady.unstable,
         runs=steady.runs,
         override='+'.join(revision.evaluation.overrides) or None,
     )
 
 
-def build_start_rows(family: Family, row: StandingRow, observed: ObservedSuite) -> Iterator[Found]:
+def build_start_rows(
+    family: Family, row: SingleRevisionRow, observed: ObservedSuite
+) -> Iterator[Found]:
     """The row of each start state that can be made of a file; one without, where its gold would not be believed."""
     if observed.doubt is not None:
-        yield row, Reason.PASS_DOUBTED, observed.doubt
+        yield row, Reason.PASS_NOT_CONFIRMED, observed.doubt
         return
     adequacy, mutants = observed.measure_adequacy(row.focus, row.tests)
     gold = replace(row, adequacy=adequacy, mutants=mutants, reads_sources=observed.reads_sources)
     pair, entry = observed.revision.pair, observed.revision.tree.entries[row.test_file]
     for builder in STARTS[family]:
-        own = _compute_standing_id(pair, row.test_file, family, builder, row.unit)
+        own = _compute_suite_id(pair, row.test_file, family, builder, row.unit)
         start = BUILDERS[builder](observed, gold)
         if isinstance(start, NoStart):
             empty = replace(
                 row,
-                standing_id=own,
+                suite_id=own,
                 start_builder=builder,
                 start_adequacy=start.adequacy,
                 start_rev=start.rev,
@@ -91,7 +93,7 @@ def build_start_rows(family: Family, row: StandingRow, observed: ObservedSuite) 
             continue
         yield replace(
             gold,
-            standing_id=own,
+            suite_id=own,
             start_builder=builder,
             start_adequacy=start.adequacy,
             start_rev=start.rev,

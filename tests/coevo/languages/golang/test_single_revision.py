@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from miners.standing import list_single_revision_files
+from miners.single_revision import list_single_revision_files
 from tests.repos import commit
 from tests.repos import init
 

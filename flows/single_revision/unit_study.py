@@ -22,17 +22,17 @@ from coevo.model.families import Family
 from coevo.model.families import Focus
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
-from coevo.model.standing_rows import ExecutingTest
-from flows.standing.calls import CallableDeclaration
-from flows.standing.calls import Declarations
-from flows.standing.finished import PartCache
-from flows.standing.found import Found
-from flows.standing.found import add_run_results
-from flows.standing.found import begin_row
-from flows.standing.found import build_start_rows
-from flows.standing.observed_suite import ObservedRevision
-from flows.standing.observed_suite import ObservedSuite
-from flows.standing.selection import Steadiness
+from coevo.model.single_revision_rows import ExecutingTest
+from flows.single_revision.calls import CallableDeclaration
+from flows.single_revision.calls import Declarations
+from flows.single_revision.finished import PartCache
+from flows.single_revision.found import Found
+from flows.single_revision.found import add_run_results
+from flows.single_revision.found import begin_row
+from flows.single_revision.found import build_start_rows
+from flows.single_revision.observed_suite import ObservedRevision
+from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.selection import Steadiness
 from miners.units import CodeUnit
 
 Observed = Mapping[str, tuple[ObservedSuite, Steadiness]]

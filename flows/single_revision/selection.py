@@ -19,8 +19,8 @@ from coevo.model.reasons import Reason
 from coevo.model.words import Cell
 from coevo.model.words import Outcome
 
-# Raised when rows of `standing` may change, and no engine does.
-STANDING_VERSION = 8
+# Raised when rows of `single_revision` may change, and no engine does.
+SINGLE_REVISION_VERSION = 8
 
 LEAST_SHARE = 0.6
 """Share of the class in what a suite executes, from which the suite is about it."""
@@ -34,7 +34,7 @@ class Steadiness:
     """
 
     passing: tuple[str, ...]
-    unsteady: int
+    unstable: int
     runs: int
     cpu_seconds: float
     reason: Reason | None
@@ -43,23 +43,23 @@ class Steadiness:
 
 def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
     """Of a suite all tests pass that are not skipped, and one at least."""
-    results = {method_id: evaluation.get_cells(method_id)[Cell.TNEW_CNEW] for method_id in ids}
+    results = {method_id: evaluation.get_cells(method_id)[Cell.T_NEW_C_NEW] for method_id in ids}
     passing = tuple(
         method_id
         for method_id, result in results.items()
         if result.evidence is Evidence.AGREED and result.outcome is Outcome.PASS
     )
-    unsteady = sum(result.evidence is not Evidence.AGREED for result in results.values())
+    unstable = sum(result.evidence is not Evidence.AGREED for result in results.values())
     others = [r for method_id, r in results.items() if method_id not in passing]
     broken = [r.outcome for r in others if r.outcome is not Outcome.SKIPPED]
     reason = None
-    if unsteady:
-        reason = Reason.NOT_STEADY
+    if unstable:
+        reason = Reason.UNSTABLE
     elif broken or not passing:
         reason = Reason.NOT_PASSING
     return Steadiness(
         passing=passing,
-        unsteady=unsteady,
+        unstable=unstable,
         runs=min(len(result.runs) for result in results.values()),
         cpu_seconds=sum(
             max(run.verdict.cpu_seconds for run in result.runs) for result in results.values()

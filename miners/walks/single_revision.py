@@ -1,4 +1,4 @@
-"""The walk `standing`: a few revisions, each with itself, for tasks that are about no change."""
+"""The walk `single_revision`: a few revisions, each with itself, for tasks that are about no change."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from coevo.model.records import TestMethod
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.source_readers import reads_sources
 from flows.study.context import Tools
-from miners.standing import SingleRevisionFile
+from miners.single_revision import SingleRevisionFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

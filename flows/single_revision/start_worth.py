@@ -15,9 +15,9 @@ from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.suites import PassingSuite
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import TestMethod
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Outcome
-from flows.standing.observed_suite import ObservedSuite
+from flows.single_revision.observed_suite import ObservedSuite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
     )
 
 
-def measure_start(observed: ObservedSuite, row: StandingRow, run: StartRun) -> SuiteAdequacy:
+def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun) -> SuiteAdequacy:
     """On the scale of gold: the focus of its row, and the mutants that gold was run with; Transient."""
     assert row.adequacy is not None, 'gold is measured first'
     suite = PassingSuite(module=observed.file.module, methods=run.passing)

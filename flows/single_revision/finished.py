@@ -16,14 +16,14 @@ from coevo.engine.results import Step
 from coevo.model import codec
 from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage.entries import FileCache
-from flows.standing.found import Found
+from flows.single_revision.found import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StoredRow:
-    row: StandingRow
+    row: SingleRevisionRow
     reason: Reason | None
     detail: str
 
@@ -79,7 +79,7 @@ def _list_new_costs(
 
 
 def _pack_row(found: Found) -> _StoredRow:
-    if isinstance(found, StandingRow):
+    if isinstance(found, SingleRevisionRow):
         return _StoredRow(row=found, reason=None, detail='')
     row, reason, detail = found
     return _StoredRow(row=row, reason=reason, detail=detail)

@@ -16,26 +16,26 @@ from coevo.model.families import StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 from coevo.model.records import compute_short_hash
-from coevo.model.standing_rows import StandingRow
-from flows.standing.falls import compute_falls
-from flows.standing.injected import build_injected_start
-from flows.standing.observed_suite import ObservedSuite
-from flows.standing.start_worth import measure_start
-from flows.standing.start_worth import run_start
-from flows.standing.started import NoStart
-from flows.standing.started import Start
+from coevo.model.single_revision_rows import SingleRevisionRow
+from flows.single_revision.falls import compute_falls
+from flows.single_revision.injected import build_injected_start
+from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.start_worth import measure_start
+from flows.single_revision.start_worth import run_start
+from flows.single_revision.started import NoStart
+from flows.single_revision.started import Start
 
-BuildStart = Callable[[ObservedSuite, StandingRow], Start | NoStart]
+BuildStart = Callable[[ObservedSuite, SingleRevisionRow], Start | NoStart]
 """From a suite and its row with all that its gold is worth."""
 
 
-def build_absent_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_absent_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     if observed.is_needed:
         return NoStart(reason=Reason.FILE_NEEDED)
     return Start(text=None)
 
 
-def build_as_is_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """The whole file, where it leaves lines of its focus out (TAM-Eval: "coverage < 100 %")."""
     gold = row.adequacy
     if gold is not None and gold.lines is not None and gold.covered_lines == gold.lines:
@@ -46,7 +46,7 @@ def build_as_is_start(observed: ObservedSuite, row: StandingRow) -> Start | NoSt
 # -- removed ---------------------------------------------------------------------------------------
 
 
-def build_removed_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """Without half of its tests, drawn by a hash, and what they alone use ("Recover Tests")."""
     path, rev = observed.file.test_file, observed.revision.rev
     cut, targets = get_surgery(observed.revision.pair.language), _draw_half(observed.suite.methods)
@@ -87,7 +87,7 @@ def _draw_half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
 # -- older -----------------------------------------------------------------------------------------
 
 
-def build_older_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """As at the newest commit with other code in the focal file, where it is worth less now."""
     older_rev = _find_older_rev(observed, row)
     if older_rev is None:
@@ -107,7 +107,7 @@ def build_older_start(observed: ObservedSuite, row: StandingRow) -> Start | NoSt
     return Start(text=text, adequacy=adequacy, rev=older_rev)
 
 
-def _find_older_rev(observed: ObservedSuite, row: StandingRow) -> str | None:
+def _find_older_rev(observed: ObservedSuite, row: SingleRevisionRow) -> str | None:
     """The newest commit of the first parents at which the focal file has other code."""
     (focus,) = row.focus
     now = _load_declarations(observed, observed.revision.rev, focus.file)

@@ -30,7 +30,7 @@ from coevo.model.families import StartBuilder
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.model.words import Walk
@@ -58,7 +58,7 @@ class SuiteTasks:
 
 
 def build_suite_tasks(
-    rows: Iterable[StandingRow],
+    rows: Iterable[SingleRevisionRow],
     pairs: Mapping[Key, PairRow],
     repositories: Iterable[RepositoryRow],
     clones: Mapping[str, Repository],
@@ -66,7 +66,7 @@ def build_suite_tasks(
 ) -> SuiteTasks:
     """The tasks of all families of suites; arguments as those of `packagers.tasks.build_tasks`."""
     known = {row.repo: row for row in reversed(list(repositories))}
-    same: dict[tuple[str, ...], list[StandingRow]] = defaultdict(list)
+    same: dict[tuple[str, ...], list[SingleRevisionRow]] = defaultdict(list)
     for row in rows:
         if row.adequacy is not None:
             same[_compute_identity(row, known[row.repo], clones[row.repo])].append(row)
@@ -87,12 +87,12 @@ def build_suite_tasks(
             find_suite_environment(first, environments, clones[first.repo]),
         )
         tasks.append(task)
-        ids |= {(row.standing_id, row.walk): task.task_id for row in same_rows}
+        ids |= {(row.suite_id, row.walk): task.task_id for row in same_rows}
     return SuiteTasks(tasks=tuple(sorted(tasks, key=lambda task: task.task_id)), ids=ids)
 
 
 def _compute_identity(
-    row: StandingRow, repository: RepositoryRow, clone: Repository
+    row: SingleRevisionRow, repository: RepositoryRow, clone: Repository
 ) -> tuple[str, ...]:
     """The family and the start, the blob of the test file, and the focus, where they stand."""
     tree = clone.tree(row.new_rev)
@@ -112,7 +112,7 @@ def _hash_focus_text(focus: Focus, clone: Repository, oid: str) -> str:
     return hashlib.sha256(b'\n'.join(lines)).hexdigest()
 
 
-def _get_family(row: StandingRow) -> Family:
+def _get_family(row: SingleRevisionRow) -> Family:
     return row.family or Family.CLASS
 
 
@@ -120,7 +120,7 @@ def _get_age_key(pair: PairRow) -> tuple[datetime, str, str]:
     return pair.new_committer_date or _LATEST, pair.repo, pair.pair_id
 
 
-def compute_task_id(row: StandingRow) -> str:
+def compute_task_id(row: SingleRevisionRow) -> str:
     family = _get_family(row)
     parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
     more = row.start_builder if family is Family.FILE else row.unit
@@ -128,8 +128,8 @@ def compute_task_id(row: StandingRow) -> str:
 
 
 def _build_task(
-    row: StandingRow,
-    copies: Sequence[StandingRow],
+    row: SingleRevisionRow,
+    copies: Sequence[SingleRevisionRow],
     pair: PairRow,
     repository: RepositoryRow,
     clone: Repository,
@@ -187,14 +187,14 @@ def _build_task(
     )
 
 
-def _restore_start_file(row: StandingRow, clone: Repository) -> bytes | None:
+def _restore_start_file(row: SingleRevisionRow, clone: Repository) -> bytes | None:
     """The test file at the start; None where it is absent."""
     return undo_patch(
         _get_gold_patch(row, clone), row.test_file, load_content(clone, row.new_rev, row.test_file)
     )
 
 
-def _get_gold_patch(row: StandingRow, clone: Repository) -> str:
+def _get_gold_patch(row: SingleRevisionRow, clone: Repository) -> str:
     """From the start to gold; what was mined before starts had a patch starts from nothing."""
     if row.start_patch is not None:
         return row.start_patch

@@ -16,17 +16,17 @@ from coevo.model.families import FocusKind
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
-from coevo.model.standing_rows import StandingRow
-from flows.standing import file_selection
-from flows.standing.found import Found
-from flows.standing.found import begin_row
+from coevo.model.single_revision_rows import SingleRevisionRow
+from flows.single_revision import file_selection
+from flows.single_revision.found import Found
+from flows.single_revision.found import begin_row
 from flows.study.context import Tools
-from miners.standing import SingleRevisionFile
-from miners.standing import list_single_revision_files
+from miners.single_revision import SingleRevisionFile
+from miners.single_revision import list_single_revision_files
 from miners.units import CodeUnit
 from miners.units import list_code_units
 
-Wanted = Mapping[Family, StandingRow]
+Wanted = Mapping[Family, SingleRevisionRow]
 """The families that may take a file, with the row that each begins with."""
 
 
@@ -52,7 +52,7 @@ def select_inputs(tools: Tools, pair: Pair, families: Sequence[Family]) -> Input
     out: list[Found | CodeUnit] = [unit for unit in units if unit.reason is not None]
     files: list[tuple[SingleRevisionFile, Wanted]] = []
     for file in list_single_revision_files(tools.repository, pair.new.rev, pair.language):
-        wanted: dict[Family, StandingRow] = {}
+        wanted: dict[Family, SingleRevisionRow] = {}
         for family in families:
             if family in UNIT_FAMILIES:
                 continue

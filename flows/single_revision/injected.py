@@ -13,22 +13,22 @@ from coevo.model.families import Defect
 from coevo.model.families import SuiteAdequacy
 from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Outcome
-from flows.standing.falls import compute_falls
-from flows.standing.observed_suite import ObservedSuite
-from flows.standing.start_worth import StartRun
-from flows.standing.start_worth import measure_start
-from flows.standing.start_worth import run_start
-from flows.standing.started import NoStart
-from flows.standing.started import Start
+from flows.single_revision.falls import compute_falls
+from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.start_worth import StartRun
+from flows.single_revision.start_worth import measure_start
+from flows.single_revision.start_worth import run_start
+from flows.single_revision.started import NoStart
+from flows.single_revision.started import Start
 
 _GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
 # Of one kind, before another is tried.
 _TRIES = 3
 
 
-def build_injected_start(observed: ObservedSuite, row: StandingRow) -> Start | NoStart:
+def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
     """The first kind, by lot, of which a defect does what such a defect does (TAM-Eval, repairs)."""
     insertion = get_measures(observed.revision.pair.language).defects
     if insertion is None:
@@ -67,7 +67,7 @@ def _draw_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
 
 def _prove_defect(
     observed: ObservedSuite,
-    row: StandingRow,
+    row: SingleRevisionRow,
     kind: Defect,
     text: bytes,
     unresolved: frozenset[Outcome],

@@ -1,4 +1,4 @@
-"""From the test files of a revision to rows of `standing`: run three times, traced, measured."""
+"""From the test files of a revision to rows of `single_revision`: run three times, traced, measured."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from coevo.model.records import Candidate
 from coevo.model.records import Pair
 from coevo.model.records import TestMethod
 from coevo.model.records import compute_short_hash
-from coevo.model.standing_rows import StandingRow
+from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange
 from coevo.model.words import Stage
-from flows.standing import file_selection
-from flows.standing.entrants import InputSelection
-from flows.standing.entrants import Wanted
-from flows.standing.entrants import select_inputs
-from flows.standing.finished import PartCache
-from flows.standing.found import Found
-from flows.standing.found import add_run_results
-from flows.standing.found import build_start_rows
-from flows.standing.observed_suite import ObservedRevision
-from flows.standing.observed_suite import ObservedSuite
-from flows.standing.selection import LEAST_SHARE
-from flows.standing.selection import Steadiness
-from flows.standing.selection import find_dominant_class
-from flows.standing.selection import measure_steadiness
-from flows.standing.unit_study import study_units
+from flows.single_revision import file_selection
+from flows.single_revision.entrants import InputSelection
+from flows.single_revision.entrants import Wanted
+from flows.single_revision.entrants import select_inputs
+from flows.single_revision.finished import PartCache
+from flows.single_revision.found import Found
+from flows.single_revision.found import add_run_results
+from flows.single_revision.found import build_start_rows
+from flows.single_revision.observed_suite import ObservedRevision
+from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.selection import LEAST_SHARE
+from flows.single_revision.selection import Steadiness
+from flows.single_revision.selection import find_dominant_class
+from flows.single_revision.selection import measure_steadiness
+from flows.single_revision.unit_study import study_units
 from flows.study.context import Tools
-from miners.standing import SingleRevisionFile
+from miners.single_revision import SingleRevisionFile
 from miners.units import CodeUnit
 
 
@@ -52,7 +52,7 @@ from miners.units import CodeUnit
 class RevisionStudy:
     """What came of the test files of a revision; `evaluation` is None where none was run."""
 
-    rows: tuple[StandingRow, ...] = ()
+    rows: tuple[SingleRevisionRow, ...] = ()
     drops: tuple[Drop, ...] = ()
     evaluation: PairEvaluation | None = None
 
@@ -123,7 +123,9 @@ def _build_study(
     rows = [result for result in found if not isinstance(result, CodeUnit)]
     lost = [result for result in found if isinstance(result, CodeUnit)]
     return RevisionStudy(
-        rows=tuple(result if isinstance(result, StandingRow) else result[0] for result in rows),
+        rows=tuple(
+            result if isinstance(result, SingleRevisionRow) else result[0] for result in rows
+        ),
         drops=(*_list_drops(rows), *(_build_unit_drop(pair, unit) for unit in lost)),
         evaluation=evaluation,
     )
@@ -131,9 +133,9 @@ def _build_study(
 
 def _list_drops(found: Sequence[Found]) -> Iterator[Drop]:
     for result in found:
-        if not isinstance(result, StandingRow):
+        if not isinstance(result, SingleRevisionRow):
             row, reason, detail = result
-            yield Drop.make_at_stage(Stage.STANDING, row, row.standing_id, reason, detail)
+            yield Drop.make_at_stage(Stage.SINGLE_REVISION, row, row.suite_id, reason, detail)
 
 
 def _build_unit_drop(pair: Pair, unit: CodeUnit) -> Drop:
@@ -141,7 +143,7 @@ def _build_unit_drop(pair: Pair, unit: CodeUnit) -> Drop:
     assert unit.reason is not None, 'others have rows'
     key = compute_short_hash(pair.pair_id, unit.family, unit.name)
     detail = f'{unit.name} {unit.detail}'.rstrip()
-    return Drop.make_at_stage(Stage.STANDING, pair, key, unit.reason, detail)
+    return Drop.make_at_stage(Stage.SINGLE_REVISION, pair, key, unit.reason, detail)
 
 
 def _index_methods(pair: Pair, file: SingleRevisionFile) -> dict[str, TestMethod]:
@@ -202,7 +204,7 @@ def _trace_suite(
 def _build_family_rows(
     revision: ObservedRevision,
     family: Family,
-    row: StandingRow,
+    row: SingleRevisionRow,
     steady: Steadiness,
     observed: ObservedSuite | None,
 ) -> Iterator[Found]:
@@ -229,7 +231,9 @@ def _build_family_rows(
     yield from build_start_rows(family, row, observed)
 
 
-def _find_focal_rejection(observed: ObservedSuite, row: StandingRow) -> tuple[Reason | None, str]:
+def _find_focal_rejection(
+    observed: ObservedSuite, row: SingleRevisionRow
+) -> tuple[Reason | None, str]:
     (focus,) = row.focus
     tree, rules = observed.revision.tree, observed.revision.tools.profile.files
     reason = file_selection.find_focal_file_rejection(

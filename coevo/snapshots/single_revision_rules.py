@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.model.families import STANDING_FAMILIES
+from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.families import UNIT_FAMILIES
 from coevo.model.families import Family
 from coevo.model.families import StartBuilder
@@ -11,40 +11,40 @@ from coevo.model.words import Stage
 from coevo.model.words import Walk
 from coevo.snapshots.rules import SnapshotRule
 
-_NAMES = ', '.join(f"'{family}'" for family in STANDING_FAMILIES)
+_NAMES = ', '.join(f"'{family}'" for family in SINGLE_REVISION_FAMILIES)
 _SUITES = f"coalesce(family, '{Family.COEVOLUTION}') IN ({_NAMES})"
 _UNITS = ', '.join(f"'{family}'" for family in UNIT_FAMILIES)
 
 RULES = (
     SnapshotRule(
         name='pairs_missing',
-        table='standing',
-        sql=f"""SELECT standing_id, pair_id FROM standing s WHERE walk <> '{Walk.STANDING}'
+        table='single_revision',
+        sql=f"""SELECT suite_id, pair_id FROM single_revision s WHERE walk <> '{Walk.SINGLE_REVISION}'
             OR NOT EXISTS (FROM pairs p WHERE p.pair_id = s.pair_id AND p.walk = s.walk
                 AND p.new_rev = s.new_rev AND p.old_rev = s.new_rev)""",
     ),
     SnapshotRule(
-        name='funnel_standing',
-        table='standing',
-        sql=f"""SELECT standing_id, task_id FROM standing s
+        name='funnel_single_revision',
+        table='single_revision',
+        sql=f"""SELECT suite_id, task_id FROM single_revision s
             WHERE (task_id IS NULL) <> EXISTS (FROM drops d WHERE d.walk = s.walk AND (
-                d.key = s.standing_id AND d.stage = '{Stage.STANDING}'
+                d.key = s.suite_id AND d.stage = '{Stage.SINGLE_REVISION}'
                 OR s.adequacy IS NOT NULL AND s.task_id IS NULL AND d.repo = s.repo
                 AND d.reason = '{Reason.TASK_WITHDRAWN}'))""",
     ),
     SnapshotRule(
         name='tasks_missing',
-        table='standing',
-        sql="""SELECT standing_id, task_id FROM standing s WHERE task_id IS NOT NULL AND NOT EXISTS (
+        table='single_revision',
+        sql="""SELECT suite_id, task_id FROM single_revision s WHERE task_id IS NOT NULL AND NOT EXISTS (
             FROM tasks t WHERE t.task_id = s.task_id AND t.test_file = s.test_file
             AND (t.pair_id = s.pair_id OR list_contains(t.also_at, s.pair_id)))""",
     ),
     SnapshotRule(
-        name='standing_missing',
+        name='single_revision_missing',
         table='tasks',
         reads_texts=True,
         sql=f"""SELECT task_id, test_file FROM tasks t WHERE {_SUITES} AND NOT EXISTS (
-            FROM standing s WHERE s.task_id = t.task_id AND s.pair_id = t.pair_id
+            FROM single_revision s WHERE s.task_id = t.task_id AND s.pair_id = t.pair_id
             AND s.walk = t.walk AND s.test_file = t.test_file AND s.adequacy = t.gold_adequacy
             AND s.focus = t.focus
             AND coalesce(s.family, t.family) = t.family
@@ -57,22 +57,22 @@ RULES = (
         name='family',
         table='tasks',
         sql=f"""SELECT task_id, family, walk FROM tasks
-            WHERE ({_SUITES}) <> (walk = '{Walk.STANDING}')
+            WHERE ({_SUITES}) <> (walk = '{Walk.SINGLE_REVISION}')
             OR ({_SUITES}) <> (focus IS NOT NULL AND gold_adequacy IS NOT NULL)""",
     ),
     SnapshotRule(
         name='unit',
-        table='standing',
-        sql=f"""SELECT standing_id, unit FROM standing
+        table='single_revision',
+        sql=f"""SELECT suite_id, unit FROM single_revision
             WHERE (coalesce(family, '') IN ({_UNITS})) <> (unit IS NOT NULL)
             OR (coalesce(family, '') = '{Family.FUNCTION}') <> (executing_tests IS NOT NULL)
             OR len(executing_tests) = 0
             OR complexity IS NOT NULL AND executing_tests IS NULL""",
     ),
     SnapshotRule(
-        name='unit_of_standing',
+        name='unit_of_single_revision',
         table='tasks',
-        sql="""SELECT t.task_id, t.unit FROM tasks t JOIN standing s
+        sql="""SELECT t.task_id, t.unit FROM tasks t JOIN single_revision s
             ON s.task_id = t.task_id AND s.pair_id = t.pair_id AND s.walk = t.walk
             WHERE t.unit IS DISTINCT FROM s.unit OR t.complexity IS DISTINCT FROM s.complexity
             OR t.executing_tests IS DISTINCT FROM len(s.executing_tests)
@@ -81,9 +81,9 @@ RULES = (
     ),
     SnapshotRule(
         name='suite_counted',
-        table='standing',
-        sql="""SELECT standing_id, adequacy::VARCHAR FROM standing WHERE adequacy IS NOT NULL AND (
-            adequacy.tests <> tests OR adequacy.passing <> passing OR passing = 0 OR unsteady <> 0
+        table='single_revision',
+        sql="""SELECT suite_id, adequacy::VARCHAR FROM single_revision WHERE adequacy IS NOT NULL AND (
+            adequacy.tests <> tests OR adequacy.passing <> passing OR passing = 0 OR unstable <> 0
             OR adequacy.covered_lines > adequacy.lines
             OR adequacy.covered_branches > adequacy.branches
             OR adequacy.covered_methods > adequacy.methods
@@ -102,8 +102,8 @@ RULES = (
     ),
     SnapshotRule(
         name='unpublished',
-        table='standing',
-        sql=f"""SELECT standing_id, d.reason FROM standing s JOIN drops d USING (pair_id, walk)
+        table='single_revision',
+        sql=f"""SELECT suite_id, d.reason FROM single_revision s JOIN drops d USING (pair_id, walk)
             WHERE d.stage = '{Stage.PUBLISH}'""",
     ),
 )

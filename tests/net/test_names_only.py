@@ -1,0 +1,83 @@
+"""What the renaming to schema 3 left as it was: rows, their order, and what both editions hold.
+
+Each test reads data under the names of schema 2 again, by `coevo.model.schema_2`, and compares it with what the
+code before the renaming gave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from coevo.model import schema_2
+from coevo.model.schema import TABLES
+from coevo.model.schema import build_table_schema
+from coevo.model.schema import find_missing_columns
+from coevo.model.schema import list_columns_in_files
+from coevo.snapshots import snapshot
+from coevo.snapshots.manifests import is_code_free
+from tests.packagers.test_same_bytes import released
+
+ROOT = Path(__file__).parents[2]
+BEFORE = json.loads((Path(__file__).parent / 'release.json').read_bytes())
+
+# What follows from the version of an engine.
+CHANGING = {'engine_version'}
+EDITIONS = sorted((ROOT / 'snapshots').glob('*/code-free'))
+
+
+def rows_by_old_names(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[list[Any]]:
+    """The rows of a view in their order, each as pairs of a column's old name and its value."""
+    sql = schema_2.write_old_names(table, table, list(build_table_schema(table)))
+    # Drops are sorted by their stage and reason, which have other names.
+    order = 'ORDER BY ALL' if table == 'drops' else ''
+    result = connection.execute(f'FROM {sql} {order}')
+    names = [name for name, *_ in result.description]
+    while row := result.fetchone():
+        yield [
+            [name, str(value)]
+            for name, value in zip(names, row, strict=True)
+            if name not in CHANGING
+        ]
+
+
+def digest(rows: Iterator[list[Any]]) -> str:
+    found = hashlib.sha256()
+    for row in rows:
+        found.update(json.dumps(row).encode())
+    return found.hexdigest()
+
+
+def test_release_has_the_same_rows_as_under_the_names_of_schema_2(tmp_path: Path) -> None:
+    connection = snapshot.open_snapshots(released(tmp_path))
+    tables = [table for table in TABLES if table != 'timings']
+    found = {
+        schema_2.TABLES.get(table, table): digest(rows_by_old_names(connection, table))
+        for table in tables
+    }
+    assert found == BEFORE
+
+
+@pytest.mark.parametrize('edition', EDITIONS, ids=lambda path: path.parent.name)
+def test_schema_2_edition_is_read_with_the_values_of_its_files(edition: Path) -> None:
+    connection = snapshot.open_snapshots(edition)
+    manifest = snapshot.load_manifest(edition)
+    version = snapshot.parse_schema_version(manifest)
+    assert version.major == 2
+    assert is_code_free(manifest)
+    for table in TABLES:
+        folder = edition / 'data' / schema_2.TABLES.get(table, table)
+        if not folder.is_dir():
+            continue
+        missing = find_missing_columns(table, version)
+        fields = [field for field in build_table_schema(table) if field.name not in missing]
+        names = ', '.join(f'"{field.name}"' for field in list_columns_in_files(table, version))
+        plain = duckdb.sql(f"SELECT {names} FROM read_parquet('{folder}/*.parquet') ORDER BY ALL")
+        sql = schema_2.write_old_names(table, table, fields)
+        assert connection.execute(f'FROM {sql} ORDER BY ALL').fetchall() == plain.fetchall(), table
