@@ -100,18 +100,20 @@ class LexicalRules:
     result: Segment = ()
     before_block: Segment = ()
 
+    @property
+    def _letters_pattern(self) -> bytes:
+        """The letters before a string, with or without code in it."""
+        return b'(?:' + self.template + b'|' + self.prefix + rb')(?=["\'])'
+
     @cached_property
     def _lexeme_pattern(self) -> re.Pattern[bytes]:
         """A comment or a number; or by group: a string, what does not end, a word or a sign, a
         bracket or comma."""
-        letters = (
-            rb'(?:(?<![\w\x80-\xff])(?:' + self.template + b'|' + self.prefix + rb')(?=["\']))?'
-        )
         return _compile_verbose(
             self.comment
-            + rb'|\d[\w.]*+|'
-            + letters
-            + b'(?:('
+            + rb'|\d[\w.]*+|(?:(?<![\w\x80-\xff])'
+            + self._letters_pattern
+            + b')?(?:('
             + self.string
             + b')|('
             + _OPEN
@@ -142,12 +144,12 @@ class LexicalRules:
     @cached_property
     def _gap_pattern(self) -> bytes:
         """What may stand between two neighbours, comments and strings among it."""
-        letters = b'(?:(?:' + self.template + b'|' + self.prefix + rb')(?=["\']))?'
         return (
             rb'(?:[\s(),;\\]|'
             + self.comment
-            + rb'|\d[\w.]*+|'
-            + letters
+            + rb'|\d[\w.]*+|(?:'
+            + self._letters_pattern
+            + b')?'
             + self.string
             + rb'|["\'`])*+'
         )

@@ -44,7 +44,7 @@ class RepositoryDrop:
 class Unclonable(Fatal):
     """No other try will bring this repository, as it and the limits are.
 
-    By hand this is the end; a run over many records `make_drop` and goes on.
+    By hand this is the end; a run over many records makes a drop of it and goes on.
     """
 
     def __init__(self, reason: RepositoryReason, sentence: str) -> None:
