@@ -68,8 +68,28 @@ LONGEST = (
 PLACES = {f'tests/{name}.py': place for place, name in enumerate(LONGEST)}
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` deselects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_unsampled_cases_as_slow(items)
     items.sort(key=lambda item: PLACES.get(item.nodeid.partition('::')[0], len(PLACES)))
+
+
+def mark_unsampled_cases_as_slow(items: list[pytest.Item]) -> None:
+    """Leave `count` cases of each test marked `sampled(count)` to `make test`, and mark the others as slow.
+
+    The cases that stay are spread evenly over the table, the first one included.
+    """
+    cases: dict[tuple[str, int], list[pytest.Item]] = {}
+    for item in items:
+        marker = item.get_closest_marker('sampled')
+        if marker is not None:
+            function = item.nodeid.partition('[')[0]
+            cases.setdefault((function, marker.args[0]), []).append(item)
+    for (_, count), cases_of_test in cases.items():
+        kept = {number * len(cases_of_test) // count for number in range(count)}
+        for number, item in enumerate(cases_of_test):
+            if number not in kept:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope='module')

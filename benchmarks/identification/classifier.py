@@ -11,11 +11,6 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
-
 from benchmarks.identification.rows import LabelledTest
 
 FOLDS = 5
@@ -41,6 +36,12 @@ def predicted(rows: Sequence[LabelledTest], labelling: str) -> dict[str, bool]:
 def _answers(
     train: Sequence[LabelledTest], test: Sequence[LabelledTest], labelling: str
 ) -> list[bool]:
+    # Imported here, since each process that collects tests would wait four seconds for it.
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler
+
     labels = [row.label(labelling) for row in train]
     if len(set(labels)) < 2:
         return [any(labels)] * len(test)

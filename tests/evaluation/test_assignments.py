@@ -9,6 +9,7 @@ from coevo.evaluation.assignments import load_assignments
 from tests import snapshots
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('column', 'workaround'),
     [

@@ -141,6 +141,7 @@ def each() -> Iterator[object]:
             yield pytest.param(baseline, track, marks=marks, id=f'{baseline.name}, {track}')
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(('baseline', 'track'), list(each()))
 def test_baseline_gets_its_expected_outcome(court: Court, baseline: Baseline, track: Track) -> None:
     check(court, baseline, track)

@@ -38,6 +38,7 @@ def estimated(world: World) -> ContaminationEstimate:
     return estimate_contamination(results(world), CutoffSplit(moment=CUTOFF))
 
 
+@pytest.mark.slow
 def test_estimate_recovers_the_true_gain_within_its_interval() -> None:
     """The truth lies in the intervals as often as they promise; the plain difference is off by the same each time."""
     for gain in (0.0, 0.2):

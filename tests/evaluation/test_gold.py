@@ -14,6 +14,7 @@ from tests import snapshots
 from tests.web_server import Site
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('packed', [False, True])
 def test_threads_read_gold_of_one_open_snapshot(tmp_path: Path, packed: bool) -> None:
     place = snapshots.make(tmp_path, 1, 2, 3)

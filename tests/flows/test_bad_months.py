@@ -120,6 +120,7 @@ def mine(url: str, shop: Shop) -> int:
     return main(['mine', url, *words])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('what', sorted(BAD))
 def test_mined_pairs_of_a_vanished_repository_are_still_released(
     toy: None, what: str, remote: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

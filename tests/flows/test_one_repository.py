@@ -46,6 +46,7 @@ def withdraw(shop: Shop, *words: str) -> int:
     return main(['withdraw', *words, '--store', str(shop.folder / 'store')])
 
 
+@pytest.mark.slow
 def test_mining_again_replaces_every_segment_but_no_released_month(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_mining_again_replaces_every_segment_but_no_released_month(
         assert different(shop.folder / 'first', shop.folder / 'again') == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('kind', ['repository', 'pair', 'task'])
 def test_a_withdrawn_repository_pair_or_task_is_left_out_from_the_next_month(
     shop: Shop, kind: str, capsys: pytest.CaptureFixture[str]

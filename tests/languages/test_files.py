@@ -175,6 +175,7 @@ def test_added_tests_count_beyond_the_adequacy_of_the_start(found: Mined, releas
     assert (row.adequacy.killed, row.start_adequacy.killed) == (3, 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ('patch', 'outcome'),
     [

@@ -60,6 +60,7 @@ def descriptors(clones: Path) -> int:
     return sum(one.startswith(('pipe:', str(clones))) for one in found)
 
 
+@pytest.mark.slow
 def test_a_release_keeps_few_clones_open_and_ends_all_git_processes(
     store: Path, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_release_keeps_few_clones_open_and_ends_all_git_processes(
     assert not list(clones.glob('*.pins'))
 
 
+@pytest.mark.slow
 def test_a_month_of_many_repositories_is_identical_when_released_again(
     store: Path, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def prices(folder: Path) -> str:
     return str(file)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('api', KEYS)
 def test_one_command_runs_and_scores_an_endpoint(
     place: Path,

@@ -87,6 +87,7 @@ def stop_at(file: int) -> Listener:
     return Listener(step=stop)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(('file', 'over'), [(1, 1), (3, 2)])
 def test_mining_of_a_stopped_revision_resumes_at_the_next_test_file(
     repository: Path, tmp_path: Path, file: int, over: int

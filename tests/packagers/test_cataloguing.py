@@ -62,6 +62,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
     assert capsys.readouterr().out == (published / 'catalogue.json').read_text()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('kind', ['folder', 'http', 's3'])
 def test_latest_snapshot_is_opened(
     published: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

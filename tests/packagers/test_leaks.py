@@ -299,6 +299,7 @@ def seen_in_a_shallow_clone(repo: Path) -> None:
     (repo.parent / 'cut').rename(repo)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize('name', LEAKS)
 def test_leaked_test_is_never_called_clean(tmp_path: Path, name: str) -> None:
     repo = init(tmp_path / 'repo')

@@ -49,6 +49,7 @@ def test_snapshot_with_withheld_pairs_passes_verification(released: Path) -> Non
     assert verify_snapshot(released) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     'table',
     ['methods', 'tasks', 'cells', 'dependency_map', 'mutants', 'reversals', 'refactorings'],

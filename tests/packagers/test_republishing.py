@@ -28,6 +28,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Root:
     return Url(f'{request.getfixturevalue("bucket")}/2024-01')
 
 
+@pytest.mark.sampled(1)
 def test_published_copy_has_the_bytes_of_the_snapshot(
     snapshot: Path, target: Root, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -52,6 +53,7 @@ def test_file_that_is_not_of_the_snapshot_is_not_published(snapshot: Path, targe
     assert 'notes.txt' not in content(open_place(target))
 
 
+@pytest.mark.sampled(1)
 def test_another_snapshot_is_not_overwritten(snapshot: Path, target: Root, tmp_path: Path) -> None:
     publish_copy(snapshot, target)
     (tmp_path / 'other').mkdir()

@@ -15,6 +15,7 @@ from packagers.packing import RowPacker
 from packagers.row_files import RowFile
 from packagers.row_files import Sorter
 from tests import segments
+from tests.open_files import list_open_files
 
 # Bytes: a row or two.
 SMALL = 1000
@@ -30,10 +31,6 @@ def sorted_file(rows: list[Drop], run: int = SMALL) -> RowFile[Drop]:
     for row in rows:
         sorter.add((row.repo, row.key), row)
     return sorter.finish()
-
-
-def open_files() -> int:
-    return len(list(Path('/proc/self/fd').iterdir()))
 
 
 @pytest.mark.parametrize('run', [1, SMALL, 1 << 20])
@@ -85,7 +82,6 @@ def test_enum_member_in_a_text_column_is_restored_as_text() -> None:
 
 
 def test_row_file_has_no_name_and_is_closed_with_its_rows(tmp_path: Path) -> None:
-    before = open_files()
     sorter = Sorter(Drop, tmp_path, SMALL)
     for number in range(100):
         sorter.add((number,), drop('a/a', number))
@@ -93,6 +89,6 @@ def test_row_file_has_no_name_and_is_closed_with_its_rows(tmp_path: Path) -> Non
     del sorter
     assert len(list(found)) == 100
     assert list(tmp_path.iterdir()) == []
-    assert open_files() == before + 1
+    assert len(list_open_files(tmp_path)) == 1
     del found
-    assert open_files() == before
+    assert list_open_files(tmp_path) == []

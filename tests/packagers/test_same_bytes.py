@@ -126,6 +126,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return dataclasses.replace(found, methods=methods, tasks=tasks)
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize('name', TABLES)
 @pytest.mark.parametrize('size', [1, 7, 5000])
 def test_row_groups_equal_those_of_the_whole_table(

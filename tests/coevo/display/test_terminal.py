@@ -109,6 +109,7 @@ STREAMS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(('command', 'status'), STREAMS)
 def test_closed_or_full_stream_ends_without_a_traceback(
     made: Path, command: str, status: int
@@ -120,6 +121,7 @@ def test_closed_or_full_stream_ends_without_a_traceback(
     assert done.returncode == status, done.stderr
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     'environment',
     [

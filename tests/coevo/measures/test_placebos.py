@@ -121,6 +121,7 @@ def test_one_placebo_edits_several_declarations_together(
     assert make_placebo(*pair, [], PlaceboKind.MOVED, Random(1)) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_every_drawn_placebo_compiles(pair: tuple[Repository, Pair], tmp_path: Path) -> None:
     drawer = 'package shop;\nclass Drawer { Drawer(int n) { } }\n'

@@ -84,6 +84,7 @@ MALFORMED = {
 }
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize('name', MALFORMED)
 def test_a_malformed_value_is_found_wherever_a_snapshot_is_opened(
     snapshot: Path, name: str
@@ -133,6 +134,7 @@ VERBS = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize('verb', VERBS)
 def test_every_verb_refuses_a_malformed_snapshot_in_one_sentence(
     place: str, verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -293,6 +293,7 @@ ADDRESSES = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize('address', ADDRESSES)
 def test_a_repository_url_must_be_a_web_or_git_address(snapshot: Path, address: str) -> None:
     edit(snapshot, 'repositories', url=f"'{address}'")

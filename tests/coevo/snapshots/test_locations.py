@@ -45,6 +45,7 @@ def counts(*places: Path | str) -> list[tuple[object, ...]]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize('name', ['snapshot.zip', 'the "best" of Ann\'s.zip'])
 @pytest.mark.parametrize('head', ['', 'some/folder/'])
 def test_a_zip_reads_as_its_folder_does(

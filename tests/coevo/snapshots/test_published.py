@@ -57,6 +57,7 @@ def found(findings: list[Finding]) -> list[tuple[str, str]]:
     return [(one.table, one.rule) for one in findings]
 
 
+@pytest.mark.sampled(1)
 def test_a_complete_published_snapshot_is_good(
     snapshot: Path, publish: Publish, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,6 +96,7 @@ def test_duckdb_settings_are_locked_down(place: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out) == [SETTINGS]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('sql', FILES)
 def test_sql_reads_no_other_file(
     made: Path, here: Path, sql: str, capsys: pytest.CaptureFixture[str]
@@ -106,6 +107,7 @@ def test_sql_reads_no_other_file(
     assert 'never' not in said
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     'sql',
     [

@@ -115,6 +115,7 @@ def test_midnight_belongs_to_the_next_day(asked: Asked) -> None:
         assert row == {'c': clean}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('table', TABLES)
 def test_every_table_obeys_the_cutoff(asked: Asked, table: str) -> None:
     """Children by join: nothing of a pair that is left out is to be seen anywhere."""
@@ -126,6 +127,7 @@ def test_every_table_obeys_the_cutoff(asked: Asked, table: str) -> None:
         assert kept == of_last != []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('table', TABLES)
 def test_every_table_obeys_the_track(asked: Asked, table: str) -> None:
     kept = asked(f'SELECT * FROM {table}', track='generation')
@@ -278,6 +280,7 @@ def test_a_cutoff_leaves_out_drops_of_the_walk(asked: Asked) -> None:
     assert stages == {Stage.FILTER, Stage.LABEL}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ('licence', 'kept'),
     [

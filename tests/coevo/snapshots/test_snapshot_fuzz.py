@@ -26,7 +26,7 @@ from tests import segments
 from tests import snapshots
 from tests.fuzz import snapshots as mutated
 
-SHORT, LONG = 20, 2_000
+SHORT, LONG = 8, 2_000
 
 Said = pytest.CaptureFixture[str]
 

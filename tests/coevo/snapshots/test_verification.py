@@ -235,6 +235,7 @@ def test_a_missing_row_is_found(good: Path) -> None:
 WITHOUT_ROWS = ('single_revision', 'withdrawn', 'timings')
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize('table', [name for name in TABLES if name not in WITHOUT_ROWS])
 def test_a_duplicate_key_is_found(tmp_path: Path, rows: Rows, table: str) -> None:
     def again(rows: Rows) -> Any:
@@ -395,6 +396,7 @@ def test_a_method_is_checked_against_the_label_table_of_its_engine(
     assert {one for one in about if one[1] in ('label', 'label_by_module')} == found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize('name', some(WRONG_METHODS))
 def test_a_wrong_method_row_is_found(tmp_path: Path, rows: Rows, name: str) -> None:
     label, values, rule = WRONG_METHODS[name]
@@ -698,6 +700,7 @@ def test_a_task_whose_sibling_is_removed_is_good(tmp_path: Path, rows: Rows) -> 
     assert verify_snapshot(sealed(tmp_path, undone()(rows))) == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize('name', some(WRONG_TABLES))
 def test_tables_that_disagree_are_found(tmp_path: Path, rows: Rows, name: str) -> None:
     edit, table, rule = WRONG_TABLES[name]

@@ -24,6 +24,7 @@ FULL = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(('command', 'name'), FULL)
 def test_exceeded_file_size_limit_is_reported_with_the_file_and_leaves_nothing(
     made: Path, tmp_path: Path, command: str, name: str
@@ -52,6 +53,7 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(['umount', str(folder)], check=True)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('command', 'name'),
     [

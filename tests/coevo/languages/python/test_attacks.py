@@ -210,6 +210,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         yield found
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ('name', 'outcome', 'signature'),
     [

@@ -16,6 +16,7 @@ from tests.repos import name_submodule
 TESTS = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ('submodule', 'code', 'trouble'),
     [

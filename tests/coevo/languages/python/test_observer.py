@@ -352,6 +352,7 @@ def test_failing_test_is_not_flagged_as_tampered(place: Shop) -> None:
     assert (found.outcome, found.tampered) == (Outcome.FAIL, None)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize('name', FORGED)
 def test_forged_passes_are_flagged_as_tampered(place: Shop, name: str) -> None:
     test = method(name, file='tests/test_forged.py')

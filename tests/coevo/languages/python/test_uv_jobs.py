@@ -137,6 +137,7 @@ def test_equal_files_of_two_environments_share_an_inode(
     assert len(inodes) == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ('line', 'reason'),
     [
@@ -279,6 +280,7 @@ def test_a_requirement_that_names_a_file_in_the_sandbox_is_refused(
     assert found == UvFailure(output='a requirement has no version of an index')
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     'path',
     ['../evil.py', '../../../evil.py', '/tmp/evil.py', 'a/../../evil.py', 'x' * 300, '.coevo-end'],
@@ -345,6 +347,7 @@ def build_wheel(folder, settings):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     'name',
     [
@@ -380,6 +383,7 @@ def test_a_source_archive_is_built_whatever_its_file_name_in_the_index(
     assert [path.name for path in found.iterdir()] == [made]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('kind', ['no archive', 'expands', 'names itself'])
 def test_a_damaged_or_hostile_source_archive_is_a_verdict(
     sandbox: Sandbox, interpreter: Interpreter, shelf: Shelf, folder: Path, kind: str

@@ -54,6 +54,7 @@ BUNDLE = """<build><plugins><plugin>
 </plugin></plugins></build>"""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('version', ['3.2.0', pytest.param('0-nowhere', marks=pytest.mark.slow)])
 def test_goal_that_no_test_needs_is_left_out_once_it_fails_or_is_missing(
     tmp_path: Path, version: str
