@@ -17,40 +17,23 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from benchmarks.mined import MinedCell
-from benchmarks.mined import mined_cells
-from benchmarks.mined import open_clone
-from benchmarks.mined import pair_of
-from benchmarks.mined import partitions
-from benchmarks.oracles.cell import Answer
-from benchmarks.oracles.cell import Bench
-from benchmarks.oracles.cell import Flags
-from benchmarks.oracles.cell import Oracle
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Ruling
-from benchmarks.oracles.cell import Target
+from benchmarks.mined import MinedCell, mined_cells, open_clone, pair_of, partitions
+from benchmarks.oracles.cell import Answer, Bench, Flags, Oracle, Place, Ruling, Target
 from benchmarks.oracles.go_cell import GoBench
 from benchmarks.oracles.python_cell import PytestBench
-from benchmarks.tables import Row
-from benchmarks.tables import append
-from benchmarks.tables import read
-from benchmarks.tables import write
+from benchmarks.tables import Row, append, read, write
 from coevo.git.repository import Repository
 from coevo.languages.golang.language import NAME as GO
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_alike_jdks
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import Jdk, find_alike_jdks, find_jdks
 from coevo.languages.python.language import NAME as PYTHON
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.model.words import Outcome
 from packagers.binomial import compute_upper_bound
 

@@ -14,12 +14,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -29,9 +26,7 @@ from coevo.languages.java.cells.compiled_cells import JavaCellKey
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from coevo.languages.java.tools.jdks import PREFERRED
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import PREFERRED, Jdk, find_jdks
 from miners.cloning.clones import obtain_clone
 
 _SECONDS = ('build_seconds', 'tests_seconds', 'seconds')

@@ -15,18 +15,14 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
 import pyarrow.parquet as pq
 
 from benchmarks.copying import single_revision_method
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.git.contents import load_content

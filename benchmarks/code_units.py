@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import get_reading
-from coevo.model.families import UNIT_FAMILIES
-from coevo.model.families import Family
+from coevo.languages.table import LANGUAGES, get_reading
+from coevo.model.families import UNIT_FAMILIES, Family
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import Reason
 from miners.units import list_code_units

@@ -16,27 +16,19 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import Target
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, Target, load_assignments
 from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.judging.start_states import collect_start_files
-from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.judging.start_states import collect_start_files, restore_start_file
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import MODULE, DeclaredType, Member
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_reading_of_file
+from coevo.languages.table import get_reading, get_reading_of_file
 from coevo.model.errors import Fatal
 from coevo.model.records import TestMethod
 from coevo.snapshots import snapshot

@@ -18,24 +18,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks import cost_summary
 from benchmarks.agreement import Benches
-from benchmarks.cost_summary import METHOD_CELLS
-from benchmarks.cost_summary import RUN_CELLS
-from benchmarks.mined import MinedCell
-from benchmarks.mined import mined_cells
-from benchmarks.mined import open_clone
-from benchmarks.mined import partitions
-from benchmarks.oracles.cell import Bench
-from benchmarks.oracles.cell import Flags
-from benchmarks.oracles.cell import Oracle
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Target
+from benchmarks.cost_summary import METHOD_CELLS, RUN_CELLS
+from benchmarks.mined import MinedCell, mined_cells, open_clone, partitions
+from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
 from benchmarks.tables import append
 from coevo.git.repository import Repository
 from coevo.model.words import Outcome

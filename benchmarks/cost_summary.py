@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.tables import Row
-from benchmarks.tables import read
+from benchmarks.tables import Row, read
 
 METHOD_CELLS = 'method_cells'
 RUN_CELLS = 'run_cells'  # of these, what is not settled before a test runs

@@ -14,26 +14,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks import tables
 from flows.crawling.crawls import load_repositories
-from flows.discovery import CrawlOptions
-from flows.discovery import CrawlReport
-from flows.discovery import crawl
+from flows.discovery import CrawlOptions, CrawlReport, crawl
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.github_tokens import GitHubToken
-from tests.github_server import Budgets
-from tests.github_server import Hosted
-from tests.github_server import Server
-from tests.github_server import World
-from tests.github_server import serving
+from tests.github_server import Budgets, Hosted, Server, World, serving
 
 RESULTS = Path(__file__).parent / 'results' / 'discovery.csv'
 

@@ -23,37 +23,23 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.mined import open_clone
-from benchmarks.oracles.cell import Bench
-from benchmarks.oracles.cell import Flags
-from benchmarks.oracles.cell import Oracle
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Target
-from benchmarks.published import Published
-from benchmarks.published import States
-from benchmarks.published import published
-from benchmarks.tables import Row
-from benchmarks.tables import append
-from benchmarks.tables import read
-from coevo.evaluation.assignments import Assignment
+from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
+from benchmarks.published import Published, States, published
+from benchmarks.tables import Row, append, read
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.assignments import Target as Aim
-from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.measuring.oracle import find_old_method
 from coevo.git.repository import Repository
 from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures
-from coevo.measures.mutants import BASELINE_RUNS
-from coevo.measures.mutants import draw_mutant_sets
-from coevo.measures.mutants import find_mutable_lines
-from coevo.measures.mutants import run_mutants
+from coevo.measures.mutants import BASELINE_RUNS, draw_mutant_sets, find_mutable_lines, run_mutants
 from coevo.model.dependency_lists import select_dependencies
 from coevo.model.quality import Mutation
 from coevo.model.records import Pair

@@ -24,19 +24,13 @@ from benchmarks import tables
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import load_results
-from flows.options import MineOptions
-from flows.options import ReleaseOptions
+from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
 from tests.faults.chain import TOY
 from tests.languages.table import known_toy
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import logged
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
-from tests.projects import QUICK
-from tests.projects import write
+from tests.prefect_server import Server, deploy, logged, prefect_server, worker
+from tests.projects import QUICK, write
 
 REPOSITORIES, PAIRS, PARTS = 12, 9, 4
 _LEAST = 100

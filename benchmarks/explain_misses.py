@@ -11,34 +11,23 @@ neighbours, 3 of `parents`, as far as the stores hold them. FAULTS.csv holds pub
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from benchmarks import tables
-from benchmarks.published import Published
-from benchmarks.published import State
-from benchmarks.published import States
-from benchmarks.published import open_clone
-from benchmarks.published import published
+from benchmarks.published import Published, State, States, open_clone, published
 from benchmarks.stores import segments
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
 from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Candidate
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Candidate, Commit, Pair
 from coevo.model.segment import Segment
-from coevo.model.words import MethodChange
-from coevo.model.words import Walk
+from coevo.model.words import MethodChange, Walk
 from coevo.storage.store import Store
 from miners.diffs.changes import diff_pair
 

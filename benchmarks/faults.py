@@ -18,28 +18,18 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import asdict
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from benchmarks import tables
 from benchmarks.funnel import print_table
-from tests.faults.chain import ACTORS
-from tests.faults.chain import STEPS
-from tests.faults.chain import Actor
-from tests.faults.chain import Chain
-from tests.faults.chain import Stage
-from tests.faults.chain import same
-from tests.faults.chain import staged
+from tests.faults.chain import ACTORS, STEPS, Actor, Chain, Stage, same, staged
 from tests.faults.kinds import KINDS
 from tests.faults.prefect_kinds import KINDS as PREFECT_KINDS
-from tests.faults.prefect_scene import Hub
-from tests.faults.prefect_scene import hub
-from tests.faults.prefect_scene import scene
+from tests.faults.prefect_scene import Hub, hub, scene
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,7 @@ in a turn, such as verification, is there to see what it costs: verdicts need it
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -25,12 +23,9 @@ from coevo.languages.java.processes import launch
 from coevo.languages.java.revisions import shared_builds
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
+from coevo.languages.java.tools.jdks import Jdk, find_jdks
+from coevo.model.records import Pair, TestMethod
+from coevo.model.words import Outcome, Walk
 
 _OURS = launch.JVM_OPTIONS
 NO_ARCHIVE = 999

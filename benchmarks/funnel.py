@@ -11,12 +11,8 @@ pair; what the cache had costs none.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,20 +22,13 @@ from benchmarks.unmined import filtered
 from coevo.engine.results import Step
 from coevo.git.repository import Repository
 from coevo.languages.java import language as java
-from coevo.model.profiles import Profile
-from coevo.model.profiles import load_profile
+from coevo.model.profiles import Profile, load_profile
 from coevo.model.segment import Segment
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Stage, Walk
 from coevo.storage.place import find_local_folder
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
-from coevo.storage.store import WalkRecord
-from flows.funnel import build_funnel
-from flows.funnel import count_labels
-from flows.timings import DIFF
-from flows.timings import OWN
-from flows.timings import PARTS
+from coevo.storage.store import Partition, Store, WalkRecord
+from flows.funnel import build_funnel, count_labels
+from flows.timings import DIFF, OWN, PARTS
 
 STEPS = (*(step for step in Step if step not in PARTS), OWN)
 NAMES = {

@@ -13,25 +13,17 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.mined import MinedCell
-from benchmarks.mined import mined_cells
-from benchmarks.mined import open_clone
-from benchmarks.mined import pair_of
-from benchmarks.mined import partitions
+from benchmarks.mined import MinedCell, mined_cells, open_clone, pair_of, partitions
 from benchmarks.oracles.cell import Place
 from benchmarks.oracles.go_cell import GoBench
-from benchmarks.tables import Row
-from benchmarks.tables import append
-from benchmarks.tables import read
+from benchmarks.tables import Row, append, read
 from coevo.engine.results import Step
 from coevo.languages.golang.language import NAME as GO
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 
 DECIDING = (
     *(Step.BUILD, Step.COMPILE, Step.RUN_GIVEN, Step.RUN_REVERSED, Step.RUN_ALONE),

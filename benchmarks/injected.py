@@ -14,30 +14,20 @@ from __future__ import annotations
 import argparse
 import random
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import tables
-from benchmarks.explain_misses import KEY
-from benchmarks.explain_misses import Mined
-from benchmarks.explain_misses import key_of
-from benchmarks.oracles.cell import Bench
-from benchmarks.oracles.cell import Flags
-from benchmarks.oracles.cell import Oracle
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Target
-from benchmarks.published import Published
-from benchmarks.published import open_clone
-from benchmarks.published import published
+from benchmarks.explain_misses import KEY, Mined, key_of
+from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
+from benchmarks.published import Published, open_clone, published
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
-from coevo.model.words import Label
-from coevo.model.words import Walk
+from coevo.model.words import Label, Walk
 from coevo.storage.store import Store
 
 SEED = 5

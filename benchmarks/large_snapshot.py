@@ -18,9 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -34,16 +32,13 @@ from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment
-from coevo.model.words import MethodChange
-from coevo.model.words import Walk
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.model.words import MethodChange, Walk
+from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord
 from packagers.plan import ReleasePlan
 from packagers.release import release_snapshot
 from packagers.rows import Rows
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 
 REPOSITORIES = 200
 METHODS_PER_PAIR = 50

@@ -34,8 +34,7 @@ from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.storage.place import encode_folder_name
 from coevo.storage.store import Store
-from flows.options import MineOptions
-from flows.options import ReleaseOptions
+from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
 from tests.languages import toys

@@ -10,19 +10,13 @@ from benchmarks.oracles.cell import Place
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
 from coevo.model.identity import compute_candidate_id
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import PairRow
+from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.profiles import load_profile
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.segment import Segment
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
+from coevo.model.words import Cell, Outcome, Walk
 from coevo.storage.clone_folders import locate_clone
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 from filters import filter_candidates
 from miners.diffs.changes import diff_pair
 

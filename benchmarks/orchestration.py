@@ -16,10 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,18 +25,11 @@ import psutil
 from coevo.model.profiles import load_profile
 from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import Verb
+from flows.batches.jobs import BatchJob, JobOutcome, Verb
 from flows.options import MineOptions
 from flows.pipeline import mine
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.prefect_server import Server, deploy, prefect_server, worker
+from tests.projects import pom, source, write
 
 PAIRS = 40
 # Repositories of a batch, and pairs of each of them.

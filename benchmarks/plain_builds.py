@@ -13,21 +13,16 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oracles.cell import Bench
-from benchmarks.tables import Row
-from benchmarks.tables import append
-from benchmarks.tables import read
+from benchmarks.tables import Row, append, read
 from benchmarks.yield_of_builds import read as read_yield
 from coevo.git.repository import Repository
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import Jdk, find_jdks
 from coevo.model.errors import Transient
 
 

@@ -18,8 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 import coevo
-from benchmarks.tables import append
-from benchmarks.tables import read
+from benchmarks.tables import append, read
 from coevo.evaluation.checkout import check_out
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.python import uv

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.stores import segments
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.words import Track, Walk
 from coevo.storage.store import Store
 
 COLUMNS = ('track_by_module', 'track')

@@ -14,10 +14,8 @@ import argparse
 import os
 import random
 import resource
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -27,13 +25,10 @@ from benchmarks.oracles.python_cell import PytestBench
 from benchmarks.tables import append
 from coevo.git.repository import Repository
 from coevo.languages.conditions import RunConditions
-from coevo.languages.engine import BuiltPair
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import BuiltPair, RunSettings
 from coevo.languages.python import language
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
+from coevo.model.records import Pair, TestMethod
+from coevo.model.words import Outcome, Walk
 from coevo.sandboxes.bubblewrap import list_descendants
 
 RESULTS = 'cost_python.csv'

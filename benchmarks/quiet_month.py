@@ -22,15 +22,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -43,29 +39,23 @@ from coevo.storage.store import Store
 from flows import candidates
 from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import Verb
+from flows.batches.jobs import BatchJob, JobOutcome, Verb
 from flows.crawling.crawls import CrawledRepository
-from flows.discovery import CrawlOptions
-from flows.discovery import crawl
-from flows.forecast import Machines
-from flows.forecast import forecast_costs
+from flows.discovery import CrawlOptions, crawl
+from flows.forecast import Machines, forecast_costs
 from flows.options import MineOptions
 from flows.pipeline import mine
-from flows.validations import SuiteCounts
-from flows.validations import Validation
-from flows.validations import ValidationSeconds
-from flows.validations import write_latest
-from flows.validations import write_validation
+from flows.validations import (
+    SuiteCounts,
+    Validation,
+    ValidationSeconds,
+    write_latest,
+    write_validation,
+)
 from miners.discovery.candidate_profiles import load_profile as load_candidates
 from miners.discovery.github_tokens import GitHubToken
 from tests.faults.chain import EVERYWHERE
-from tests.github_server import Budgets
-from tests.github_server import Hosted
-from tests.github_server import Server
-from tests.github_server import World
-from tests.github_server import serving
+from tests.github_server import Budgets, Hosted, Server, World, serving
 from tests.languages import toys
 from tests.languages.table import known_toy
 

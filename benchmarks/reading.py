@@ -13,8 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import tables

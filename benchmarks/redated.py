@@ -13,10 +13,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping
-from collections.abc import Sequence
-from datetime import UTC
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -30,12 +28,9 @@ from coevo.model.task_rows import TaskRow
 from coevo.storage import dates
 from coevo.storage.store import Store
 from miners.dates.clone_search import SearchedClone
-from miners.dates.dating import load_wanted_prints
-from miners.dates.dating import search_for_store
-from miners.dates.dating import update_wanted_bodies
+from miners.dates.dating import load_wanted_prints, search_for_store, update_wanted_bodies
 from miners.discovery.crawls import list_refs
-from packagers.dating import DateJoin
-from packagers.dating import find_earliest
+from packagers.dating import DateJoin, find_earliest
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -18,9 +18,7 @@ from pathlib import Path
 from types import FrameType
 
 from coevo.command.main import main as coevo_main
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.session import JvmAnswer, JvmDeath, JvmSession
 from coevo.sandboxes.process import Process
 
 # By the end of the module's name and the function; the innermost that is named here counts.

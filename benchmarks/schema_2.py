@@ -15,8 +15,7 @@ from pathlib import Path
 from benchmarks.refusals import refusing
 from coevo.model import schema_2
 from coevo.model.errors import Fatal
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_table_schema
+from coevo.model.schema import TABLES, build_table_schema
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import quote_sql
 

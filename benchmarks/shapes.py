@@ -14,14 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.tables import Row
-from benchmarks.tables import write
+from benchmarks.tables import Row, write
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
-from flows.funnel import build_funnel
-from flows.funnel import count_labels
+from coevo.storage.store import Partition, Store
+from flows.funnel import build_funnel, count_labels
 from flows.timings import select_disjoint_timings
 
 

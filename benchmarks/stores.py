@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from coevo.model.segment import Segment
 from coevo.model.words import Walk

@@ -16,21 +16,16 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
-from pathlib import Path
-from pathlib import PurePosixPath
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.surgery import StartStateInvalid, StartTarget
+from coevo.languages.table import get_reading, get_surgery
 from coevo.model.records import TestMethod
 from miners.diffs.contexts import load_test_tree
 from miners.diffs.siblings import count_shared_start

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
@@ -16,8 +15,7 @@ from coevo.storage.store import WalkRecord
 from filters import filter_candidates
 from flows.rows import build_pair_row
 from miners.diffs.changes import diff_pair
-from miners.walks.pairs import Route
-from miners.walks.pairs import visit_route
+from miners.walks.pairs import Route, visit_route
 
 NOT_RUN = 'not_run'
 

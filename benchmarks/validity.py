@@ -15,43 +15,27 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from benchmarks import tables
-from benchmarks.mined import open_clone
-from benchmarks.mined import pair_of
-from benchmarks.oracles.cell import Bench
-from benchmarks.oracles.cell import Flags
-from benchmarks.oracles.cell import Oracle
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Target
+from benchmarks.mined import open_clone, pair_of
+from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.drops import Drop
 from coevo.model.errors import Transient
 from coevo.model.identity import compute_candidate_id
-from coevo.model.labels import TRACKS
-from coevo.model.labels import decide_label
-from coevo.model.labels import list_deciding_cells
+from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import Candidate
-from coevo.model.records import TestMethod
+from coevo.model.records import Candidate, TestMethod
 from coevo.model.segment import Segment
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
-from coevo.model.words import Walk
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.model.words import Cell, Label, Outcome, Stage, Walk
+from coevo.storage.store import Partition, Store
 from miners.diffs.changes import diff_pair
 from packagers.binomial import compute_upper_bound
 

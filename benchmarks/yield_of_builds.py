@@ -15,28 +15,22 @@ import argparse
 import csv
 import random
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.builds import Build
 from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import Jdk, find_jdks
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.cloning.clones import obtain_clone
-from miners.walks.pairs import Route
-from miners.walks.pairs import visit_route
+from miners.walks.pairs import Route, visit_route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

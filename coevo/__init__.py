@@ -6,11 +6,9 @@ text says what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,8 +41,7 @@ def open(
     [(2,)]
     """
     # only who opens one pays for the imports
-    from coevo.snapshots import query
-    from coevo.snapshots import snapshot
+    from coevo.snapshots import query, snapshot
     from coevo.snapshots.models import choose_cutoff
 
     cutoff = choose_cutoff(after=after, before=before, model=model, margin=margin, models=models)

@@ -17,31 +17,33 @@ from coevo.model.drops import Drop
 from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Stage
-from filters import clock
-from filters import content
-from filters import doubt
-from filters import gap
-from filters import generated
-from filters import isolation
-from filters import nearer
-from filters import refactored_source
-from filters import refactored_test
-from filters import refactoring_unknown
-from filters import repair_only
-from filters import sample
-from filters import sibling
-from filters import suite
-from filters.base import ChangeFilter
-from filters.base import FilterableChange
-from filters.base import FilterCase
-from filters.base import MethodFilter
-from filters.base import PairFilter
-from filters.base import TrackCase
-from filters.base import TrackFilter
+from filters import (
+    clock,
+    content,
+    doubt,
+    gap,
+    generated,
+    isolation,
+    nearer,
+    refactored_source,
+    refactored_test,
+    refactoring_unknown,
+    repair_only,
+    sample,
+    sibling,
+    suite,
+)
+from filters.base import (
+    ChangeFilter,
+    FilterableChange,
+    FilterCase,
+    MethodFilter,
+    PairFilter,
+    TrackCase,
+    TrackFilter,
+)
 
 PAIR_FILTERS: Mapping[str, PairFilter] = {'gap': gap}
 CHANGE_FILTERS: Mapping[str, ChangeFilter] = {'content': content}

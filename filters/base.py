@@ -8,15 +8,10 @@ from typing import Protocol
 
 from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
-from coevo.model.quality import IsolatedCells
-from coevo.model.quality import RepairGuard
+from coevo.model.quality import IsolatedCells, RepairGuard
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
-from coevo.model.words import MethodChange
-from coevo.model.words import Track
+from coevo.model.records import Candidate, Pair, TestMethod, compute_short_hash
+from coevo.model.words import MethodChange, Track
 
 
 class FilterableChange(Protocol):

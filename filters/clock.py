@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.reasons import Reason
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Outcome, Track
 from filters.base import TrackCase
 
 REASONS = (Reason.CLOCK_UNKNOWN, Reason.CLOCK_DECIDES)

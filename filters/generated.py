@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
-from coevo.model.records import FileOrigin
+from coevo.model.records import Candidate, FileOrigin
 from filters.base import FilterCase
 
 REASONS = (Reason.GENERATED_CODE, Reason.VENDORED_CODE)

@@ -15,10 +15,8 @@ import miners
 from coevo.languages.table import get_engine_version
 from coevo.model.containment import Bug
 from coevo.model.records import Pair
-from coevo.storage import bug_records
-from coevo.storage import builds
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import encode_folder_name
+from coevo.storage import bug_records, builds
+from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import Partition
 from flows.batches.failures import FOLDER
 

@@ -11,16 +11,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import get_engine_version
+from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.storage.place import Root
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 from flows.batches.jobs import Verb
-from flows.crawling.crawls import CrawledRepository
-from flows.crawling.crawls import load_latest_candidates
-from flows.validations import load_latest_validation
-from flows.validations import load_validated_push
+from flows.crawling.crawls import CrawledRepository, load_latest_candidates
+from flows.validations import load_latest_validation, load_validated_push
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.model.listener import Listener
-from miners.cloning.clones import Clone
-from miners.cloning.clones import pin_clone
+from miners.cloning.clones import Clone, pin_clone
 from miners.cloning.remotes import FetchLimits
 from miners.discovery.crawls import record_crawl
 

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.command.main import build_parser
-from coevo.options.parser import GROUPS
-from coevo.options.parser import Parser
-from coevo.options.parser import TopParser
+from coevo.options.parser import GROUPS, Parser, TopParser
 from packagers.dictionary import render_table
 
 FILE = Path('docs/command.md')

@@ -6,9 +6,7 @@ A nearer state that cannot is no reason to drop what a farther one shows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder

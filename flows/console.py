@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,8 +12,7 @@ from rich.table import Table
 from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import explain_reason
 from coevo.model.segment import Segment
-from flows.funnel import FunnelStep
-from flows.funnel import count_labels
+from flows.funnel import FunnelStep, count_labels
 from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from coevo.git.repository import Repository
 from coevo.languages.table import name_parser_version
 from coevo.model.errors import Fatal
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.model.method_rows import MethodRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
@@ -20,15 +17,15 @@ from coevo.storage.store import Store
 from flows.release_clones import ReleaseClones
 from miners.cloning.clones import Clone
 from miners.dates.clone_search import SearchedClone
-from miners.dates.dating import date_repository
-from miners.dates.dating import load_wanted_prints
-from miners.dates.dating import search_for_store
-from miners.dates.dating import update_wanted_bodies
-from miners.discovery.crawls import list_refs
-from miners.discovery.crawls import load_crawl_time
+from miners.dates.dating import (
+    date_repository,
+    load_wanted_prints,
+    search_for_store,
+    update_wanted_bodies,
+)
+from miners.discovery.crawls import list_refs, load_crawl_time
 from packagers.dating import DateJoin
-from packagers.rows import Rows
-from packagers.rows import list_rows_of_repo
+from packagers.rows import Rows, list_rows_of_repo
 
 Row = MethodRow | SingleRevisionRow
 

@@ -4,32 +4,22 @@ before, and write down what was seen and why each repository was kept or dropped
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from datetime import UTC
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from flows.crawling import crawls
 from flows.crawling.events import list_events
 from flows.crawling.progress import CrawlProgress
-from flows.crawling.rows import CrawlEvent
-from flows.crawling.rows import CrawlQuery
-from flows.crawling.rows import RepositorySeen
-from flows.crawling.rows import copy_fields
-from flows.crawling.survey import CrawlHistory
-from flows.crawling.survey import Survey
+from flows.crawling.rows import CrawlEvent, CrawlQuery, RepositorySeen, copy_fields
+from flows.crawling.survey import CrawlHistory, Survey
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import CandidateReason
-from miners.discovery.github import SearchHits
-from miners.discovery.github import discover_repositories
-from miners.discovery.github_replies import RequestCounts
-from miners.discovery.github_replies import RetryLimits
-from miners.discovery.github_requests import PUBLIC_API
-from miners.discovery.github_requests import GitHubApi
+from miners.discovery.github import SearchHits, discover_repositories
+from miners.discovery.github_replies import RequestCounts, RetryLimits
+from miners.discovery.github_requests import PUBLIC_API, GitHubApi
 from miners.discovery.github_search import SearchOutcome
 from miners.discovery.github_tokens import GitHubToken
 

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
-from coevo.model.quality import Coverage
-from coevo.model.quality import CoveredDependency
-from coevo.model.quality import IsolatedCells
-from coevo.model.quality import Mutation
-from coevo.model.quality import RepairGuard
+from coevo.model.dependencies import Dependency, DependencyList
+from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,13 @@ that are known of it. It is arithmetic on the past: a new kind of project may co
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from coevo.storage.clone_folders import locate_clone
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories
 from flows.timings import select_disjoint_timings

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path

@@ -2,58 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coevo.engine.cache import Cache
 from coevo.engine.evidence import decide_candidate
-from coevo.engine.execution import NO_CACHE
-from coevo.engine.execution import evaluate_pair
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.engine.execution import NO_CACHE, evaluate_pair
+from coevo.engine.results import PairEvaluation, SelectedMethod
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import get_engine_version
+from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.identity import compute_candidate_id
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Pair, TestMethod, compute_short_hash
 from coevo.model.segment import Segment
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Stage, Walk
 from filters import filter_candidates
 from flows.compilable_states import CompilableStates
-from flows.rows import DecidedMethod
-from flows.rows import add_source_measures
-from flows.rows import build_cell_rows
-from flows.rows import build_method_row
-from flows.rows import build_pair_row
+from flows.rows import (
+    DecidedMethod,
+    add_source_measures,
+    build_cell_rows,
+    build_method_row,
+    build_pair_row,
+)
 from flows.single_revision.selection import SINGLE_REVISION_VERSION
-from flows.single_revision.study import StudyRequest
-from flows.single_revision.study import study_revision
-from flows.study import PairContext
-from flows.study import Study
-from flows.study import Tools
-from flows.study import study_pair
-from flows.timings import DIFF
-from flows.timings import StageClock
-from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff_pair
+from flows.single_revision.study import StudyRequest, study_revision
+from flows.study import PairContext, Study, Tools, study_pair
+from flows.timings import DIFF, StageClock
+from miners.diffs.changes import PairChange, diff_pair
 from miners.walks.windows import find_tests_shown_nearer
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure
-from coevo.engine.workers import run_in_parallel
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
+from coevo.engine.workers import WorkFailure, run_in_parallel
+from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
@@ -23,13 +18,9 @@ from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Walk
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
-from flows.mining import MiningRun
-from flows.mining import compute_missing_runtime_key
-from flows.mining import compute_segment_key
-from flows.mining import mine_pair
+from flows.mining import MiningRun, compute_missing_runtime_key, compute_segment_key, mine_pair
 from flows.options import MineOptions
 from miners.cloning.damage import mark_suspect_commits
 

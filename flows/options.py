@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.model.families import RELEASED_FAMILIES
-from coevo.model.families import SINGLE_REVISION_FAMILIES
-from coevo.model.families import Family
+from coevo.model.families import RELEASED_FAMILIES, SINGLE_REVISION_FAMILIES, Family
 from coevo.model.profiles import Profile
 from coevo.model.words import Walk
-from coevo.storage.place import Root
-from coevo.storage.place import find_local_folder
-from miners.cloning.remotes import NO_LIMITS
-from miners.cloning.remotes import FetchLimits
+from coevo.storage.place import Root, find_local_folder
+from miners.cloning.remotes import NO_LIMITS, FetchLimits
 
 
 def parse_families(

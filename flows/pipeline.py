@@ -6,9 +6,7 @@ Prefect's flows and the command line only call what stands here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 
@@ -17,39 +15,32 @@ from coevo.engine.suites import SuiteAnswerCache
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.refactorings import RefactoringFinder
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import detect_languages
-from coevo.languages.table import explain_no_language
-from coevo.languages.table import get_engine_version
+from coevo.languages.table import (
+    LANGUAGES,
+    detect_languages,
+    explain_no_language,
+    get_engine_version,
+)
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.words import Walk
 from coevo.storage import dates
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
-from coevo.storage.store import WalkRecord
+from coevo.storage.store import Partition, Store, WalkRecord
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
 from flows.licence import find_spdx_expression
-from flows.mining import MiningRun
-from flows.mining import compute_segment_key
-from flows.missing_pairs import MineReport
-from flows.missing_pairs import find_missing_pairs
-from flows.missing_pairs import mine_missing_pairs
+from flows.mining import MiningRun, compute_segment_key
+from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
 from flows.study import Tools
 from miners.cloning.clones import Clone
 from miners.cloning.damage import mark_suspect_commits
 from miners.diffs.siblings import group_methods_by_module
-from miners.walks.pairs import Route
-from miners.walks.pairs import Visit
-from miners.walks.pairs import visit_route
+from miners.walks.pairs import Route, Visit, visit_route
 from miners.walks.releases import find_latest_release
 
 

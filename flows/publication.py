@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
-from functools import cache
-from functools import partial
+from functools import cache, partial
 
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.storage import months
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
@@ -24,12 +22,9 @@ from packagers import code_free
 from packagers.built import BuiltTasks
 from packagers.code_free import EditionReport
 from packagers.maintenance import build_maintenance_tasks
-from packagers.months import CloneFacts
-from packagers.months import MonthCut
-from packagers.months import check_month
+from packagers.months import CloneFacts, MonthCut, check_month
 from packagers.plan import ReleasePlan
-from packagers.release import ReleaseReport
-from packagers.release import release_snapshot
+from packagers.release import ReleaseReport, release_snapshot
 from packagers.rows import Rows
 from packagers.single_revision import build_suite_tasks
 from packagers.tasks import build_tasks

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from coevo.git.pool import LazyMapping
-from coevo.git.pool import RepositoryPool
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.pool import LazyMapping, RepositoryPool
+from coevo.git.repository import CorruptObject, Repository
 from coevo.storage.clone_folders import ClonePins
-from coevo.storage.months import CloneMoment
-from coevo.storage.months import CloneMoments
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.months import CloneMoment, CloneMoments
+from coevo.storage.store import Partition, Store
 from flows.licence import find_spdx_expression
 from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
 from miners.discovery.code_size import measure_code_size
-from miners.discovery.crawls import list_refs
-from miners.discovery.crawls import load_crawl_time
+from miners.discovery.crawls import list_refs, load_crawl_time
 from packagers.families import find_families
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from coevo.display.credentials import hide_credentials
-from coevo.display.credentials import strip_credentials
+from coevo.display.credentials import hide_credentials, strip_credentials
 from coevo.git.network import PROTOCOLS
 from coevo.model.errors import Fatal
 

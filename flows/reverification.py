@@ -16,43 +16,27 @@ the same methods, as long as the population is the same, and adds further runs o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import closing
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure
-from coevo.engine.workers import run_in_parallel
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
+from coevo.engine.workers import WorkFailure, run_in_parallel
+from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Pair
 from coevo.storage import reverifications
-from coevo.storage.place import Root
-from coevo.storage.place import find_local_folder
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.place import Root, find_local_folder
+from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
-from flows.rerunning.rerun import DrawnSegment
-from flows.rerunning.rerun import RerunResult
-from flows.rerunning.rerun import rerun_methods
+from flows.rerunning.rerun import DrawnSegment, RerunResult, rerun_methods
 from flows.rerunning.sampling import draw_labels
 from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coevo.engine.evidence import Decision
-from coevo.engine.results import CellResult
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
+from coevo.engine.results import CellResult, PairEvaluation, SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.table import LANGUAGES
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import PairRow
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.pair_rows import CellRow, PairRow
+from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
-from flows.findings import MethodFindings
-from flows.findings import RefactoringVerdict
+from flows.findings import MethodFindings, RefactoringVerdict
 from miners.diffs.changes import PairChange
 from miners.diffs.file_history import compute_file_history
 from miners.diffs.functions import measure_functions

@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coevo.storage import months
-from coevo.storage import reverifications
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import encode_folder_name
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage import months, reverifications
+from coevo.storage.place import StoragePlace, encode_folder_name
+from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord
-from coevo.storage.withdrawals import Withdrawal
-from coevo.storage.withdrawals import WithdrawnKind
-from coevo.storage.withdrawals import list_withdrawals
+from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, list_withdrawals
 from flows.batches.failures import FOLDER
 from flows.timings import select_disjoint_timings
-from flows.validations import Validation
-from flows.validations import load_latest_validation
+from flows.validations import Validation, load_latest_validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import Step
+from coevo.engine.results import PairEvaluation, Step
 from coevo.model.pair_rows import TimingRow
 from coevo.model.records import Pair
 

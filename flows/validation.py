@@ -13,11 +13,9 @@ one passes the surroundings are at fault, or there is nothing to mine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -26,30 +24,25 @@ from coevo.engine.suites import SuiteRun
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.builds import Build
-from coevo.languages.engine import BuiltPair
-from coevo.languages.engine import RunSettings
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import detect_languages
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
-from coevo.storage.place import Root
-from coevo.storage.place import find_local_folder
+from coevo.languages.engine import BuiltPair, RunSettings
+from coevo.languages.table import LANGUAGES, detect_languages
+from coevo.model.listener import SILENT, Listener
+from coevo.model.records import Pair, TestMethod
+from coevo.model.words import Outcome, Walk
+from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Store
 from flows.cloning import open_clone
-from flows.validations import InvalidReason
-from flows.validations import SuiteCounts
-from flows.validations import Validation
-from flows.validations import ValidationSeconds
-from flows.validations import load_validation
-from flows.validations import write_latest
-from flows.validations import write_validation
+from flows.validations import (
+    InvalidReason,
+    SuiteCounts,
+    Validation,
+    ValidationSeconds,
+    load_validation,
+    write_latest,
+    write_validation,
+)
 from miners.cloning.clones import Clone
-from miners.cloning.remotes import NO_LIMITS
-from miners.cloning.remotes import FetchLimits
+from miners.cloning.remotes import NO_LIMITS, FetchLimits
 from miners.diffs.siblings import group_methods_by_module
 from miners.walks.releases import find_latest_release
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.storage.documents import encode_line
-from coevo.storage.documents import load_record
-from coevo.storage.place import Root
-from coevo.storage.place import encode_folder_name
+from coevo.storage.documents import encode_line, load_record
+from coevo.storage.place import Root, encode_folder_name
 from coevo.storage.places import open_place
 
 FOLDER = 'validations'

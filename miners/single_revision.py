@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import LocatedType
+from coevo.languages.declarations import MODULE, LocatedType
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
-from coevo.model.families import MOST_TESTS
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
+from coevo.model.families import MOST_TESTS, Focus, FocusKind
 from coevo.model.reasons import Reason
-from coevo.model.records import FileOrigin
-from coevo.model.records import TestMethod
+from coevo.model.records import FileOrigin, TestMethod
 from miners.diffs.contexts import load_test_tree
 
 

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import lizard
 import lizard_languages
 
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import MODULE, DeclaredType, LocatedType, Member
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
-from coevo.model.profiles import FunctionRules
-from coevo.model.profiles import ModuleRules
-from coevo.model.profiles import Profile
+from coevo.model.families import Family, Focus, FocusKind
+from coevo.model.profiles import FunctionRules, ModuleRules, Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import FileOrigin
 

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -20,22 +16,17 @@ from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Stage
-from coevo.model.words import Walk
-from coevo.storage.withdrawals import Withdrawal
-from coevo.storage.withdrawals import WithdrawnKind
+from coevo.model.words import Stage, Walk
+from coevo.storage.withdrawals import Withdrawal, WithdrawnKind
 from packagers.built import BuiltTasks
 from packagers.duplicates import mark_duplicates
-from packagers.licensing import fill_licences
-from packagers.licensing import withhold_unpublishable_rows
-from packagers.marks import Mark
-from packagers.marks import apply_marks
+from packagers.licensing import fill_licences, withhold_unpublishable_rows
+from packagers.marks import Mark, apply_marks
 from packagers.near_duplicates import mark_near_duplicates
 from packagers.plan import ReleasePlan
 from packagers.reverified import apply_reverification
 from packagers.row_files import Sorter
-from packagers.rows import Rows
-from packagers.rows import list_rows_of_repo
+from packagers.rows import Rows, list_rows_of_repo
 
 Row = TypeVar('Row')
 

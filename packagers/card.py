@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import list_not_offered
-from coevo.model.labels import CELL_ORDER
-from coevo.model.labels import TABLE
-from coevo.model.labels import TRACKS
-from coevo.model.reasons import BY_STAGE
-from coevo.model.reasons import Reason
-from coevo.model.schema import CONTENTS
-from coevo.model.schema import TABLES
+from coevo.languages.table import LANGUAGES, list_not_offered
+from coevo.model.labels import CELL_ORDER, TABLE, TRACKS
+from coevo.model.reasons import BY_STAGE, Reason
+from coevo.model.schema import CONTENTS, TABLES
 from coevo.model.texts import list_third_party_columns
-from coevo.model.words import MethodChange
-from coevo.model.words import Stage
-from coevo.model.words import Track
+from coevo.model.words import MethodChange, Stage, Track
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers import datasheet
 from packagers.binomial import compute_upper_bound
-from packagers.dictionary import render_column_tables
-from packagers.dictionary import render_table
+from packagers.dictionary import render_column_tables, render_table
 from packagers.funnel import compute_funnel
-from packagers.manifests import SnapshotDetails
-from packagers.manifests import count_siblings
+from packagers.manifests import SnapshotDetails, count_siblings
 from packagers.news import RepositoryNews
 from packagers.rows import Rows
 

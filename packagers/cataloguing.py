@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Transient
-from coevo.snapshots.catalogue import CATALOGUE
-from coevo.snapshots.catalogue import build_catalogue_entry
-from coevo.snapshots.catalogue import encode_catalogue
+from coevo.snapshots.catalogue import CATALOGUE, build_catalogue_entry, encode_catalogue
 from coevo.snapshots.manifest_form import is_manifest
 from coevo.snapshots.snapshot import MANIFEST
-from coevo.storage.place import Root
-from coevo.storage.place import Url
+from coevo.storage.place import Root, Url
 from coevo.storage.places import open_place
 from packagers import publishing
 

@@ -12,10 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,18 +21,13 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
-from coevo.model.errors import Fatal
-from coevo.model.errors import UnsoundSnapshot
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_table_of_plain_rows
-from coevo.model.schema import build_table_schema
+from coevo.model.errors import Fatal, UnsoundSnapshot
+from coevo.model.schema import TABLES, build_table_of_plain_rows, build_table_schema
 from coevo.model.texts import find_third_party_paths
-from coevo.snapshots.code_free.hydration import describe_writer
-from coevo.snapshots.code_free.hydration import write_release
+from coevo.snapshots.code_free.hydration import describe_writer, write_release
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.texts import EditionTexts
-from coevo.snapshots.local_copy import TIMINGS
-from coevo.snapshots.local_copy import open_local_copy
+from coevo.snapshots.local_copy import TIMINGS, open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifest_form import CODE_FREE
 from coevo.snapshots.manifests import is_code_free
@@ -45,12 +37,8 @@ from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
-from packagers import card
-from packagers import croissant
-from packagers import manifests
-from packagers import publishing
-from packagers.recipe_files import RecipeWriter
-from packagers.recipe_files import TextCounts
+from packagers import card, croissant, manifests, publishing
+from packagers.recipe_files import RecipeWriter, TextCounts
 
 _ROWS = 2_000
 

@@ -9,12 +9,9 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from coevo.model.schema import CONTENTS
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_arrow_schema
+from coevo.model.schema import CONTENTS, TABLES, build_arrow_schema
 from packagers import parquet
-from packagers.manifests import UNCHECKED
-from packagers.manifests import Checksums
+from packagers.manifests import UNCHECKED, Checksums
 
 CONTEXT = {
     '@language': 'en',

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from coevo.languages.table import name_parser_version
@@ -14,8 +11,7 @@ from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
-from coevo.storage.dates import RowBodies
-from coevo.storage.dates import RowDates
+from coevo.storage.dates import RowBodies, RowDates
 from coevo.storage.place import StoragePlace
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,14 +12,9 @@ from coevo.evaluation.results import NAME
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import NAME as SUITES
 from coevo.model.choices import Choice
-from coevo.model.dictionary import columns_by_path
-from coevo.model.dictionary import list_entries
+from coevo.model.dictionary import columns_by_path, list_entries
 from coevo.model.reasons import BY_STAGE
-from coevo.model.schema import CONTENTS
-from coevo.model.schema import KEYS
-from coevo.model.schema import SCHEMA_MINOR
-from coevo.model.schema import SCHEMA_VERSION
-from coevo.model.schema import TABLES
+from coevo.model.schema import CONTENTS, KEYS, SCHEMA_MINOR, SCHEMA_VERSION, TABLES
 from coevo.model.texts import list_third_party_columns
 
 FILE = Path('docs/schema.md')

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from coevo.evaluation.judging.sibling_files import restore_sibling_files
-from coevo.git.contents import find_old_path
-from coevo.git.contents import load_content
+from coevo.git.contents import find_old_path, load_content
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import Member
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.declarations import MODULE, Member
+from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
+from coevo.languages.table import get_reading, get_surgery
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import VALID
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.task_rows import StartRow
-from coevo.model.words import Track
-from coevo.model.words import Walk
-from packagers.sameness import Identity
-from packagers.sameness import get_path_in_module
-from packagers.sameness import make_edit_key
+from coevo.model.words import Track, Walk
+from packagers.sameness import Identity, get_path_in_module, make_edit_key
 
 _PREFERENCE = tuple(Walk)
 

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.words import MethodChange
-from coevo.model.words import Walk
+from coevo.model.words import MethodChange, Walk
 from packagers.marks import Mark
 from packagers.row_files import Sorter
-from packagers.rows import Rows
-from packagers.rows import list_rows_of_repo
-from packagers.sameness import Identity
-from packagers.sameness import get_path_in_module
-from packagers.sameness import group_same_items
-from packagers.sameness import make_edit_key
+from packagers.rows import Rows, list_rows_of_repo
+from packagers.sameness import Identity, get_path_in_module, group_same_items, make_edit_key
 
 # A test that did not change meets another change of the code in every pair: no copy of itself.
 _EDITED = (MethodChange.INSERTED, MethodChange.CHANGED, MethodChange.DELETED)

@@ -6,8 +6,7 @@ the same trivial test stands in many projects that never met.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coevo.git.repository import Repository
 

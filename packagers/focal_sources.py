@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 
 
 def load_focal_source(

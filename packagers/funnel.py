@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coevo.model.labels import TRACKS
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Stage, Walk
 from packagers.rows import Rows
 
 

@@ -9,8 +9,7 @@ whose mutants were left out, since a pair has so many runs, is in neither.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.model.method_rows import MethodRow

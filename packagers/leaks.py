@@ -13,22 +13,16 @@ copies from a longer text leaves the rest out, and has all of the answer neverth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
-from packagers.near_duplicates import Grams
-from packagers.near_duplicates import compute_token_grams
-from packagers.near_duplicates import tokenise
+from packagers.near_duplicates import Grams, compute_token_grams, tokenise
 
 _WORDS = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+')
 _COMMON = frozenset({'test', 'tests', 'case', 'it', 'suite'})

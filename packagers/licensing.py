@@ -7,21 +7,15 @@ nothing that was taken out of the repository.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TypeVar
 
 from coevo.model import licences
-from coevo.model.drops import Drop
-from coevo.model.drops import DropLocation
+from coevo.model.drops import Drop, DropLocation
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Stage, Walk
 from packagers.rows import Rows
 
 Placed = TypeVar('Placed', bound=DropLocation)

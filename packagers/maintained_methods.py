@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from coevo.evaluation.suites.texts import TestText
-from coevo.evaluation.suites.texts import load_test_texts
+from coevo.evaluation.suites.texts import TestText, load_test_texts
 from coevo.git.repository import Repository
-from coevo.model.maintenance import MaintainedMethod
-from coevo.model.maintenance import find_expected_action
+from coevo.model.maintenance import MaintainedMethod, find_expected_action
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo import prompts
@@ -22,27 +19,17 @@ from coevo.git.repository import Repository
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
 from coevo.model.drops import Drop
-from coevo.model.families import MOST_TESTS
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
-from coevo.model.families import Scenario
-from coevo.model.families import StartBuilder
-from coevo.model.maintenance import STAYING
-from coevo.model.maintenance import MaintainedMethod
+from coevo.model.families import MOST_TESTS, Family, Focus, FocusKind, Scenario, StartBuilder
+from coevo.model.maintenance import STAYING, MaintainedMethod
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import MethodChange
-from coevo.model.words import Stage
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.words import MethodChange, Stage, Track, Walk
 from packagers.dating import find_earliest
 from packagers.leaks import LeakMeter
 from packagers.maintained_methods import list_maintained_methods
-from packagers.task_commands import Environments
-from packagers.task_commands import find_file_environment
+from packagers.task_commands import Environments, find_file_environment
 from packagers.task_dependencies import TaskDependencies
 from packagers.task_prompts import render_maintenance_prompt
 

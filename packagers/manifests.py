@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from datetime import UTC
-from datetime import datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coevo.model import licences
-from coevo.model.quality import WITHOUT_SIBLINGS
-from coevo.model.quality import SiblingState
+from coevo.model.quality import WITHOUT_SIBLINGS, SiblingState
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.schema import SCHEMA_MINOR
-from coevo.model.schema import SCHEMA_VERSION
-from coevo.model.schema import TABLES
+from coevo.model.schema import SCHEMA_MINOR, SCHEMA_VERSION, TABLES
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.storage.store import Partition
-from packagers.news import RepositoryNews
-from packagers.news import format_news
+from packagers.news import RepositoryNews, format_news
 from packagers.rows import Rows
 
 # Outside of the checksummed core: seconds are not the same twice.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.words import Walk
-from packagers.row_files import Key
-from packagers.row_files import Sorter
+from packagers.row_files import Key, Sorter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,27 +7,18 @@ comes with the next month, even if it was committed before.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.forms import is_month
 from coevo.storage.dates import RowDates
-from coevo.storage.months import CloneMoments
-from coevo.storage.months import MonthPart
-from coevo.storage.months import MonthRecord
+from coevo.storage.months import CloneMoments, MonthPart, MonthRecord
 from coevo.storage.reverifications import ReverificationRecord
-from coevo.storage.store import MinedPartition
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
-from coevo.storage.walks import WalkRecord
-from coevo.storage.walks import select_commits
+from coevo.storage.store import MinedPartition, Partition, Store
+from coevo.storage.walks import WalkRecord, select_commits
 from coevo.storage.withdrawals import Withdrawal
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from packagers.rows import Rows
-from packagers.withdrawal import EarlierSnapshot
-from packagers.withdrawal import align_tasks
+from packagers.withdrawal import EarlierSnapshot, align_tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

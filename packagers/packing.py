@@ -12,12 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from operator import attrgetter
-from typing import Any
-from typing import Generic
-from typing import TypeVar
-from typing import get_args
-from typing import get_origin
-from typing import get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from coevo.model.hints import split_optional
 

@@ -6,22 +6,15 @@ repository, so that the statistics of row groups let a reader skip what it does 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coevo.model.schema import KEYS
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_arrow_schema
-from coevo.model.schema import build_table
+from coevo.model.schema import KEYS, TABLES, build_arrow_schema, build_table
 from coevo.model.words import Track
-from coevo.snapshots.table_files import ROWS_PER_GROUP
-from coevo.snapshots.table_files import write_table_file
+from coevo.snapshots.table_files import ROWS_PER_GROUP, write_table_file
 from packagers.row_files import Sorter
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import errno
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage import durable
-from coevo.storage.place import HeldLock
-from coevo.storage.place import Root
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import Url
+from coevo.storage.place import HeldLock, Root, StoragePlace, Url
 from coevo.storage.places import open_place
 
 _LEASE = 'release.lock'

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,14 +16,16 @@ from coevo.git.patches import is_text
 from coevo.git.repository import Repository
 from coevo.model.schema import TABLES
 from coevo.model.texts import find_third_party_paths
-from coevo.snapshots.code_free.recipes import FOLDER
-from coevo.snapshots.code_free.recipes import PLACES
-from coevo.snapshots.code_free.recipes import RECIPES
-from coevo.snapshots.code_free.recipes import SOURCES
-from coevo.snapshots.code_free.recipes import SourceForm
-from coevo.snapshots.code_free.recipes import TextPiece
-from coevo.snapshots.code_free.recipes import TextSource
-from coevo.snapshots.code_free.recipes import decode_blob
+from coevo.snapshots.code_free.recipes import (
+    FOLDER,
+    PLACES,
+    RECIPES,
+    SOURCES,
+    SourceForm,
+    TextPiece,
+    TextSource,
+    decode_blob,
+)
 from packagers.row_files import Sorter
 from packagers.slices import SliceIndex
 

@@ -11,35 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import UnsoundSnapshot
+from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.snapshots.verification import check_folder
-from coevo.storage import durable
-from coevo.storage import months
+from coevo.storage import durable, months
 from coevo.storage.place import Root
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
-from packagers import card
-from packagers import croissant
-from packagers import manifests
-from packagers import publishing
+from coevo.storage.store import Partition, Store
+from packagers import card, croissant, manifests, publishing
 from packagers.assembly import assemble_release_rows
 from packagers.months import check_month
-from packagers.news import RepositoryNews
-from packagers.news import count_news
+from packagers.news import RepositoryNews, count_news
 from packagers.parquet import write_table
 from packagers.plan import ReleasePlan
-from packagers.rows import Rows
-from packagers.rows import gather_rows
-from packagers.withdrawal import apply_earlier_snapshot
-from packagers.withdrawal import load_earlier_snapshot
+from packagers.rows import Rows, gather_rows
+from packagers.withdrawal import apply_earlier_snapshot, load_earlier_snapshot
 
 # Of many repositories a sentence names the first.
 _NAMED = 3

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from coevo.model.errors import DamagedSnapshot
 from coevo.snapshots import snapshot
-from coevo.snapshots.local_copy import TIMINGS
-from coevo.snapshots.local_copy import open_local_copy
+from coevo.snapshots.local_copy import TIMINGS, open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.verification import check_folder
 from coevo.storage import durable

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -21,10 +19,7 @@ from coevo.model.labels import list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Cell, Outcome, Stage, Walk
 from coevo.storage.reverifications import ReverificationRecord
 from packagers.rows import Rows
 

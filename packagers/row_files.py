@@ -11,18 +11,13 @@ import marshal
 import os
 import tempfile
 import weakref
-from bisect import bisect_left
-from bisect import bisect_right
-from collections.abc import Iterator
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
-from typing import Generic
-from typing import TypeVar
-from typing import overload
+from typing import Any, Generic, TypeVar, overload
 
 import pyarrow as pa
 

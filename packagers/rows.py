@@ -6,47 +6,29 @@ Those of a table may be more than fit in memory, and stand in a file (`packagers
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import EnvironmentRow
-from coevo.model.pair_rows import PairRow
-from coevo.model.pair_rows import TimingRow
-from coevo.model.quality import ExecutedRow
-from coevo.model.quality import MutantRow
-from coevo.model.quality import RefactoringRow
-from coevo.model.quality import ReversalRow
+from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
+from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.schema import KEYS
-from coevo.model.schema import TABLES
+from coevo.model.schema import KEYS, TABLES
 from coevo.model.segment import Segment
 from coevo.model.single_revision_rows import SingleRevisionRow
-from coevo.model.task_rows import StartRow
-from coevo.model.task_rows import TaskRow
-from coevo.model.task_rows import WithdrawnRow
+from coevo.model.task_rows import StartRow, TaskRow, WithdrawnRow
 from coevo.model.words import Walk
-from coevo.storage import reverifications
-from coevo.storage import withdrawals
+from coevo.storage import reverifications, withdrawals
 from coevo.storage.reverifications import ReverificationRecord
-from coevo.storage.store import MinedPartition
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.withdrawals import Withdrawal
 from packagers.months import MonthCut
-from packagers.row_files import Key
-from packagers.row_files import RowFile
-from packagers.row_files import Sorter
+from packagers.row_files import Key, RowFile, Sorter
 
 # The tables of segments, and what holds their rows there.
 _OF_SEGMENTS = {

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 from coevo import prompts
 from coevo.evaluation.judging.application import undo_patch
@@ -21,21 +18,14 @@ from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.model.environments import Environment
-from coevo.model.families import SCENARIOS
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
-from coevo.model.families import Scenario
-from coevo.model.families import StartBuilder
+from coevo.model.families import SCENARIOS, Family, Focus, FocusKind, Scenario, StartBuilder
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Track
-from coevo.model.words import Walk
-from packagers.task_commands import Environments
-from packagers.task_commands import find_suite_environment
+from coevo.model.words import Track, Walk
+from packagers.task_commands import Environments, find_suite_environment
 
 TRACKS: Mapping[Scenario, Track] = {
     Scenario.CREATE: Track.GENERATION,

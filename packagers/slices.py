@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from coevo.snapshots.code_free.recipes import TextPiece
-from coevo.snapshots.code_free.recipes import split_git_lines
+from coevo.snapshots.code_free.recipes import TextPiece, split_git_lines
 
 LEAST = 8
 """Characters of the shortest slice that is no whole line."""

@@ -5,8 +5,7 @@ They are written at release, since only then is known which tests of a file are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coevo.git.repository import Repository
 from coevo.languages.table import LANGUAGES

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.measures.coverage import make_key
-from coevo.measures.coverage import measure_with_others
+from coevo.measures.coverage import make_key, measure_with_others
 from coevo.model.dependencies import Dependency
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
-from coevo.model.dependency_lists import choose_dependency_list
-from coevo.model.dependency_lists import select_dependencies
+from coevo.model.dependencies import CoupledBy, Dependency, DependencyList
+from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
 from coevo.model.method_rows import MethodRow
 
 _STRONGEST_FIRST = tuple(CoupledBy)

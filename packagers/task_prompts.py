@@ -11,8 +11,7 @@ from coevo.model.environments import Environment
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
-from coevo.prompts.parts import PromptPart
-from coevo.prompts.parts import find_parts
+from coevo.prompts.parts import PromptPart, find_parts
 
 
 def render_prompt(

@@ -6,13 +6,9 @@ task, which stands at the earliest of them (of those whose old revision is an an
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from coevo import prompts
@@ -24,36 +20,27 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
-from coevo.model.families import Family
-from coevo.model.families import StartBuilder
+from coevo.model.families import Family, StartBuilder
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.quality import Coverage
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.task_rows import StartRow
-from coevo.model.task_rows import TaskRow
-from coevo.model.words import Stage
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.task_rows import StartRow, TaskRow
+from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
 from packagers import sameness
 from packagers.built import BuiltTasks
 from packagers.dating import find_earliest
-from packagers.drafts import Draft
-from packagers.drafts import DraftGroup
-from packagers.drafts import group_by_task
-from packagers.drafts import make_draft
+from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
 from packagers.focal_sources import load_focal_source
 from packagers.gold import compute_gold_measures
 from packagers.leaks import LeakMeter
 from packagers.sameness import Identity
-from packagers.task_commands import Environments
-from packagers.task_commands import find_environment
+from packagers.task_commands import Environments, find_environment
 from packagers.task_coverage import compute_task_coverages
 from packagers.task_dependencies import TaskDependencies
-from packagers.task_prompts import get_track
-from packagers.task_prompts import render_prompt
+from packagers.task_prompts import get_track, render_prompt
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _WEAKEST_LAST = tuple(SearchBasis)

@@ -7,9 +7,7 @@ said is withdrawn and issued anew under its id, with the date that holds now.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -20,11 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model.drops import Drop
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.reasons import Reason
-from coevo.model.task_rows import TaskRow
-from coevo.model.task_rows import WithdrawnRow
+from coevo.model.task_rows import TaskRow, WithdrawnRow
 from coevo.model.words import Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import select_table_files

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import boto3
 import pytest
-from moto.server import DomainDispatcherApplication
-from moto.server import create_backend_app
+from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
 from coevo.storage.place import Url

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.tools.gradles import LIMIT as GRADLES
-from coevo.languages.java.tools.jdks import LIMIT
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.languages.java.tools.jdks import LIMIT, find_jdks
+from coevo.sandboxes.sandbox import Sandbox, open_sandbox
 from coevo.storage.place import Url
 from tests.daemon import docker_daemon
 from tests.folders import open_folder

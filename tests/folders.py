@@ -6,8 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 

@@ -15,20 +15,14 @@ import pytest
 
 from coevo.engine.builders import BuilderPool
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
-from coevo.languages.engine import Builder
-from coevo.languages.engine import BuiltPair
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.conditions import PLAIN, RunConditions
+from coevo.languages.engine import Builder, BuiltPair
+from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.profiles import Profile
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from flows import missing_pairs
-from tests.projects import QUICK
-from tests.projects import Mined
-from tests.projects import mined
+from tests.projects import QUICK, Mined, mined
 
 # By runtime too: what two of them compile may look the same.
 _Run = tuple[str, CompiledTests, TestMethod, RunConditions]

@@ -11,8 +11,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import PairRow
-from coevo.model.profiles import Profile
-from coevo.model.profiles import load_profile
-from coevo.model.words import Cell
-from coevo.model.words import Walk
+from coevo.model.pair_rows import CellRow, PairRow
+from coevo.model.profiles import Profile, load_profile
+from coevo.model.words import Cell, Walk
 from coevo.storage.store import Store
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions
 from flows.pipeline import mine
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 NAME = 'local/shop'
 

@@ -4,50 +4,34 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
-from typing import Any
-from typing import TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
 
 from coevo.languages.table import get_engine_version
 from coevo.model import codec
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
 from coevo.model.environments import Environment
 from coevo.model.identity import compute_method_id
-from coevo.model.labels import TRACKS
-from coevo.model.labels import decide_label
-from coevo.model.labels import list_deciding_cells
+from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import EnvironmentRow
-from coevo.model.pair_rows import PairRow
-from coevo.model.pair_rows import TimingRow
-from coevo.model.quality import ExecutedRow
-from coevo.model.quality import MutantRow
-from coevo.model.quality import Mutation
-from coevo.model.quality import PairEnd
-from coevo.model.quality import RefactoringRow
-from coevo.model.quality import ReversalRow
-from coevo.model.quality import ReversalStatus
+from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
+from coevo.model.quality import (
+    ExecutedRow,
+    MutantRow,
+    Mutation,
+    PairEnd,
+    RefactoringRow,
+    ReversalRow,
+    ReversalStatus,
+)
 from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.segment import Segment
-from coevo.model.words import BreakageCause
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
-from coevo.model.words import Walk
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Stage, Walk
+from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord
 
 Moved = TypeVar('Moved', Segment, WalkRecord)

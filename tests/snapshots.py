@@ -18,11 +18,9 @@ from packagers.built import BuiltTasks
 from packagers.gold import compute_gold_measures
 from packagers.manifests import SnapshotDetails
 from packagers.plan import ReleasePlan
-from packagers.release import ReleaseReport
-from packagers.release import release_snapshot
+from packagers.release import ReleaseReport, release_snapshot
 from packagers.release import write_snapshot as write_folder
-from packagers.rows import Rows
-from packagers.rows import gather_rows
+from packagers.rows import Rows, gather_rows
 from packagers.withdrawal import apply_earlier_snapshot
 from tests import segments
 

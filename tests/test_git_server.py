@@ -3,19 +3,13 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from tests.git_server import Fault
-from tests.git_server import GitBackend
-from tests.git_server import serving
-from tests.repos import CLEAN
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.git_server import Fault, GitBackend, serving
+from tests.repos import CLEAN, commit, git, init
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.live_demo.history import GOOD
-from tests.live_demo.history import PUSHED
+from tests.live_demo.history import GOOD, PUSHED
 
 COMMAND = ('env', '--default-signal=INT', sys.executable, '-m', 'tests.live_demo')
 

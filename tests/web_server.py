@@ -8,8 +8,7 @@ from pathlib import Path
 from werkzeug.exceptions import NotFound
 from werkzeug.serving import make_server
 from werkzeug.utils import send_from_directory
-from werkzeug.wrappers import Request
-from werkzeug.wrappers import Response
+from werkzeug.wrappers import Request, Response
 
 
 class Site:

@@ -13,17 +13,14 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from benchmarks.baselines.answers import ANSWERS
 from benchmarks.refusals import refusing
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.model.errors import Fatal
 from coevo.model.families import Family

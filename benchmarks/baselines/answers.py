@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.baselines.calls import CALLS
-from benchmarks.copying import copied
-from benchmarks.copying import models_of
-from benchmarks.copying import nearest
-from benchmarks.copying import put
+from benchmarks.copying import copied, models_of, nearest, put
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.surgery import StartStateInvalid, StartTarget
+from coevo.languages.table import get_reading, get_surgery
 from coevo.model.records import TestMethod
 
 

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from benchmarks.copying import Model
 from coevo.model.dependencies import Dependency

@@ -12,8 +12,7 @@ from typing import Any
 
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
-from coevo.snapshots.identification import IdentificationStudy
-from coevo.snapshots.identification import build_identification_table
+from coevo.snapshots.identification import IdentificationStudy, build_identification_table
 
 _SQL = """\
 SELECT method_id, family, language, old_source AS test, dependencies, static, dynamic, weight

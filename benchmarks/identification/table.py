@@ -6,9 +6,7 @@ Counts are weighted: a negative that was drawn stands for those that were not. I
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.identification.classifier import predicted

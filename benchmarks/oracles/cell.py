@@ -8,37 +8,25 @@ B, surefire  `mvn test -Dtest=Class#method` for each method
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from benchmarks.oracles.driver import LIMITS
-from benchmarks.oracles.driver import ask
-from benchmarks.oracles.driver import place_of_tree
-from benchmarks.oracles.driver import readable_programs
-from benchmarks.oracles.levels import level_properties
-from benchmarks.oracles.levels import raise_literals
+from benchmarks.oracles.driver import LIMITS, ask, place_of_tree, readable_programs
+from benchmarks.oracles.levels import level_properties, raise_literals
 from benchmarks.oracles.trees import write_cell
 from coevo.git.repository import Repository
 from coevo.languages.java.revisions.shared_builds import mount_foreign_jdk
-from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import list_upstreams
+from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.languages.java.tools.toolchain import prepare_toolchain
+from coevo.languages.java.tools.toolchain import Toolchain, prepare_toolchain
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Mount, Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 from coevo.storage.folders import find_cache_folder
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from coevo.model.errors import Transient
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Sandbox
 
 LIMITS = Limits(
     cpu_seconds=7200,

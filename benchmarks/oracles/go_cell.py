@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from benchmarks.oracles.cell import Answer
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.plain_cells import PlainCells
-from benchmarks.oracles.plain_cells import unbuilt
+from benchmarks.oracles.cell import Answer, Place
+from benchmarks.oracles.plain_cells import PlainCells, unbuilt
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang import language
@@ -21,10 +19,8 @@ from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.projects import GoProject
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import locate_module_cache
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
+from coevo.model.records import Pair, TestMethod
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import find_cache_folder
 

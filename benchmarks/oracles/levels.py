@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 PROPERTIES = ('-Dmaven.compiler.source=8', '-Dmaven.compiler.target=8')

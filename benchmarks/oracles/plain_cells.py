@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.oracles.cell import Answer
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.cell import Ruling
-from benchmarks.oracles.driver import LIMITS
-from benchmarks.oracles.driver import ask
-from benchmarks.oracles.driver import place_of_tree
-from benchmarks.oracles.driver import readable_programs
+from benchmarks.oracles.cell import Answer, Place, Ruling
+from benchmarks.oracles.driver import LIMITS, ask, place_of_tree, readable_programs
 from benchmarks.oracles.trees import write_cell_of
 from coevo.git.repository import Repository
 from coevo.languages.reading import LanguageReading
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Mount, Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 
 

@@ -15,26 +15,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.oracles.cell import Answer
-from benchmarks.oracles.cell import Place
-from benchmarks.oracles.plain_cells import PlainCells
-from benchmarks.oracles.plain_cells import unbuilt
+from benchmarks.oracles.cell import Answer, Place
+from benchmarks.oracles.plain_cells import PlainCells, unbuilt
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
-from coevo.languages.python import language
-from coevo.languages.python import uv
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import ensure_open_prefix
-from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.layout import list_generated_modules
-from coevo.languages.python.layout import make_metadata
+from coevo.languages.python import language, uv
+from coevo.languages.python.interpreters import Interpreter, ensure_open_prefix, find_interpreters
+from coevo.languages.python.layout import list_generated_modules, make_metadata
 from coevo.languages.python.names import make_pytest_id
 from coevo.languages.python.options import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.environments import Environment
 from coevo.model.errors import Transient
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.sandboxes.sandbox import Mount
 from coevo.storage.folders import find_cache_folder
 

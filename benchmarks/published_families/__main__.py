@@ -9,15 +9,10 @@ python -m benchmarks.published_families load DATA             the same: whether 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.published_families import ckmeans
-from benchmarks.published_families import lite
-from benchmarks.published_families import load
-from benchmarks.published_families import projects
-from benchmarks.published_families import table_one
+from benchmarks.published_families import ckmeans, lite, load, projects, table_one
 from coevo.git.repository import Repository
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +19,7 @@ import numpy
 
 from benchmarks.published_families import lite_cell
 from coevo.git.repository import Repository
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Mount, Sandbox, open_sandbox
 
 PATH = 'datasets/ULT_Lite.jsonl'
 EXPECTED = {

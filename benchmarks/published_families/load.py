@@ -12,22 +12,18 @@ import os
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy
 
-from benchmarks.published_families import load_cell
-from benchmarks.published_families import load_javascript
+from benchmarks.published_families import load_cell, load_javascript
 from benchmarks.published_families.projects import projects
 from benchmarks.published_families.sandboxed import output
 from coevo.git.repository import Repository
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import Jdk, find_jdks
 from coevo.languages.java.tools.libraries import run_java_tool
-from coevo.languages.python.uv import TRUST
-from coevo.languages.python.uv import find_program
+from coevo.languages.python.uv import TRUST, find_program
 from coevo.sandboxes.host_tools import run_tool
 from coevo.sandboxes.sandbox import Mount
 

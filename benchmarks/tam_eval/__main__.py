@@ -16,24 +16,15 @@ from itertools import groupby
 from pathlib import Path
 
 from benchmarks.published import open_clone
-from benchmarks.tables import Row
-from benchmarks.tables import append
-from benchmarks.tables import read
-from benchmarks.tam_eval.comparison import row
-from benchmarks.tam_eval.comparison import summary
-from benchmarks.tam_eval.samples import Sample
-from benchmarks.tam_eval.samples import samples
-from benchmarks.tam_eval.suites import Covered
-from benchmarks.tam_eval.suites import TestText
-from benchmarks.tam_eval.suites import covered
-from benchmarks.tam_eval.suites import single_revision_pair
+from benchmarks.tables import Row, append, read
+from benchmarks.tam_eval.comparison import row, summary
+from benchmarks.tam_eval.samples import Sample, samples
+from benchmarks.tam_eval.suites import Covered, TestText, covered, single_revision_pair
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 
 
 def main() -> None:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.git.repository import Repository
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.reading import RevisionTree
@@ -16,10 +15,8 @@ from coevo.languages.table import get_reading
 from coevo.languages.traces import CoveredLine
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
+from coevo.model.records import Pair, TestMethod
+from coevo.model.words import Outcome, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

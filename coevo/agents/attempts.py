@@ -7,20 +7,10 @@ import json
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION
-from concurrent.futures import Future
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import wait
-from contextlib import ExitStack
-from contextlib import closing
-from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -30,41 +20,36 @@ from coevo.agents.keeping import RunFolder
 from coevo.agents.meter import Meter
 from coevo.agents.prices import PriceTable
 from coevo.agents.records import Attempt
-from coevo.agents.run import AgentRun
-from coevo.agents.run import AgentSettings
-from coevo.agents.run import run_agent
-from coevo.agents.summary import RunSummary
-from coevo.agents.summary import build_report
-from coevo.agents.summary import describe_network
-from coevo.agents.summary import format_attempt_line
+from coevo.agents.run import AgentRun, AgentSettings, run_agent
+from coevo.agents.summary import RunSummary, build_report, describe_network, format_attempt_line
 from coevo.agents.templates import PromptTemplate
-from coevo.agents.turns import AttemptSeries
-from coevo.agents.turns import AttemptStart
-from coevo.agents.turns import AttemptTurn
-from coevo.agents.turns import collect_feedback
-from coevo.agents.turns import list_waiting_turns
-from coevo.agents.turns import make_attempt_start
-from coevo.agents.turns import rebase_on_start
+from coevo.agents.turns import (
+    AttemptSeries,
+    AttemptStart,
+    AttemptTurn,
+    collect_feedback,
+    list_waiting_turns,
+    make_attempt_start,
+    rebase_on_start,
+)
 from coevo.agents.usage import sum_by_model
-from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.judging.start_states import StartStateLost
-from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import create_fresh_repository
-from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.judging.start_states import (
+    StartStateLost,
+    StartStates,
+    create_fresh_repository,
+    restore_start_file,
+)
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.git.repository import Repository
 from coevo.languages.kits import Kits
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug
-from coevo.model.containment import run_contained
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.containment import Bug, run_contained
+from coevo.model.errors import Fatal, Transient
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.names import CONFINING
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 
 Say = Callable[[str], None]

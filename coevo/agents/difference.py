@@ -7,14 +7,12 @@ its attributes nor its settings have a say.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git.patches import make_tree_patch
-from coevo.git.patches import quote_path
+from coevo.git.patches import make_tree_patch, quote_path
 from coevo.git.repository import Repository
 
 

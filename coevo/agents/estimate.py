@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +11,8 @@ from coevo.agents import one_shot
 from coevo.agents.prices import PriceTable
 from coevo.agents.templates import PromptTemplate
 from coevo.agents.usage import Usage
-from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.judging.start_states import StartStateLost
-from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.judging.start_states import StartStateLost, restore_start_file
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository

@@ -6,15 +6,12 @@ that it found, so that later attempts know more than a first one (`docs/scoring.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.records import SuiteTest
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
 
 # Tests that are told of, and characters of each and of all.
 MOST_TESTS, MOST_OF_ONE, MOST = 10, 300, 2400

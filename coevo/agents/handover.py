@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import tarfile
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from coevo.agents.difference import Ends
-from coevo.agents.difference import GitFile
+from coevo.agents.difference import Ends, GitFile
 from coevo.git.objects import LINK
-from coevo.sandboxes.tar_stream import extract_content
-from coevo.sandboxes.tar_stream import iterate_members
+from coevo.sandboxes.tar_stream import extract_content, iterate_members
 
 # Of files that differ. A test file has a hundredth of it; more is no answer.
 MOST_BYTES = 16 << 20

@@ -13,18 +13,14 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.agents.records import Attempt
-from coevo.agents.records import format_prediction_line
-from coevo.agents.records import parse_attempt
+from coevo.agents.records import Attempt, format_prediction_line, parse_attempt
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
-from coevo.storage import bug_records
-from coevo.storage import durable
+from coevo.storage import bug_records, durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.builds import identify_build
 from coevo.storage.place import encode_folder_name

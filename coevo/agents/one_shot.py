@@ -14,8 +14,7 @@ import re
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 

@@ -11,15 +11,10 @@ from typing import Literal
 from coevo.agents.adapters import ADAPTERS
 from coevo.agents.adapters.base import Adapter
 from coevo.agents.attempts import AttemptPlan
-from coevo.agents.endpoint import Endpoint
-from coevo.agents.endpoint import make_endpoint
-from coevo.agents.estimate import CostEstimate
-from coevo.agents.estimate import estimate_attempts
-from coevo.agents.prices import PriceTable
-from coevo.agents.prices import load_prices
-from coevo.agents.run import SOFTWARE
-from coevo.agents.run import AgentSettings
-from coevo.agents.run import Caps
+from coevo.agents.endpoint import Endpoint, make_endpoint
+from coevo.agents.estimate import CostEstimate, estimate_attempts
+from coevo.agents.prices import PriceTable, load_prices
+from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
 from coevo.evaluation.assignments import load_assignments
@@ -27,9 +22,7 @@ from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.verbs import check_positive
-from coevo.evaluation.verbs import check_store
-from coevo.evaluation.verbs import parse_task_ids
+from coevo.evaluation.verbs import check_positive, check_store, parse_task_ids
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow

@@ -17,8 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.agents.usage import PER_MILLION
-from coevo.agents.usage import Usage
+from coevo.agents.usage import PER_MILLION, Usage
 from coevo.model.errors import Fatal
 
 _NEEDED = {'input', 'output'}

@@ -8,25 +8,19 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.message import Message
 from functools import partial
-from urllib.parse import SplitResult
-from urllib.parse import urlsplit
-from urllib.request import getproxies
-from urllib.request import proxy_bypass
+from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.relay_limits import ANSWERS_BYTES
-from coevo.agents.relay_limits import REQUESTS_BYTES
-from coevo.agents.relay_limits import Allowance
-from coevo.agents.relayed_calls import IDLE_SECONDS
-from coevo.agents.relayed_calls import RelayServer
+from coevo.agents.relay_limits import ANSWERS_BYTES, REQUESTS_BYTES, Allowance
+from coevo.agents.relayed_calls import IDLE_SECONDS, RelayServer
 from coevo.model.errors import Fatal
 
 _CONNECT_SECONDS = 30.0

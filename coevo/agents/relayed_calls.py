@@ -9,37 +9,37 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from email.message import Message
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
-from typing import Any
-from typing import Protocol
-from urllib.parse import parse_qsl
-from urllib.parse import urlencode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, urlencode
 
 import urllib3
 
 from coevo.agents.apis.base import parse_documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.relay_limits import ANSWER_BYTES
-from coevo.agents.relay_limits import ANSWER_SECONDS
-from coevo.agents.relay_limits import CONNECTIONS
-from coevo.agents.relay_limits import REQUEST_BYTES
-from coevo.agents.relay_limits import REQUEST_SECONDS
-from coevo.agents.relay_limits import REQUEST_VALUES
-from coevo.agents.relay_limits import Allowance
-from coevo.agents.relay_limits import HeadReader
+from coevo.agents.relay_limits import (
+    ANSWER_BYTES,
+    ANSWER_SECONDS,
+    CONNECTIONS,
+    REQUEST_BYTES,
+    REQUEST_SECONDS,
+    REQUEST_VALUES,
+    Allowance,
+    HeadReader,
+)
 from coevo.model.errors import Fatal
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import ContentTooSlow
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import read_exactly
+from coevo.storage.bounded_reading import (
+    ContentTooLarge,
+    ContentTooSlow,
+    UnreadableContent,
+    read_exactly,
+)
 
 _LENGTH = '[0-9]{1,12}'
 _BLOCK = 1 << 16

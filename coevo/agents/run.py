@@ -14,31 +14,21 @@ import re
 import tarfile
 import threading
 import time
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
-from enum import Enum
-from enum import auto
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from pathlib import Path
 from typing import BinaryIO
 
 from coevo.agents.difference import Ends
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.handover import HandoverTooLarge
-from coevo.agents.handover import collect_changed_files
-from coevo.agents.handover import list_start_files
+from coevo.agents.handover import HandoverTooLarge, collect_changed_files, list_start_files
 from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
 from coevo.model.errors import Transient
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
 from coevo.sandboxes.tar_stream import END
 
 # Where an agent finds things.

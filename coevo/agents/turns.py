@@ -8,20 +8,15 @@ diversify  each begins at the start state, and is told the test files that those
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coevo.agents.difference import Ends
-from coevo.agents.difference import GitFile
-from coevo.agents.feedback import AttemptFeedback
-from coevo.agents.feedback import make_feedback
+from coevo.agents.difference import Ends, GitFile
+from coevo.agents.feedback import AttemptFeedback, make_feedback
 from coevo.agents.records import Attempt
 from coevo.evaluation.evaluation import evaluate
-from coevo.evaluation.judging.application import AppliedFile
-from coevo.evaluation.judging.application import apply_patch
+from coevo.evaluation.judging.application import AppliedFile, apply_patch
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction

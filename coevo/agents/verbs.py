@@ -6,17 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from coevo.evaluation.verbs import add_store_option
-from coevo.evaluation.verbs import add_task_options
-from coevo.evaluation.verbs import evaluate_and_show
-from coevo.evaluation.verbs import require_extra
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.options.arguments import add_sandbox
-from coevo.options.arguments import parse_positive
-from coevo.options.parser import Parser
-from coevo.options.parser import add_cutoff
-from coevo.options.parser import add_snapshot
+from coevo.evaluation.verbs import (
+    add_store_option,
+    add_task_options,
+    evaluate_and_show,
+    require_extra,
+)
+from coevo.model.errors import Fatal, Transient
+from coevo.options.arguments import add_sandbox, parse_positive
+from coevo.options.parser import Parser, add_cutoff, add_snapshot
 from coevo.sandboxes.names import CONFINING
 
 _DESCRIPTION = """\
@@ -131,10 +129,12 @@ def _run_attempt(arguments: argparse.Namespace) -> int:
         return attempt_grid(arguments)
 
     from coevo.agents.attempts import attempt_all
-    from coevo.agents.planning import build_evaluation_options
-    from coevo.agents.planning import estimate_cost
-    from coevo.agents.planning import is_estimable
-    from coevo.agents.planning import make_plan
+    from coevo.agents.planning import (
+        build_evaluation_options,
+        estimate_cost,
+        is_estimable,
+        make_plan,
+    )
     from coevo.agents.summary import format_closing_lines
     from coevo.evaluation.folders import check_writable
 

@@ -30,10 +30,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _list_snapshots(arguments: argparse.Namespace) -> int:
     """1 for a catalogue that is damaged."""
     from coevo.display.presentation import align_columns
-    from coevo.snapshots.catalogue import COUNTED
-    from coevo.snapshots.catalogue import encode_catalogue
-    from coevo.snapshots.catalogue import find_default_place
-    from coevo.snapshots.catalogue import load_catalogue
+    from coevo.snapshots.catalogue import (
+        COUNTED,
+        encode_catalogue,
+        find_default_place,
+        load_catalogue,
+    )
 
     try:
         snapshots = load_catalogue(arguments.place or find_default_place())

@@ -7,11 +7,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from coevo.languages.findings import DoctorFinding
-from coevo.languages.findings import read_first_output_line
+from coevo.languages.findings import DoctorFinding, read_first_output_line
 from coevo.sandboxes.libfaketime import find_libraries
-from coevo.storage.folders import find_cache_folder
-from coevo.storage.folders import find_work_root
+from coevo.storage.folders import find_cache_folder, find_work_root
 
 GIB = 1 << 30
 ENOUGH_DISK = 5 * GIB  # clones, builds and the libraries of a few hundred revisions

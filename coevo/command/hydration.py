@@ -6,10 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.options.parser import Parser
-from coevo.options.parser import add_snapshot
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.options.parser import Parser, add_snapshot
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

@@ -7,8 +7,7 @@ import importlib
 import importlib.util
 import signal
 import sys
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -22,17 +21,17 @@ from coevo.command.start_up import leave_out_pandas
 from coevo.display import terminal
 from coevo.display.credentials import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import DamagedSnapshot, Fatal, Transient
 from coevo.options.arguments import to_unicode
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
-from coevo.options.parser import TopParser
-from coevo.options.parser import Verb
-from coevo.options.parser import add_cutoff
-from coevo.options.parser import add_snapshot
-from coevo.options.parser import parse_cutoff
+from coevo.options.parser import (
+    PIPELINE_VERBS,
+    Parser,
+    TopParser,
+    Verb,
+    add_cutoff,
+    add_snapshot,
+    parse_cutoff,
+)
 from coevo.storage import disk
 
 
@@ -200,8 +199,7 @@ def _fail_without_pipeline(arguments: argparse.Namespace) -> int:
 
 
 def _run_query(arguments: argparse.Namespace) -> int:
-    from coevo.snapshots.query import SnapshotQuery
-    from coevo.snapshots.query import run_query
+    from coevo.snapshots.query import SnapshotQuery, run_query
 
     question = SnapshotQuery(
         sql=arguments.sql,
@@ -216,9 +214,11 @@ def _run_query(arguments: argparse.Namespace) -> int:
 
 def _run_identification(arguments: argparse.Namespace) -> int:
     from coevo.model.words import Walk
-    from coevo.snapshots.identification import IdentificationStudy
-    from coevo.snapshots.identification import parse_split
-    from coevo.snapshots.identification import print_identification
+    from coevo.snapshots.identification import (
+        IdentificationStudy,
+        parse_split,
+        print_identification,
+    )
 
     study = IdentificationStudy(
         cutoff=parse_cutoff(arguments),
@@ -241,8 +241,7 @@ def _print_statistics(arguments: argparse.Namespace) -> int:
 
 def _verify_snapshot(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.snapshot import load_manifest
-    from coevo.snapshots.verification import list_skipped_rules
-    from coevo.snapshots.verification import verify_snapshot
+    from coevo.snapshots.verification import list_skipped_rules, verify_snapshot
 
     try:
         findings = verify_snapshot(arguments.snapshot)

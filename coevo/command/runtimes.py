@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from coevo.evaluation.verbs import require_extra
-from coevo.languages.runtimes import Runtime
-from coevo.languages.runtimes import Runtimes
+from coevo.languages.runtimes import Runtime, Runtimes
 from coevo.model.errors import Transient
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.options.parser import Parser
 
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email import message_from_string
 from pathlib import Path
 
 from coevo.debian.mirror import DebianSuite
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 
 _KIB = 1 << 10
 # Words of apt's, in the locale C, about lists that another try would find as they are.

@@ -13,18 +13,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
-from collections.abc import Sequence
-from dataclasses import asdict
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from coevo.debian.apt import Apt
-from coevo.debian.apt import DebianPackage
+from coevo.debian.apt import Apt, DebianPackage
 from coevo.debian.elf import relink_programs
 from coevo.debian.mirror import list_suites
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say
 from coevo.storage.building import build_folder_once
 

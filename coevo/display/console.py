@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.console import ConsoleOptions
-from rich.console import RenderableType
-from rich.progress import BarColumn
-from rich.progress import MofNCompleteColumn
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bar
-from rich.progress import TaskID
-from rich.progress import TextColumn
-from rich.progress import TimeElapsedColumn
-from rich.progress import TimeRemainingColumn
 from rich.segment import Segment
 
 from coevo.display import terminal

@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal

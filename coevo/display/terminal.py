@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from typing import TextIO
+from typing import Any, TextIO
 
 from coevo.display import credentials
 

@@ -9,9 +9,7 @@ from contextlib import ExitStack
 from typing import Self
 
 from coevo.languages.base import Language
-from coevo.languages.engine import Builder
-from coevo.languages.engine import Engine
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import Builder, Engine, RunSettings
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.engine.results import MethodRun
-from coevo.engine.results import RunOrder
+from coevo.engine.results import MethodRun, RunOrder
 from coevo.languages.verdicts import Verdict
 from coevo.model import codec
 from coevo.model.records import TestMethod

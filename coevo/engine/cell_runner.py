@@ -5,26 +5,20 @@ What the cache knows of a whole batch is not run again (docs/evidence.md; TestEv
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
-from coevo.engine.cache import Cache
-from coevo.engine.cache import Known
-from coevo.engine.cache import compute_batch_key
-from coevo.engine.groups import BuiltRevisions
-from coevo.engine.groups import CellGroup
-from coevo.engine.groups import CellsOf
-from coevo.engine.groups import Results
-from coevo.engine.groups import find_unbuildable
-from coevo.engine.groups import form_groups
-from coevo.engine.groups import has_no_result
-from coevo.engine.results import RUN_ORDERS
-from coevo.engine.results import Cost
-from coevo.engine.results import RunOrder
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.cache import Cache, Known, compute_batch_key
+from coevo.engine.groups import (
+    BuiltRevisions,
+    CellGroup,
+    CellsOf,
+    Results,
+    find_unbuildable,
+    form_groups,
+    has_no_result,
+)
+from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.table import LANGUAGES

@@ -10,20 +10,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.engine.results import CellResult
-from coevo.engine.results import Evidence
-from coevo.engine.results import PairEvaluation
-from coevo.model.labels import BROKEN_CELL
-from coevo.model.labels import TRACKS
-from coevo.model.labels import decide_label
-from coevo.model.labels import list_deciding_cells
+from coevo.engine.results import CellResult, Evidence, PairEvaluation
+from coevo.model.labels import BROKEN_CELL, TRACKS, decide_label, list_deciding_cells
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
-from coevo.model.words import BreakageCause
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
 
 CAUSES_WITH_TRACK = {
     Track.UPDATE: (BreakageCause.PRODUCTION,),

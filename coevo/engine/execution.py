@@ -8,38 +8,39 @@ A.2). Runs that disagree in outcome or failure signature are repeated once per o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coevo.engine.cache import Cache
 from coevo.engine.cell_runner import CellRunner
-from coevo.engine.groups import BuiltRevisions
-from coevo.engine.groups import CellGroup
-from coevo.engine.groups import Results
-from coevo.engine.groups import collect_results
-from coevo.engine.groups import make_compiled_group
-from coevo.engine.results import RUN_ORDERS
-from coevo.engine.results import CellResult
-from coevo.engine.results import Evidence
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import RunOrder
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.groups import (
+    BuiltRevisions,
+    CellGroup,
+    Results,
+    collect_results,
+    make_compiled_group,
+)
+from coevo.engine.results import (
+    RUN_ORDERS,
+    CellResult,
+    Evidence,
+    PairEvaluation,
+    RunOrder,
+    SelectedMethod,
+    Step,
+)
 from coevo.languages.capabilities import Capability
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import SettingsScope
+from coevo.languages.cells import BorrowedSettings, SettingsScope
 from coevo.languages.engine import Builder
 from coevo.languages.table import offers_capability
-from coevo.model.labels import BROKEN_CELL
-from coevo.model.labels import RECORDED_CELL
-from coevo.model.labels import RECORDED_LABELS
-from coevo.model.labels import decide_label
-from coevo.model.labels import list_deciding_cells
+from coevo.model.labels import (
+    BROKEN_CELL,
+    RECORDED_CELL,
+    RECORDED_LABELS,
+    decide_label,
+    list_deciding_cells,
+)
 from coevo.model.records import Pair
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
+from coevo.model.words import Cell, Label, MethodChange, Outcome
 
 NO_CACHE = Cache(None)
 

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from coevo.engine.cache import Known
-from coevo.engine.results import CellResult
-from coevo.engine.results import MethodRun
-from coevo.engine.results import RunOrder
-from coevo.engine.results import SelectedMethod
+from coevo.engine.results import CellResult, MethodRun, RunOrder, SelectedMethod
 from coevo.languages.builds import Build
 from coevo.languages.cells import CompiledTests
 from coevo.languages.engine import BuiltPair
-from coevo.languages.verdicts import OPTIONS_REFUSED
-from coevo.languages.verdicts import Verdict
+from coevo.languages.verdicts import OPTIONS_REFUSED, Verdict
 from coevo.model.labels import list_deciding_cells
-from coevo.model.records import Candidate
-from coevo.model.records import TestMethod
-from coevo.model.words import Cell
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
+from coevo.model.records import Candidate, TestMethod
+from coevo.model.words import Cell, MethodChange, Outcome
 
 # A time limit that is hit twice says all it can (docs/evidence.md: confirmed once).
 TIMEOUT_RUNS = 2

@@ -7,26 +7,19 @@ it takes the track away and leaves the label.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from coevo.engine.groups import BuiltRevisions
-from coevo.engine.groups import get_method_in_cell
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.groups import BuiltRevisions, get_method_in_cell
+from coevo.engine.results import PairEvaluation, SelectedMethod, Step
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.conditions import RunConditions
-from coevo.languages.table import detect_file_language
-from coevo.languages.table import get_reading_of_file
-from coevo.languages.table import offers_capability
+from coevo.languages.table import detect_file_language, get_reading_of_file, offers_capability
 from coevo.languages.verdicts import Verdict
 from coevo.model.labels import list_deciding_cells
 from coevo.model.records import TestMethod
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
+from coevo.model.words import Cell, Outcome
 
 # Trouble of ours is not seen twice; who forges is.
 _RUNS = 2

@@ -6,33 +6,20 @@ clock set to the dates of the commits the cells say the same, so it was broken i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from coevo.engine.evidence import CAUSES_WITH_TRACK
-from coevo.engine.results import Cost
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.results import Cost, PairEvaluation, SelectedMethod, Step
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.quality import RepairGuard
-from coevo.model.records import Commit
-from coevo.model.records import TestMethod
-from coevo.model.words import BreakageCause
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.records import Commit, TestMethod
+from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
 
 # Groups of other tests for a test of the old tree, the nearest first; none of them is large.
 Siblings = Callable[[TestMethod], Iterable[Sequence[TestMethod]]]

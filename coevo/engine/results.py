@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from coevo.languages.builds import Build
@@ -12,8 +11,7 @@ from coevo.languages.cells import SettingsScope
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Candidate
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
+from coevo.model.words import Cell, Outcome
 
 # Outcomes of one method over subclasses and invocations, and over runs: the first one counts.
 WORST_FIRST = tuple(Outcome)

@@ -15,11 +15,8 @@ not_run: budget                           nothing is broken, but the CPU seconds
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import CompiledTests

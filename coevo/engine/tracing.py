@@ -5,23 +5,16 @@ A test is traced in cells that it passes: what a failing test executes ends wher
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.engine.groups import BuiltRevisions
-from coevo.engine.groups import get_method_in_cell
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.groups import BuiltRevisions, get_method_in_cell
+from coevo.engine.results import PairEvaluation, SelectedMethod, Step
 from coevo.languages.conditions import RunConditions
 from coevo.languages.traces import Trace
 from coevo.model.quality import PairEnd
 from coevo.model.records import TestMethod
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
+from coevo.model.words import Cell, Outcome
 
 OWN_CELL = {PairEnd.OLD: Cell.T_OLD_C_OLD, PairEnd.NEW: Cell.T_NEW_C_NEW}
 

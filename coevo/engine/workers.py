@@ -5,17 +5,14 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable
-from collections.abc import Generator
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from coevo.engine.builders import BuilderPool
 from coevo.languages.engine import Builder
-from coevo.model.containment import Bug
-from coevo.model.containment import run_contained
+from coevo.model.containment import Bug, run_contained
 from coevo.model.errors import Transient
 
 # A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.application import AppliedFile
-from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.application import apply_patch
-from coevo.evaluation.judging.application import find_file_refusal
-from coevo.evaluation.judging.application import find_refusal
-from coevo.evaluation.judging.application import refuse_by_language
-from coevo.evaluation.judging.application import replace_file
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.judgement import make_refused_result
-from coevo.evaluation.judging.judgement import make_trouble_result
+from coevo.evaluation.judging.application import (
+    AppliedFile,
+    Refusal,
+    apply_patch,
+    find_file_refusal,
+    find_refusal,
+    refuse_by_language,
+    replace_file,
+)
+from coevo.evaluation.judging.judgement import (
+    GradingResult,
+    make_refused_result,
+    make_trouble_result,
+)
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.protocol import BuildFailure
-from coevo.evaluation.judging.protocol import TaskChecks
-from coevo.evaluation.judging.protocol import find_submitted_targets
-from coevo.evaluation.judging.protocol import grade_targets
-from coevo.evaluation.judging.start_states import StartStateLost
-from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.judging.protocol import (
+    BuildFailure,
+    TaskChecks,
+    find_submitted_targets,
+    grade_targets,
+)
+from coevo.evaluation.judging.start_states import StartStateLost, StartStates, restore_start_file
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.measuring.judged_adequacy import add_adequacy
+from coevo.evaluation.measuring.judged_adequacy import AdequacySettings, add_adequacy
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.suites.judging import SuiteSubmission
-from coevo.evaluation.suites.judging import find_submitted_tests
-from coevo.evaluation.suites.judging import grade_suite
+from coevo.evaluation.suites.judging import SuiteSubmission, find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintenance import grade_maintenance
-from coevo.evaluation.suites.outcomes import GradedSuite
-from coevo.evaluation.suites.outcomes import SuiteRunResult
+from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
 from coevo.git.contents import load_content
 from coevo.git.repository import CorruptObject
 from coevo.languages.conditions import RunConditions

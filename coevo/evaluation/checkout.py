@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.judging.start_states import StartStateLost
-from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import create_fresh_repository
-from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.judging.start_states import (
+    StartStateLost,
+    StartStates,
+    create_fresh_repository,
+    restore_start_file,
+)
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from coevo.git.clones import NoRepository
-from coevo.git.clones import open_repository_with
+from coevo.git.clones import NoRepository, open_repository_with
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
 

@@ -4,44 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import list_task_ids
-from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.examination import GradingRun
-from coevo.evaluation.examination import list_attempts
+from coevo.evaluation.assignments import Assignment, list_task_ids, load_assignments
+from coevo.evaluation.examination import GradingRun, list_attempts
 from coevo.evaluation.folders import check_writable
-from coevo.evaluation.gold_patches import GOLD
-from coevo.evaluation.gold_patches import make_gold_predictions
+from coevo.evaluation.gold_patches import GOLD, make_gold_predictions
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.parts import select_tasks
-from coevo.evaluation.predictions import check_predictions
-from coevo.evaluation.predictions import load_predictions
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.predictions import check_predictions, load_predictions
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.rows import ResultHeader
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.verified import require_verified
 from coevo.languages import universal_mutator
-from coevo.languages.capabilities import NOT_OFFERED
-from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import NOT_OFFERED, Capability
 from coevo.languages.mutation_tools import MutationTool
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import offers_capability
+from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.errors import Fatal
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
-from coevo.model.listener import Say
+from coevo.model.listener import SILENT, Listener, Say
 from coevo.snapshots import snapshot
 from coevo.snapshots.models import find_model
 from coevo.snapshots.snapshot import OpenedSnapshots

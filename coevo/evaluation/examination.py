@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import closing
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
 from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure
-from coevo.engine.workers import run_in_parallel
+from coevo.engine.workers import WorkFailure, run_in_parallel
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.cases import GradingCase
-from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import grade_case
-from coevo.evaluation.cases import grade_if_refused
-from coevo.evaluation.cases import prepare_case
-from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.judgement import make_trouble_result
+from coevo.evaluation.cases import (
+    GradingCase,
+    RepositoryContext,
+    grade_case,
+    grade_if_refused,
+    prepare_case,
+)
+from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.judging.judgement import GradingResult, make_trouble_result
 from coevo.evaluation.judging.placebos import PlaceboRunner
 from coevo.evaluation.judging.preconditions import PreconditionChecker
 from coevo.evaluation.judging.protocol import TaskChecks
@@ -38,20 +32,14 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import adapt_rows
-from coevo.evaluation.rows import make_rows
+from coevo.evaluation.records import MethodResult, Prediction
+from coevo.evaluation.rows import ResultHeader, adapt_rows, make_rows
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.rows import adapt_suite_row
-from coevo.evaluation.suites.rows import make_suite_row
+from coevo.evaluation.suites.rows import adapt_suite_row, make_suite_row
 from coevo.git.repository import Repository
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug
-from coevo.model.containment import run_contained
+from coevo.model.containment import Bug, run_contained
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from coevo.storage import bug_records

@@ -5,8 +5,7 @@ Nothing in it was written by the JVM that ran the tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree

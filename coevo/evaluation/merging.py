@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import Report
-from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
-from coevo.evaluation.suites.results import write_suites
+from coevo.evaluation.reporting.report import Report, write_report
+from coevo.evaluation.results import load_results, write_results
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
+from coevo.evaluation.suites.results import load_suites, write_suites
 from coevo.model.errors import Fatal
 
 Row = TypeVar('Row', MethodResult, SuiteResult)

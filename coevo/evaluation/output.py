@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coevo.display.terminal import escape_controls
 from coevo.evaluation import junit_xml
 from coevo.evaluation.evaluation import Evaluation
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.reporting.report import Report
 from coevo.evaluation.results import write_results
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import write_suites
 
 

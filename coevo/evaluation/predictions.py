@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
-from coevo.evaluation.attempt_numbers import check_attempt_numbers
+from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS, check_attempt_numbers
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal

@@ -7,36 +7,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import Placebo
-from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.result_columns import AgentSeconds
-from coevo.evaluation.result_columns import AttemptCost
-from coevo.evaluation.result_columns import AttemptNumber
-from coevo.evaluation.result_columns import AttemptSeed
-from coevo.evaluation.result_columns import AttemptTokens
-from coevo.evaluation.result_columns import EngineVersion
-from coevo.evaluation.result_columns import EvaluationCutoff
-from coevo.evaluation.result_columns import ExitStatus
-from coevo.evaluation.result_columns import Harness
-from coevo.evaluation.result_columns import ModelCutoff
-from coevo.evaluation.result_columns import ModelCutoffSource
-from coevo.evaluation.result_columns import ModelName
-from coevo.evaluation.result_columns import PredictionDigest
-from coevo.evaluation.result_columns import Said
-from coevo.evaluation.result_columns import SnapshotDigest
-from coevo.evaluation.result_columns import TableVersion
-from coevo.evaluation.result_columns import Tampered
+from coevo.evaluation.outcomes import AttemptProtocol, Detail, Placebo, TaskOutcome
+from coevo.evaluation.result_columns import (
+    AgentSeconds,
+    AttemptCost,
+    AttemptNumber,
+    AttemptSeed,
+    AttemptTokens,
+    EngineVersion,
+    EvaluationCutoff,
+    ExitStatus,
+    Harness,
+    ModelCutoff,
+    ModelCutoffSource,
+    ModelName,
+    PredictionDigest,
+    Said,
+    SnapshotDigest,
+    TableVersion,
+    Tampered,
+)
 from coevo.evaluation.worth import Adequacy
-from coevo.model.column import Column
-from coevo.model.column import MethodId
-from coevo.model.column import RepoName
-from coevo.model.column import SandboxName
+from coevo.model.column import Column, MethodId, RepoName, SandboxName
 from coevo.model.quality import Mutation
-from coevo.model.words import BreakageCause
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import BreakageCause, Outcome, Track
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,8 +14,7 @@ import pyarrow.parquet as pq
 from coevo.evaluation.records import MethodResult
 from coevo.model.codec import decode_table
 from coevo.model.errors import Fatal
-from coevo.model.schema import build_arrow_schema
-from coevo.model.schema import build_table
+from coevo.model.schema import build_arrow_schema, build_table
 from coevo.storage import durable
 
 Row = TypeVar('Row')

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import Target
+from coevo.evaluation.assignments import Assignment, Target
 from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.outcomes import decide_outcome
-from coevo.evaluation.judging.outcomes import decide_outcome_by_module
+from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
 from coevo.evaluation.measuring.strict import set_flags
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.languages.table import get_engine_version

@@ -7,21 +7,14 @@ import importlib.util
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from coevo.evaluation.contamination import verb as contamination_verb
 from coevo.evaluation.submission import verb as submission_verb
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from coevo.options.arguments import add_jobs
-from coevo.options.arguments import add_sandbox
-from coevo.options.arguments import to_unicode
-from coevo.options.parser import Parser
-from coevo.options.parser import Verb
-from coevo.options.parser import add_cutoff
-from coevo.options.parser import add_snapshot
-from coevo.options.parser import parse_cutoff
+from coevo.options.arguments import add_jobs, add_sandbox, to_unicode
+from coevo.options.parser import Parser, Verb, add_cutoff, add_snapshot, parse_cutoff
 
 if TYPE_CHECKING:
     from coevo.evaluation.options import EvaluationOptions
@@ -215,11 +208,9 @@ def evaluate_and_show(options: EvaluationOptions, out: Path, claimed: Claim | No
 
     claimed  what a submission says of itself, which is to come out again
     """
-    from coevo.display.console import open_console
-    from coevo.display.console import show_progress
+    from coevo.display.console import open_console, show_progress
     from coevo.evaluation.evaluation import evaluate
-    from coevo.evaluation.output import summarise_evaluation
-    from coevo.evaluation.output import write_evaluation
+    from coevo.evaluation.output import summarise_evaluation, write_evaluation
     from coevo.evaluation.reporting import tables
     from coevo.evaluation.submission.agreement import compare_with_claim
 

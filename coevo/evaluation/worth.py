@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from coevo.model.column import Column
-from coevo.model.quality import Coverage
-from coevo.model.quality import PitTrouble
+from coevo.model.quality import Coverage, PitTrouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

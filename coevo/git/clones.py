@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import closing
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from coevo.git.network import FETCH
-from coevo.git.network import PROTOCOLS
-from coevo.git.network import make_fetch_environment
+from coevo.git.network import FETCH, PROTOCOLS, make_fetch_environment
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.records import compute_short_hash
-from coevo.storage.clone_folders import locate_clone
-from coevo.storage.clone_folders import lock_for_change
-from coevo.storage.clone_folders import lock_for_use
+from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
 from coevo.storage.folders import find_cache_folder
 from coevo.storage.place import encode_folder_name
 

@@ -10,9 +10,7 @@ import hashlib
 import struct
 import tempfile
 import zlib
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from coevo.git.repository import Repository

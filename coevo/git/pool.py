@@ -7,15 +7,10 @@ goes through many takes them one after another, and asks for each anew when it i
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
-from typing import Self
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from coevo.git.repository import Repository
 

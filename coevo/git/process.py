@@ -7,15 +7,11 @@ import subprocess
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 
 # Only the clone decides what Git says: no user's or system's configuration, no replaced objects,
 # no fetching of what is missing (no protocol is allowed), no prompt.

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from functools import lru_cache
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from coevo.git.holes import load_holes
-from coevo.git.objects import FOLDER
-from coevo.git.objects import LINK
-from coevo.git.objects import SUBMODULE
-from coevo.git.objects import CommitHeader
-from coevo.git.objects import parse_commit
-from coevo.git.objects import parse_tree
-from coevo.git.process import ENVIRONMENT
-from coevo.git.process import CorruptObject
-from coevo.git.process import ObjectReader
-from coevo.git.process import ask_git
-from coevo.git.process import run_git
+from coevo.git.objects import FOLDER, LINK, SUBMODULE, CommitHeader, parse_commit, parse_tree
+from coevo.git.process import ENVIRONMENT, CorruptObject, ObjectReader, ask_git, run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import SafePath, join_beneath
 
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'FileChange', 'Repository', 'TreeEntry']
 

@@ -5,8 +5,7 @@ A hostile file may declare a thousand classes of one name that each derive from 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 Ask = Callable[[str], tuple[bool, Iterable[str]]]
 """Whether it holds of a name by itself, and the names directly above it."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,22 +10,19 @@ from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
-from coevo.languages.engine import Engine
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import Engine, RunSettings
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kits
 from coevo.languages.measures import Measures
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.prompt_words import PromptWords
-from coevo.languages.reading import LanguageReading
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -6,11 +6,9 @@ that nothing was found, nor that nobody knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from enum import StrEnum
-from typing import Any
-from typing import Never
+from typing import Any, Never
 
 NOT_OFFERED = 'not_offered'
 

@@ -6,8 +6,7 @@ parser fills these records; hashes are over tokens, so comments and formatting n
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MODULE = 'module'

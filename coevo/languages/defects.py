@@ -6,8 +6,7 @@ one is what it is meant to be is found out by a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from coevo.languages.declarations import Member

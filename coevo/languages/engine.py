@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CheckedSource
-from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.traces import TraceBatch
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.listener import Say, ignore_message
+from coevo.model.records import Pair, TestMethod
 
 
 class BuiltPair(Protocol):

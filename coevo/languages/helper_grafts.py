@@ -6,15 +6,10 @@ for it would change what old tests do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import MODULE, DeclaredType, Member, SourceFile
 from coevo.languages.surgery import Graft
 from coevo.model.records import TestMethod
 

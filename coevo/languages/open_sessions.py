@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Hashable
-from typing import Generic
-from typing import Protocol
-from typing import TypeVar
+from collections.abc import Callable, Hashable
+from typing import Generic, Protocol, TypeVar
 
 Run_contra = TypeVar('Run_contra', contravariant=True)
 Done_co = TypeVar('Done_co', covariant=True)

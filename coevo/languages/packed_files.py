@@ -9,8 +9,7 @@ import io
 import os
 import secrets
 import tarfile
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from coevo.git.objects import LINK

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
-from typing import Protocol
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 
 class UsingPiece(Protocol):

@@ -6,26 +6,17 @@ the files of one revision, and nothing is run for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from coevo.git.repository import Repository
-from coevo.git.repository import TreeEntry
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.layout import PathClassification
-from coevo.languages.layout import Side
+from coevo.git.repository import Repository, TreeEntry
+from coevo.languages.declarations import DeclaredType, LocatedType, Member, SourceFile
+from coevo.languages.layout import PathClassification, Side
 from coevo.languages.licences import DeclaredLicence
 from coevo.languages.prints import LexicalRules
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import Word
-from coevo.model.records import FileOrigin
-from coevo.model.records import TestMethod
+from coevo.model.records import FileOrigin, TestMethod
 
 Resolve = Callable[[str], Iterable[DeclaredType]]
 """The types of the test tree that a simple name may mean, seen from one file."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.layout import Side

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
-from coevo.languages.capabilities import EVERYTHING
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import list_lacking
+from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
 from coevo.languages.golang import language as golang
 from coevo.languages.java import language as java
 from coevo.languages.measures import Measures

@@ -6,16 +6,10 @@ import json
 import math
 import threading
 import time
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from contextlib import contextmanager
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
-from typing import Generic
-from typing import Protocol
-from typing import TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from coevo.sandboxes.sandbox import Process
 

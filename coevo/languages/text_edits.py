@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 _BLANKS_BEFORE = re.compile(rb'(?:(?<=\n)[ \t]*\r?\n)+\Z')
 _BLANKS_AFTER = re.compile(rb'(?:[ \t]*\r?\n)+')

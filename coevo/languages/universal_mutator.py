@@ -10,21 +10,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tree_sitter import Language
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Language, Node, Parser
 
-from coevo.languages.documenting import find_documenting_lines
-from coevo.languages.documenting import is_comment
-from coevo.languages.mutation import Mutant
-from coevo.languages.mutation import MutationTimeout
-from coevo.languages.mutation import choose_encoding
+from coevo.languages.documenting import find_documenting_lines, is_comment
+from coevo.languages.mutation import Mutant, MutationTimeout, choose_encoding
 from coevo.model.errors import Fatal
 
 CPU_LIMIT = 300

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import Trace
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
-from coevo.model.quality import Coverage
-from coevo.model.quality import CoveredDependency
+from coevo.languages.traces import CoveredLine, Trace
+from coevo.model.dependencies import Dependency, Revised
+from coevo.model.quality import Coverage, CoveredDependency
 
 Key = tuple[str, int, str]
 

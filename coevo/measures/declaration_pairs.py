@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.table import get_reading
-from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import find_same_member
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.languages.undoing import LocatedDeclaration, find_same_member
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 
 CALLABLES = ('method', 'constructor')

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.cells import CellEdits, CompiledTests
+from coevo.languages.conditions import MainSources, RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.dependencies import Dependency
 from coevo.model.errors import Transient
 from coevo.model.quality import PairEnd
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 
 Files = tuple[tuple[str, bytes | None], ...]

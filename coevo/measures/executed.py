@@ -8,10 +8,8 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
-from coevo.measures.declaration_pairs import find_declaration
-from coevo.measures.declaration_pairs import find_declared_type
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.measures.declaration_pairs import find_declaration, find_declared_type
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 
 

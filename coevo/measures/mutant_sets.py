@@ -7,19 +7,14 @@ the same for all tests of a pair, which therefore share mutants.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CheckedSource
 from coevo.languages.mutation import Mutant
-from coevo.languages.table import get_measures
-from coevo.languages.table import offers_capability
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import find_module
+from coevo.languages.table import get_measures, offers_capability
+from coevo.measures.edited_cells import EditedCellRunner, find_module
 from coevo.model.records import compute_short_hash
 
 CAP = 10

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.mutation import MutationTimeout
 from coevo.languages.verdicts import Verdict
 from coevo.measures.added_lines import find_added_lines
 from coevo.measures.declaration_pairs import find_declaration
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import Files
-from coevo.measures.edited_cells import GoldTest
-from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutant_sets import FileMutants
-from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutant_sets import join_sets
-from coevo.measures.mutant_sets import make_file_mutants
+from coevo.measures.edited_cells import EditedCellRunner, Files, GoldTest
+from coevo.measures.mutant_sets import (
+    DrawnMutant,
+    FileMutants,
+    MutantSet,
+    join_sets,
+    make_file_mutants,
+)
 from coevo.measures.runs import choose_affordable
 from coevo.model.dependencies import Revised
-from coevo.model.quality import MutantRow
-from coevo.model.quality import Mutation
+from coevo.model.quality import MutantRow, Mutation
 from coevo.model.words import Outcome
 
 BASELINE_RUNS = 3

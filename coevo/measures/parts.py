@@ -8,20 +8,19 @@ is one part: its old content is laid over the new one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.table import get_measures
-from coevo.languages.undoing import ChangeUndoing
-from coevo.languages.undoing import LocatedDeclaration
-from coevo.measures.declaration_pairs import find_counterpart
-from coevo.measures.declaration_pairs import find_declaration
-from coevo.measures.declaration_pairs import find_declared_type
-from coevo.measures.declaration_pairs import find_other_type
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.languages.undoing import ChangeUndoing, LocatedDeclaration
+from coevo.measures.declaration_pairs import (
+    find_counterpart,
+    find_declaration,
+    find_declared_type,
+    find_other_type,
+)
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 
 Key = tuple[str, int, str, str]

@@ -12,15 +12,11 @@ from random import Random
 
 from coevo.git.repository import Repository
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
+from coevo.languages.table import get_measures, get_reading
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.measures.declaration_pairs import find_counterpart
-from coevo.measures.declaration_pairs import find_declaration
-from coevo.measures.declaration_pairs import find_declared_type
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.measures.declaration_pairs import find_counterpart, find_declaration, find_declared_type
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 
 

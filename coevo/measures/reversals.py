@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coevo.languages.verdicts import Verdict
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
-from coevo.measures.parts import Key
-from coevo.measures.parts import UndoablePart
-from coevo.measures.parts import list_undoable_parts
-from coevo.model.quality import ReversalRow
-from coevo.model.quality import ReversalStatus
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
+from coevo.measures.parts import Key, UndoablePart, list_undoable_parts
+from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
 
 TYPE_ABSENT = 'type_absent'

@@ -7,31 +7,20 @@ share a process with each mutant, as they do in a run of the project's own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.mutation import Mutant
-from coevo.languages.mutation import MutationTimeout
+from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.mutation import Mutant, MutationTimeout
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import Trace
+from coevo.languages.traces import CoveredLine, Trace
 from coevo.languages.verdicts import Verdict
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import Files
-from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutant_sets import make_file_mutants
-from coevo.measures.mutants import compile_with_mutant
-from coevo.measures.mutants import compute_cpu_limit
-from coevo.model.families import Focus
-from coevo.model.families import SuiteAdequacy
-from coevo.model.families import SuiteMutant
+from coevo.measures.edited_cells import EditedCellRunner, Files
+from coevo.measures.mutant_sets import DrawnMutant, make_file_mutants
+from coevo.measures.mutants import compile_with_mutant, compute_cpu_limit
+from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

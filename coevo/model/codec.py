@@ -8,11 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any
-from typing import TypeVar
-from typing import get_args
-from typing import get_origin
-from typing import get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 

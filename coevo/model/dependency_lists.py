@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
+from coevo.model.dependencies import CoupledBy, Dependency, DependencyList
 
 
 def choose_dependency_list(

@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Annotated
-from typing import Any
-from typing import get_args
-from typing import get_origin
-from typing import get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from coevo.model.choices import Choice
 from coevo.model.column import Column

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
-from typing import Annotated
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Annotated, Protocol
 
-from coevo.model.column import Column
-from coevo.model.column import RepoName
-from coevo.model.words import MethodChange
-from coevo.model.words import Stage
-from coevo.model.words import Walk
-from coevo.model.words import WalkOfRow
+from coevo.model.column import Column, RepoName
+from coevo.model.words import MethodChange, Stage, Walk, WalkOfRow
 
 
 class MethodIdentity(Protocol):

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
-from typing import Union
-from typing import get_args
-from typing import get_origin
+from typing import Any, Union, get_args, get_origin
 
 
 def split_optional(hint: Any) -> tuple[Any, bool]:

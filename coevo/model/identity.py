@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.drops import MethodIdentity
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Candidate, Pair, compute_short_hash
 from coevo.model.words import MethodChange
 
 

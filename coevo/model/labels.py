@@ -6,11 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Cell, Label, MethodChange, Outcome, Track
 
 # The order in which a contradiction is looked for, hence which cell a drop names.
 CELL_ORDER = (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW, Cell.T_NEW_C_OLD)

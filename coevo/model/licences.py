@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files

@@ -6,34 +6,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.model.column import CodeFirstSeen
-from coevo.model.column import Column
-from coevo.model.column import DateBasis
-from coevo.model.column import FocalMethod
-from coevo.model.column import IsAncestor
-from coevo.model.column import LanguageName
-from coevo.model.column import MethodId
-from coevo.model.column import ModuleFolder
-from coevo.model.column import NewRev
-from coevo.model.column import OldRev
-from coevo.model.column import Override
-from coevo.model.column import PairId
-from coevo.model.column import RepoName
-from coevo.model.column import SandboxName
-from coevo.model.column import TestFile
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
-from coevo.model.quality import Coverage
-from coevo.model.quality import CoveredDependency
-from coevo.model.quality import IsolatedCells
-from coevo.model.quality import Mutation
-from coevo.model.quality import RepairGuard
-from coevo.model.words import BreakageCause
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Track
-from coevo.model.words import WalkOfRow
+from coevo.model.column import (
+    CodeFirstSeen,
+    Column,
+    DateBasis,
+    FocalMethod,
+    IsAncestor,
+    LanguageName,
+    MethodId,
+    ModuleFolder,
+    NewRev,
+    OldRev,
+    Override,
+    PairId,
+    RepoName,
+    SandboxName,
+    TestFile,
+)
+from coevo.model.dependencies import Dependency, DependencyList
+from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
+from coevo.model.words import BreakageCause, Label, MethodChange, Outcome, Track, WalkOfRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from coevo.model.column import Column
-from coevo.model.column import LanguageName
-from coevo.model.column import MethodId
-from coevo.model.column import NewAuthorDate
-from coevo.model.column import NewCommitterDate
-from coevo.model.column import NewRev
-from coevo.model.column import OldAuthorDate
-from coevo.model.column import OldCommitterDate
-from coevo.model.column import OldRev
-from coevo.model.column import Override
-from coevo.model.column import PairId
-from coevo.model.column import RepoName
-from coevo.model.column import SandboxName
+from coevo.model.column import (
+    Column,
+    LanguageName,
+    MethodId,
+    NewAuthorDate,
+    NewCommitterDate,
+    NewRev,
+    OldAuthorDate,
+    OldCommitterDate,
+    OldRev,
+    Override,
+    PairId,
+    RepoName,
+    SandboxName,
+)
 from coevo.model.environments import Environment
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
-from coevo.model.words import WalkOfRow
+from coevo.model.words import Cell, Outcome, WalkOfRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from coevo.model.choices import Choice
-from coevo.model.column import Column
-from coevo.model.column import MethodId
-from coevo.model.column import PairId
-from coevo.model.column import RepoName
-from coevo.model.column import TestFile
+from coevo.model.column import Column, MethodId, PairId, RepoName, TestFile
 from coevo.model.dependencies import Revised
-from coevo.model.words import Outcome
-from coevo.model.words import WalkOfRow
+from coevo.model.words import Outcome, WalkOfRow
 
 VALID = 'valid'  # of a start state: it is what it should be
 WITHOUT_SIBLINGS = 'gold does not pass without its siblings'

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from coevo.model.labels import list_contradictions
-from coevo.model.labels import list_former_contradictions
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
+from coevo.model.labels import list_contradictions, list_former_contradictions
+from coevo.model.words import Cell, Outcome, Stage
 
 
 class Reason(StrEnum):

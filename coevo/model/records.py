@@ -8,8 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from coevo.model.dependencies import Dependency
-from coevo.model.words import MethodChange
-from coevo.model.words import Walk
+from coevo.model.words import MethodChange, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.model.column import Column
-from coevo.model.column import LanguageName
-from coevo.model.column import RepoName
-from coevo.model.column import SandboxName
+from coevo.model.column import Column, LanguageName, RepoName, SandboxName
 from coevo.model.words import Walk
 
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any
-from typing import NamedTuple
-from typing import get_args
-from typing import get_origin
-from typing import get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -23,17 +17,11 @@ from coevo.model.dictionary import split_annotation
 from coevo.model.drops import Drop
 from coevo.model.hints import split_optional
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import PairRow
-from coevo.model.pair_rows import TimingRow
-from coevo.model.quality import ExecutedRow
-from coevo.model.quality import MutantRow
-from coevo.model.quality import RefactoringRow
-from coevo.model.quality import ReversalRow
+from coevo.model.pair_rows import CellRow, PairRow, TimingRow
+from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
-from coevo.model.task_rows import TaskRow
-from coevo.model.task_rows import WithdrawnRow
+from coevo.model.task_rows import TaskRow, WithdrawnRow
 from coevo.model.texts import find_third_party_paths
 
 

@@ -8,8 +8,7 @@ Everything else names columns, tables and values as schema 3 does. Example: what
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa

@@ -10,14 +10,8 @@ from dataclasses import dataclass
 
 from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import CellRow
-from coevo.model.pair_rows import EnvironmentRow
-from coevo.model.pair_rows import PairRow
-from coevo.model.pair_rows import TimingRow
-from coevo.model.quality import ExecutedRow
-from coevo.model.quality import MutantRow
-from coevo.model.quality import RefactoringRow
-from coevo.model.quality import ReversalRow
+from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
+from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import StartRow
 

@@ -6,23 +6,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.model.column import Column
-from coevo.model.column import DateBasis
-from coevo.model.column import LanguageName
-from coevo.model.column import ModuleFolder
-from coevo.model.column import NewRev
-from coevo.model.column import Override
-from coevo.model.column import PairId
-from coevo.model.column import RepoName
-from coevo.model.column import TestFile
-from coevo.model.families import Complexity
-from coevo.model.families import Defect
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import StartBuilder
-from coevo.model.families import SuiteAdequacy
-from coevo.model.families import SuiteMutant
-from coevo.model.families import Unit
+from coevo.model.column import (
+    Column,
+    DateBasis,
+    LanguageName,
+    ModuleFolder,
+    NewRev,
+    Override,
+    PairId,
+    RepoName,
+    TestFile,
+)
+from coevo.model.families import (
+    Complexity,
+    Defect,
+    Family,
+    Focus,
+    StartBuilder,
+    SuiteAdequacy,
+    SuiteMutant,
+    Unit,
+)
 from coevo.model.words import WalkOfRow
 
 

@@ -6,39 +6,41 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.model.column import CodeFirstSeen
-from coevo.model.column import Column
-from coevo.model.column import DateBasis
-from coevo.model.column import FocalMethod
-from coevo.model.column import IsAncestor
-from coevo.model.column import LanguageName
-from coevo.model.column import Licence
-from coevo.model.column import ModuleFolder
-from coevo.model.column import NewAuthorDate
-from coevo.model.column import NewCommitterDate
-from coevo.model.column import NewRev
-from coevo.model.column import OldAuthorDate
-from coevo.model.column import OldCommitterDate
-from coevo.model.column import OldRev
-from coevo.model.column import PairId
-from coevo.model.column import RepoName
-from coevo.model.column import TestFile
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
+from coevo.model.column import (
+    CodeFirstSeen,
+    Column,
+    DateBasis,
+    FocalMethod,
+    IsAncestor,
+    LanguageName,
+    Licence,
+    ModuleFolder,
+    NewAuthorDate,
+    NewCommitterDate,
+    NewRev,
+    OldAuthorDate,
+    OldCommitterDate,
+    OldRev,
+    PairId,
+    RepoName,
+    TestFile,
+)
+from coevo.model.dependencies import Dependency, DependencyList
 from coevo.model.environments import Environment
-from coevo.model.families import Complexity
-from coevo.model.families import Defect
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import Scenario
-from coevo.model.families import StartBuilder
-from coevo.model.families import SuiteAdequacy
-from coevo.model.families import Unit
+from coevo.model.families import (
+    Complexity,
+    Defect,
+    Family,
+    Focus,
+    Scenario,
+    StartBuilder,
+    SuiteAdequacy,
+    Unit,
+)
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.words import Track, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

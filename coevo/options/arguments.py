@@ -7,8 +7,7 @@ import os
 from collections.abc import Sequence
 
 from coevo.model.errors import Fatal
-from coevo.sandboxes.names import BUBBLEWRAP
-from coevo.sandboxes.names import NAMES
+from coevo.sandboxes.names import BUBBLEWRAP, NAMES
 
 
 def add_jobs(verb: argparse.ArgumentParser) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Any
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from coevo.model.errors import Fatal
 from coevo.options.arguments import to_unicode

@@ -7,28 +7,19 @@ of Java in particular is Java's to say (`coevo.languages.prompt_words`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
-from itertools import chain
-from itertools import count
+from itertools import chain, count
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.dependencies import Dependency
 from coevo.model.environments import Environment
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
-from coevo.model.families import StartBuilder
+from coevo.model.families import Family, Focus, FocusKind, StartBuilder
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Track
-from coevo.prompts.parts import PartKind
-from coevo.prompts.parts import PromptPart
+from coevo.prompts.parts import PartKind, PromptPart
 
 # Changes with every change of a text or of how its blanks are filled.
 VERSION = 'coevo-5'

@@ -8,11 +8,9 @@ from enum import StrEnum
 
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.table import get_reading_of_file
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 
 
 class PartKind(StrEnum):

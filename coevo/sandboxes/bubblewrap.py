@@ -16,27 +16,19 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
 
 from coevo.model.errors import Transient
 from coevo.sandboxes import layout
-from coevo.sandboxes.job import HOME
-from coevo.sandboxes.job import TEMPORARY_FOLDER
-from coevo.sandboxes.job import WORK_FOLDER
-from coevo.sandboxes.job import Job
+from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program
-from coevo.sandboxes.probe import try_out
-from coevo.sandboxes.process import Process
-from coevo.sandboxes.process import ProcessUsage
-from coevo.sandboxes.running import LaunchedJob
-from coevo.sandboxes.running import RunningJobs
-from coevo.sandboxes.spawning import Popen
-from coevo.sandboxes.spawning import spawn
+from coevo.sandboxes.probe import find_program, try_out
+from coevo.sandboxes.process import Process, ProcessUsage
+from coevo.sandboxes.running import LaunchedJob, RunningJobs
+from coevo.sandboxes.spawning import Popen, spawn
 
 _KILL_SECONDS = 60
 _START_SECONDS, _POLL_SECONDS = 10.0, 0.01

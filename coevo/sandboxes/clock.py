@@ -8,17 +8,12 @@ in runtimes and libraries, too, and who counts on an unchanged class file would 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from datetime import UTC
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from math import ceil
 
 from coevo.sandboxes.libfaketime import find_libraries
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Sandbox
 
 # How libfaketime shall treat time-outs of a monotonic clock: which is right depends on its version
 # and on the C library. Under the wrong one `Object.wait` returns at once, or never (measured, and

@@ -20,28 +20,20 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
-from typing import Any
+from typing import IO, Any
 
 import docker
 import docker.errors
 import docker.types
 import requests
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes import layout
-from coevo.sandboxes.job import HOME
-from coevo.sandboxes.job import TEMPORARY_FOLDER
-from coevo.sandboxes.job import WORK_FOLDER
-from coevo.sandboxes.job import Job
+from coevo.sandboxes.job import HOME, TEMPORARY_FOLDER, WORK_FOLDER, Job
 from coevo.sandboxes.mounts import check_mounts
-from coevo.sandboxes.probe import find_program
-from coevo.sandboxes.probe import try_out
-from coevo.sandboxes.process import Process
-from coevo.sandboxes.process import ProcessUsage
-from coevo.sandboxes.running import LaunchedJob
-from coevo.sandboxes.running import RunningJobs
+from coevo.sandboxes.probe import find_program, try_out
+from coevo.sandboxes.process import Process, ProcessUsage
+from coevo.sandboxes.running import LaunchedJob, RunningJobs
 from coevo.sandboxes.spawning import spawn
 from coevo.storage.folders import find_work_root
 

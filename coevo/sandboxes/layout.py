@@ -10,8 +10,7 @@ import math
 import resource
 from pathlib import Path
 
-from coevo.sandboxes.job import HOME
-from coevo.sandboxes.job import Limits
+from coevo.sandboxes.job import HOME, Limits
 
 HOST_NAME = 'coevo'
 USER_ID = 1000

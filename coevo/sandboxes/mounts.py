@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from collections.abc import Sequence
-from pathlib import Path
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
 
 from coevo.model.errors import Fatal
 from coevo.sandboxes.job import Mount

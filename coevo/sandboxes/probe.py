@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from coevo.model.errors import Fatal
-from coevo.sandboxes.job import Job
-from coevo.sandboxes.job import Limits
+from coevo.sandboxes.job import Job, Limits
 from coevo.sandboxes.process import Process
 
 _JOB = Job(

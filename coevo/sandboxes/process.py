@@ -11,10 +11,7 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
-from typing import Protocol
-from typing import Self
-from typing import cast
+from typing import BinaryIO, Protocol, Self, cast
 
 from coevo.sandboxes.job import Limits
 from coevo.sandboxes.listening import listen_in_network

@@ -9,21 +9,16 @@ from __future__ import annotations
 import shutil
 import sys
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from email.message import Message
-from http.server import BaseHTTPRequestHandler
-from http.server import HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Transient
-from coevo.sandboxes.bounded_threads import CONNECTIONS
-from coevo.sandboxes.bounded_threads import BoundedThreads
+from coevo.sandboxes.bounded_threads import CONNECTIONS, BoundedThreads
 from coevo.sandboxes.process import Process
 
 _IDLE_SECONDS = 60.0

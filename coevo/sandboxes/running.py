@@ -6,16 +6,11 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import Job
-from coevo.sandboxes.process import JobPaths
-from coevo.sandboxes.process import JobView
-from coevo.sandboxes.process import Process
-from coevo.sandboxes.process import ProcessTree
-from coevo.sandboxes.process import SamePaths
+from coevo.sandboxes.process import JobPaths, JobView, Process, ProcessTree, SamePaths
 from coevo.sandboxes.spawning import Popen
 from coevo.sandboxes.users import UserPool
 

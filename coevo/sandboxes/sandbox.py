@@ -11,12 +11,8 @@ from typing import Protocol
 
 from coevo.model.errors import Fatal
 from coevo.sandboxes.bubblewrap import Bubblewrap
-from coevo.sandboxes.job import Job
-from coevo.sandboxes.job import Limits
-from coevo.sandboxes.job import Mount
-from coevo.sandboxes.names import BUBBLEWRAP
-from coevo.sandboxes.names import DOCKER
-from coevo.sandboxes.names import NONE
+from coevo.sandboxes.job import Job, Limits, Mount
+from coevo.sandboxes.names import BUBBLEWRAP, DOCKER, NONE
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.unconfined import Unconfined
 

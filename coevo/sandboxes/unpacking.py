@@ -6,12 +6,8 @@ from pathlib import Path
 from typing import IO
 
 from coevo.model.errors import Transient
-from coevo.sandboxes.tar_stream import extract_content
-from coevo.sandboxes.tar_stream import iterate_members
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import find_path_fault
-from coevo.storage.beneath import join_beneath
+from coevo.sandboxes.tar_stream import extract_content, iterate_members
+from coevo.storage.beneath import SafePath, UnsafePath, find_path_fault, join_beneath
 
 MOST_BYTES = 2 << 30
 

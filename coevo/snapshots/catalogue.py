@@ -12,20 +12,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots import forms
-from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import Location
-from coevo.snapshots.locations import locate_snapshot
-from coevo.snapshots.locations import read_whole_file
+from coevo.snapshots.locations import MANIFEST, Location, locate_snapshot, read_whole_file
 from coevo.snapshots.manifests import load_manifest_at
 from coevo.storage.bounded_json import parse_json
 

@@ -8,19 +8,13 @@ their values are asked for then (`coevo.snapshots.forms`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from coevo.model.schema import TABLES
-from coevo.model.schema import SchemaVersion
-from coevo.model.schema import build_arrow_schema
-from coevo.model.schema import list_columns_in_files
-from coevo.snapshots.locations import build_parquet_source
-from coevo.snapshots.locations import quote_sql
+from coevo.model.schema import TABLES, SchemaVersion, build_arrow_schema, list_columns_in_files
+from coevo.snapshots.locations import build_parquet_source, quote_sql
 
 if TYPE_CHECKING:
     import duckdb

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coevo.model.dictionary import columns_by_path
-from coevo.model.schema import CONTENTS
-from coevo.model.schema import TABLES
+from coevo.model.schema import CONTENTS, TABLES
 from coevo.snapshots.locations import quote_sql
 
 if TYPE_CHECKING:

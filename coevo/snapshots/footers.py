@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import format_size
+from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent, format_size
 
 if TYPE_CHECKING:
     import pyarrow as pa

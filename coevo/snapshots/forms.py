@@ -9,24 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING
-from typing import Any
-from typing import get_args
-from typing import get_origin
-from typing import get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from coevo.model.hints import split_optional
-from coevo.model.schema import TABLES
-from coevo.model.schema import SchemaVersion
-from coevo.model.schema import find_missing_columns
+from coevo.model.schema import TABLES, SchemaVersion, find_missing_columns
 from coevo.snapshots.columns import TableFile
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from coevo.model.errors import Fatal
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import build_view_conditions
-from coevo.snapshots.query import describe_left_out
+from coevo.snapshots.query import build_view_conditions, describe_left_out
 from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable
 

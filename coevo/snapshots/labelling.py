@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coevo.model.labels import CELL_ORDER
-from coevo.model.labels import TRACKS
-from coevo.model.labels import EngineRelease
-from coevo.model.labels import decide_label
-from coevo.model.labels import list_deciding_cells
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.snapshots.snapshot import LEAST_RUNS
-from coevo.snapshots.snapshot import LEAST_TIMEOUTS
+from coevo.model.labels import CELL_ORDER, TRACKS, EngineRelease, decide_label, list_deciding_cells
+from coevo.model.words import Cell, Label, MethodChange, Outcome
+from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 
 if TYPE_CHECKING:
     import duckdb

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots.catalogue import resolve_location
-from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import MOST_OF_A_MANIFEST
-from coevo.snapshots.locations import Location
-from coevo.snapshots.locations import SnapshotFolder
+from coevo.snapshots.locations import MANIFEST, MOST_OF_A_MANIFEST, Location, SnapshotFolder
 from coevo.snapshots.manifests import load_manifest_at
-from coevo.storage.beneath import find_path_fault
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import find_path_fault, join_beneath
 from coevo.storage.bounded_reading import format_size
 
 # The manifest does not name them, since seconds are not the same twice.

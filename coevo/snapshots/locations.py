@@ -7,27 +7,24 @@ does not need are not fetched. Its manifest says which files there are.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from coevo.display.credentials import hide_credentials
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots.footers import read_footer
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import format_size
-from coevo.storage.bounded_reading import load_file
-from coevo.storage.bounded_reading import open_lasting_zip
-from coevo.storage.bounded_reading import read_member_blocks
-from coevo.storage.bounded_reading import read_stream
+from coevo.storage.bounded_reading import (
+    ContentTooLarge,
+    UnreadableContent,
+    format_size,
+    load_file,
+    open_lasting_zip,
+    read_member_blocks,
+    read_stream,
+)
 
 if TYPE_CHECKING:
     import duckdb

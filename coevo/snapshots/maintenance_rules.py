@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.model.families import Family
-from coevo.model.families import StartBuilder
-from coevo.model.maintenance import STAYING
-from coevo.model.maintenance import ExpectedAction
-from coevo.model.maintenance import find_expected_action
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
+from coevo.model.families import Family, StartBuilder
+from coevo.model.maintenance import STAYING, ExpectedAction, find_expected_action
+from coevo.model.words import Label, MethodChange
 from coevo.snapshots.rules import SnapshotRule
 
 _IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"

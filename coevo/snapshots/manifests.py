@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from typing import cast
+from typing import Any, cast
 
 from coevo.model import schema_2
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.model.schema import OLDEST_SCHEMA
-from coevo.model.schema import SCHEMA_VERSION
-from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import Location
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.schema import OLDEST_SCHEMA, SCHEMA_VERSION
+from coevo.snapshots.locations import MANIFEST, Location
 from coevo.snapshots.manifest_form import is_manifest
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent

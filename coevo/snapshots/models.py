@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.cutoffs import compute_first_clean_moment
+from coevo.snapshots.cutoffs import Cutoff, compute_first_clean_moment
 
 VERSION = 1
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo.display import presentation
-from coevo.display import terminal
+from coevo.display import presentation, terminal
 from coevo.model import schema_2
 from coevo.model.errors import Fatal
-from coevo.snapshots import comments
-from coevo.snapshots import snapshot
+from coevo.snapshots import comments, snapshot
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.snapshot import OpenedSnapshots
 from coevo.storage import durable

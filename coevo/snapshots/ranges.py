@@ -5,20 +5,14 @@ from __future__ import annotations
 import io
 import re
 import urllib.error
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.request import Request
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.storage.bounded_http import HttpAnswer
-from coevo.storage.bounded_http import ServerUnreachable
-from coevo.storage.bounded_http import open_url
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import ContentTooSlow
-from coevo.storage.bounded_reading import format_size
+from coevo.model.errors import Fatal, Transient
+from coevo.storage.bounded_http import HttpAnswer, ServerUnreachable, open_url
+from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, format_size
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,10 +6,8 @@ import hashlib
 import io
 import threading
 from collections.abc import Mapping
-from datetime import UTC
-from datetime import datetime
-from typing import TYPE_CHECKING
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from fsspec import AbstractFileSystem
 

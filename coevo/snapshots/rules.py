@@ -9,12 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coevo.model.families import Family
-from coevo.model.labels import CELL_ORDER
-from coevo.model.labels import TRACKS
-from coevo.model.reasons import BY_STAGE
-from coevo.model.reasons import Reason
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.labels import CELL_ORDER, TRACKS
+from coevo.model.reasons import BY_STAGE, Reason
+from coevo.model.words import Stage, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

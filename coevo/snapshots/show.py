@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,8 @@ from coevo.model.labels import CELL_ORDER
 from coevo.model.words import Walk
 from coevo.snapshots import show_blocks as blocks
 from coevo.snapshots import snapshot
-from coevo.snapshots.show_drops import explain_reasons
-from coevo.snapshots.show_drops import render_drops
-from coevo.snapshots.show_places import render_pairs
-from coevo.snapshots.show_places import render_repository
+from coevo.snapshots.show_drops import explain_reasons, render_drops
+from coevo.snapshots.show_places import render_pairs, render_repository
 
 if TYPE_CHECKING:
     import duckdb

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.model.families import SINGLE_REVISION_FAMILIES
-from coevo.model.families import UNIT_FAMILIES
-from coevo.model.families import Family
-from coevo.model.families import StartBuilder
+from coevo.model.families import SINGLE_REVISION_FAMILIES, UNIT_FAMILIES, Family, StartBuilder
 from coevo.model.reasons import Reason
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Stage, Walk
 from coevo.snapshots.rules import SnapshotRule
 
 _NAMES = ', '.join(f"'{family}'" for family in SINGLE_REVISION_FAMILIES)

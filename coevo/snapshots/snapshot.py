@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coevo.model import licences
-from coevo.model import schema_2
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model import licences, schema_2
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.families import Family
-from coevo.model.labels import TABLE
-from coevo.model.labels import CellDemand
-from coevo.model.labels import LabelTableRow
-from coevo.model.schema import NEW_TABLES
-from coevo.model.schema import TABLES
-from coevo.model.schema import SchemaVersion
-from coevo.model.schema import build_table_schema
-from coevo.model.schema import find_missing_columns
-from coevo.model.schema import get_table_name_in_files
+from coevo.model.labels import TABLE, CellDemand, LabelTableRow
+from coevo.model.schema import (
+    NEW_TABLES,
+    TABLES,
+    SchemaVersion,
+    build_table_schema,
+    find_missing_columns,
+    get_table_name_in_files,
+)
 from coevo.model.words import Cell
-from coevo.snapshots import columns
-from coevo.snapshots import comments
-from coevo.snapshots import cutoffs
-from coevo.snapshots import forms
+from coevo.snapshots import columns, comments, cutoffs, forms
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.columns import TableFile
 from coevo.snapshots.leaks import build_no_leak_condition
-from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.locations import build_parquet_source
-from coevo.snapshots.locations import list_data_files
-from coevo.snapshots.locations import quote_sql
-from coevo.snapshots.manifests import is_code_free
-from coevo.snapshots.manifests import load_manifest_at
+from coevo.snapshots.locations import MANIFEST, build_parquet_source, list_data_files, quote_sql
+from coevo.snapshots.manifests import is_code_free, load_manifest_at
 
 if TYPE_CHECKING:
     import duckdb

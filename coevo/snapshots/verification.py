@@ -9,47 +9,45 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model import licences
 from coevo.model.records import compute_short_hash
-from coevo.model.schema import KEYS
-from coevo.model.schema import TABLES
-from coevo.model.schema import get_table_name_in_files
-from coevo.model.schema import has_promised_columns
-from coevo.model.schema import is_table_promised
+from coevo.model.schema import (
+    KEYS,
+    TABLES,
+    get_table_name_in_files,
+    has_promised_columns,
+    is_table_promised,
+)
 from coevo.model.texts import find_third_party_paths
-from coevo.snapshots import forms
-from coevo.snapshots import labelling
-from coevo.snapshots import maintenance_rules
-from coevo.snapshots import measured_rules
-from coevo.snapshots import rules
-from coevo.snapshots import sibling_rules
-from coevo.snapshots import single_revision_rules
-from coevo.snapshots import snapshot
+from coevo.snapshots import (
+    forms,
+    labelling,
+    maintenance_rules,
+    measured_rules,
+    rules,
+    sibling_rules,
+    single_revision_rules,
+    snapshot,
+)
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.footers import read_footer
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import is_code_free
 from coevo.snapshots.rules import SnapshotRule
-from coevo.snapshots.snapshot import OpenedSnapshots
-from coevo.snapshots.snapshot import parse_schema_version
+from coevo.snapshots.snapshot import OpenedSnapshots, parse_schema_version
 from coevo.storage import spilling
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import open_file
+from coevo.storage.bounded_reading import UnreadableContent, open_file
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,10 +7,8 @@ a change of its own. It is what the start state has: a submission could use noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from coevo.git.contents import load_content
 from coevo.git.objects import LINK
@@ -18,8 +16,7 @@ from coevo.git.repository import Repository
 from coevo.languages.declarations import MODULE
 from coevo.languages.layout import Side
 from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.table import get_reading, get_surgery
 from coevo.starts.isolated_cells import Files
 
 # A pair that changes more of its test files brings nothing: each of them is parsed.

@@ -13,8 +13,7 @@ from coevo.languages.cells import CompiledTests
 from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import IsolatedTask
+from coevo.starts.isolated_cells import IsolatedCellRunner, IsolatedTask
 
 
 def find_wholly_broken(

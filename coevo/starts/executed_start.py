@@ -6,25 +6,23 @@ Gold, put into it, passes three times; where siblings are gone, that is no matte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.surgery import StartStateInvalid
-from coevo.model.quality import VALID
-from coevo.model.quality import WITHOUT_SIBLINGS
+from coevo.model.quality import VALID, WITHOUT_SIBLINGS
 from coevo.model.records import TestMethod
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import IsolatedSubject
-from coevo.starts.isolated_cells import IsolatedTask
-from coevo.starts.isolated_cells import Verdicts
-from coevo.starts.isolated_cells import add_file
-from coevo.starts.isolated_cells import describe_verdict
-from coevo.starts.isolated_cells import is_broken
-from coevo.starts.isolated_cells import is_pass
-from coevo.starts.kept_tests import draw_kept_tests
-from coevo.starts.kept_tests import find_lost_test
+from coevo.starts.isolated_cells import (
+    IsolatedCellRunner,
+    IsolatedSubject,
+    IsolatedTask,
+    Verdicts,
+    add_file,
+    describe_verdict,
+    is_broken,
+    is_pass,
+)
+from coevo.starts.kept_tests import draw_kept_tests, find_lost_test
 from coevo.starts.siblings import SiblingEdits
 from coevo.starts.start_files import make_file_at_start
 

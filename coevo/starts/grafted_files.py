@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from coevo.git.contents import find_old_path
-from coevo.git.contents import load_content
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartStateInvalid
+from coevo.git.contents import find_old_path, load_content
+from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery
-from coevo.starts.isolated_cells import Files
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import IsolatedSubject
-from coevo.starts.isolated_cells import IsolatedTask
+from coevo.starts.isolated_cells import Files, IsolatedCellRunner, IsolatedSubject, IsolatedTask
 
 
 def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files, str]:

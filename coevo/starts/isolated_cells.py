@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import SelectedMethod
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.records import Pair, TestMethod
+from coevo.model.words import Outcome, Track
 
 Files = tuple[tuple[str, bytes | None], ...]
 Verdicts = Mapping[str, Verdict]

@@ -10,42 +10,34 @@ the new tree with its targets reverted or removed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coevo.git.repository import Repository
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
 from coevo.model.quality import IsolatedCells
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import StartRow
 from coevo.model.words import Track
-from coevo.starts.added_data import list_added_data
-from coevo.starts.added_data import merge_data
-from coevo.starts.added_helpers import TestSources
-from coevo.starts.added_helpers import find_added_helpers
+from coevo.starts.added_data import list_added_data, merge_data
+from coevo.starts.added_helpers import TestSources, find_added_helpers
 from coevo.starts.broken_classes import find_wholly_broken
-from coevo.starts.executed_start import StartState
-from coevo.starts.executed_start import run_start_state
-from coevo.starts.grafted_files import graft_targets
-from coevo.starts.grafted_files import make_whole_file
-from coevo.starts.isolated_cells import Demand
-from coevo.starts.isolated_cells import Files
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import IsolatedSubject
-from coevo.starts.isolated_cells import IsolatedTask
-from coevo.starts.isolated_cells import Verdicts
-from coevo.starts.isolated_cells import describe_verdict
-from coevo.starts.isolated_cells import is_broken
-from coevo.starts.isolated_cells import is_pass
-from coevo.starts.siblings import SiblingEditor
-from coevo.starts.siblings import SiblingEdits
-from coevo.starts.siblings import make_sibling_patch
+from coevo.starts.executed_start import StartState, run_start_state
+from coevo.starts.grafted_files import graft_targets, make_whole_file
+from coevo.starts.isolated_cells import (
+    Demand,
+    Files,
+    IsolatedCellRunner,
+    IsolatedSubject,
+    IsolatedTask,
+    Verdicts,
+    describe_verdict,
+    is_broken,
+    is_pass,
+)
+from coevo.starts.siblings import SiblingEditor, SiblingEdits, make_sibling_patch
 from coevo.starts.source_readers import reads_sources
 
 HELPED = 'with helpers that the pair adds'

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import Member
-from coevo.languages.table import detect_file_language
-from coevo.languages.table import get_surgery
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import describe_verdict
-from coevo.starts.isolated_cells import is_pass
+from coevo.languages.table import detect_file_language, get_surgery
+from coevo.model.records import TestMethod, compute_short_hash
+from coevo.starts.isolated_cells import IsolatedCellRunner, describe_verdict, is_pass
 
 # How many of the tests that a start file keeps have to compile and pass.
 MOST_KEPT = 10

@@ -6,29 +6,19 @@ unless something that stays names it. What does not compile without a sibling ke
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Hashable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 
-from coevo.git.contents import find_old_path
-from coevo.git.contents import load_content
+from coevo.git.contents import find_old_path, load_content
 from coevo.git.patches import make_file_patch
 from coevo.languages.cells import CompiledTests
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
-from coevo.model.quality import SiblingState
-from coevo.model.quality import SiblingTargets
+from coevo.languages.surgery import StartStateInvalid, StartTarget
+from coevo.languages.table import get_reading, get_surgery
+from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.model.records import TestMethod
-from coevo.starts.isolated_cells import Files
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import IsolatedTask
+from coevo.starts.isolated_cells import Files, IsolatedCellRunner, IsolatedTask
 from coevo.starts.start_files import make_file_at_start
 
 NEEDED = 'something else does not compile without it'

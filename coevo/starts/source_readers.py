@@ -6,15 +6,13 @@ submitted test gets main sources, but where gold itself fails without them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import MainSources
 from coevo.model.records import TestMethod
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import is_pass
+from coevo.starts.isolated_cells import IsolatedCellRunner, is_pass
 
 NO_SOURCES = MainSources()
 

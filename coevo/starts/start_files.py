@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from coevo.git.contents import find_old_path
-from coevo.git.contents import load_content
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartTarget
+from coevo.git.contents import find_old_path, load_content
+from coevo.languages.surgery import OriginalTest, StartTarget
 from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import IsolatedSubject
-from coevo.starts.isolated_cells import IsolatedTask
+from coevo.starts.isolated_cells import IsolatedCellRunner, IsolatedSubject, IsolatedTask
 
 
 def make_file_at_start(

@@ -16,15 +16,13 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
-from coevo.storage.durable import UNFINISHED
-from coevo.storage.durable import name_file_in_errors
+from coevo.storage.durable import UNFINISHED, name_file_in_errors
 
 _LONGEST_NAME = 255  # bytes, of every file system of Linux
 # Deeper trees are not removed by `shutil.rmtree`, which calls itself for each folder.

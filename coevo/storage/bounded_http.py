@@ -17,19 +17,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import Message
 from functools import partial
-from http.client import HTTPConnection
-from http.client import HTTPException
-from http.client import HTTPResponse
-from http.client import HTTPSConnection
-from typing import IO
-from typing import Any
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import IO, Any
 from urllib.parse import urlsplit
 from urllib.request import Request
 
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import ContentTooSlow
-from coevo.storage.bounded_reading import format_size
-from coevo.storage.bounded_reading import read_blocks
+from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, format_size, read_blocks
 
 SILENCE = 60.0
 """Seconds that a server may send nothing."""

@@ -11,8 +11,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent
 
 # A text in quotation marks, or a mark that an element follows. A text that is not closed ends with the input. Possessive,
 # so that time and memory grow with the input alone.

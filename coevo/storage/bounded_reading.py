@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import IO
-from typing import Protocol
+from typing import IO, Protocol
 
 BLOCK = 1 << 16
 """Bytes that are read at once."""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 from coevo.display.redaction import redact
 from coevo.model.containment import Bug

@@ -11,8 +11,7 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self

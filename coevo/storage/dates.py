@@ -10,8 +10,7 @@ A file that is damaged, or was made by another version of the language's parser,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -23,10 +22,7 @@ from coevo.model.records import compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange
 from coevo.storage import archive
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import StoredFile
-from coevo.storage.place import decode_folder_name
-from coevo.storage.place import encode_folder_name
+from coevo.storage.place import StoragePlace, StoredFile, decode_folder_name, encode_folder_name
 
 FOLDER = 'dates'
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from coevo.storage.folders import find_cache_folder
-from coevo.storage.folders import find_work_root
+from coevo.storage.folders import find_cache_folder, find_work_root
 
 # Anything else that a system call may say is a bug of ours, and keeps its traceback.
 TROUBLE = {

@@ -8,11 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.model import codec
-from coevo.model import schema
+from coevo.model import codec, schema
 from coevo.model.errors import Fatal
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import StoredFile
+from coevo.storage.place import StoragePlace, StoredFile
 
 
 def encode_line(record: object) -> bytes:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 

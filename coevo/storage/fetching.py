@@ -11,16 +11,12 @@ import urllib.error
 import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import IO
-from urllib.parse import unquote
-from urllib.parse import urlsplit
-from urllib.parse import urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from coevo.model.errors import Transient
-from coevo.storage.bounded_http import ServerUnreachable
-from coevo.storage.bounded_http import open_url
+from coevo.storage.bounded_http import ServerUnreachable, open_url
 from coevo.storage.bounded_reading import UnreadableContent
 
 _TRIES = 4

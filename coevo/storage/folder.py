@@ -6,17 +6,13 @@ import contextlib
 import fcntl
 import os
 import stat
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
-from coevo.storage.place import HeldLock
-from coevo.storage.place import PlaceEntry
-from coevo.storage.place import StoredFile
+from coevo.storage.place import HeldLock, PlaceEntry, StoredFile
 
 
 class FolderPlace:

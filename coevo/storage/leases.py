@@ -12,15 +12,12 @@ import secrets
 import socket
 import threading
 import time
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
 from coevo.model import codec
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.place import StoragePlace
 
 SECONDS = 60.0

@@ -8,22 +8,14 @@ import contextlib
 import importlib.util
 import os
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
-from datetime import timedelta
-from typing import TYPE_CHECKING
-from typing import Literal
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage import leases
-from coevo.storage.place import HeldLock
-from coevo.storage.place import PlaceEntry
-from coevo.storage.place import StoredFile
-from coevo.storage.place import Url
+from coevo.storage.place import HeldLock, PlaceEntry, StoredFile, Url
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion
@@ -96,8 +88,7 @@ class BucketPlace:
         self._put_object(name, data, 'overwrite')
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
-        from obstore.exceptions import AlreadyExistsError
-        from obstore.exceptions import PreconditionError
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         try:
             return self._put_object(name, data, 'create' if version is None else {'e_tag': version})

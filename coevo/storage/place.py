@@ -5,15 +5,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NewType
-from typing import Protocol
-from urllib.parse import quote
-from urllib.parse import unquote
+from typing import NewType, Protocol
+from urllib.parse import quote, unquote
 
 from coevo.model.errors import Fatal
 from coevo.storage.folders import find_cache_folder

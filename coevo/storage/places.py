@@ -6,8 +6,7 @@ from pathlib import Path
 
 from coevo.storage.folder import FolderPlace
 from coevo.storage.objects import BucketPlace
-from coevo.storage.place import Root
-from coevo.storage.place import StoragePlace
+from coevo.storage.place import Root, StoragePlace
 
 
 def open_place(root: Root) -> StoragePlace:

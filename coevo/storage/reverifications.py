@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from coevo.model.pair_rows import CellRow
-from coevo.storage.documents import decode_record
-from coevo.storage.documents import encode_line
+from coevo.storage.documents import decode_record, encode_line
 from coevo.storage.place import StoragePlace
 from coevo.storage.store import Partition
 

@@ -20,9 +20,7 @@ import contextlib
 import dataclasses
 import json
 import logging
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,19 +29,18 @@ from coevo.model.errors import Fatal
 from coevo.model.segment import Segment
 from coevo.model.words import Walk
 from coevo.storage import archive
-from coevo.storage.archive import Archive
-from coevo.storage.archive import ArchivePiece
-from coevo.storage.place import HeldLock
-from coevo.storage.place import PlaceEntry
-from coevo.storage.place import Root
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import StoredFile
-from coevo.storage.place import decode_folder_name
-from coevo.storage.place import encode_folder_name
+from coevo.storage.archive import Archive, ArchivePiece
+from coevo.storage.place import (
+    HeldLock,
+    PlaceEntry,
+    Root,
+    StoragePlace,
+    StoredFile,
+    decode_folder_name,
+    encode_folder_name,
+)
 from coevo.storage.places import open_place
-from coevo.storage.walks import WalkRecord
-from coevo.storage.walks import merge_walks
-from coevo.storage.walks import sort_walk
+from coevo.storage.walks import WalkRecord, merge_walks, sort_walk
 
 __all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
 
-from coevo.storage.documents import decode_record
-from coevo.storage.documents import encode_line
+from coevo.storage.documents import decode_record, encode_line
 from coevo.storage.place import StoragePlace
 
 FOLDER = 'withdrawals'

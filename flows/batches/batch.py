@@ -9,26 +9,15 @@ import os
 import signal
 import sys
 
-from coevo.display.redaction import redact
-from coevo.display.redaction import strip_secrets
+from coevo.display.redaction import redact, strip_secrets
 from coevo.model import codec
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.storage import leases
 from coevo.storage.place import parse_root
 from coevo.storage.places import open_place
-from flows.batches import claims
-from flows.batches import failures
-from flows.batches.contained import BatchLimits
-from flows.batches.contained import ChildExit
-from flows.batches.contained import StopReason
-from flows.batches.contained import run_command
-from flows.batches.jobs import FATAL
-from flows.batches.jobs import TRANSIENT
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import JobOutput
-from flows.batches.jobs import JobResult
+from flows.batches import claims, failures
+from flows.batches.contained import BatchLimits, ChildExit, StopReason, run_command
+from flows.batches.jobs import FATAL, TRANSIENT, BatchJob, JobOutcome, JobOutput, JobResult
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 

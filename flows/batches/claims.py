@@ -9,8 +9,7 @@ A claim keeps machines from doing the same work twice. What they write does not 
 from __future__ import annotations
 
 from coevo.storage.leases import list_lease_states
-from coevo.storage.place import Root
-from coevo.storage.place import encode_folder_name
+from coevo.storage.place import Root, encode_folder_name
 from coevo.storage.places import open_place
 
 _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'

@@ -21,8 +21,7 @@ from coevo.evaluation.parts import EvaluationPart
 from coevo.evaluation.reporting.report import NAME as REPORT
 from coevo.evaluation.reporting.report import Report
 from coevo.model.errors import Fatal
-from flows.batches.contained import BatchLimits
-from flows.batches.contained import run_command
+from flows.batches.contained import BatchLimits, run_command
 from flows.batches.jobs import FATAL
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.evaluation_process')

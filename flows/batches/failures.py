@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 from coevo.display.redaction import redact
 from coevo.languages.table import list_engine_versions
-from coevo.storage.place import Root
-from coevo.storage.place import encode_folder_name
+from coevo.storage.place import Root, encode_folder_name
 from coevo.storage.places import open_place
 from flows.batches.contained import ChildExit
 

@@ -10,33 +10,30 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import IO
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from coevo.model import codec
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
 from coevo.model.profiles import load_profile
 from coevo.model.reasons import explain_reason
 from coevo.storage.place import parse_root
 from coevo.storage.store import Store
 from flows.batches.contained import stop_with_parent
-from flows.batches.jobs import FATAL
-from flows.batches.jobs import TRANSIENT
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import FunnelRow
-from flows.batches.jobs import JobOutput
-from flows.batches.jobs import MinedRepository
-from flows.batches.jobs import ValidatedRepository
-from flows.batches.jobs import Verb
-from flows.funnel import FunnelStep
-from flows.funnel import build_funnel
-from flows.options import MineOptions
-from flows.options import choose_walk
+from flows.batches.jobs import (
+    FATAL,
+    TRANSIENT,
+    BatchJob,
+    FunnelRow,
+    JobOutput,
+    MinedRepository,
+    ValidatedRepository,
+    Verb,
+)
+from flows.funnel import FunnelStep, build_funnel
+from flows.options import MineOptions, choose_walk
 from flows.pipeline import mine
-from flows.validation import ValidateOptions
-from flows.validation import validate_repository
+from flows.validation import ValidateOptions, validate_repository
 
 
 def main() -> int:

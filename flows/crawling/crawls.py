@@ -10,13 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -24,16 +21,16 @@ import pyarrow.parquet as pq
 
 from coevo.model.errors import Fatal
 from coevo.storage.documents import encode_parquet
-from coevo.storage.place import HeldLock
-from coevo.storage.place import Root
-from coevo.storage.place import StoragePlace
+from coevo.storage.place import HeldLock, Root, StoragePlace
 from coevo.storage.places import open_place
 from coevo.storage.store import Store
-from flows.crawling.rows import CrawlEvent
-from flows.crawling.rows import CrawlQuery
-from flows.crawling.rows import RepositorySeen
-from flows.crawling.rows import copy_fields
-from flows.crawling.rows import parse_repository_row
+from flows.crawling.rows import (
+    CrawlEvent,
+    CrawlQuery,
+    RepositorySeen,
+    copy_fields,
+    parse_repository_row,
+)
 
 FORMAT = 1
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from flows.crawling.rows import CrawlEvent
-from flows.crawling.rows import EventKind
-from flows.crawling.rows import RepositorySeen
-from miners.discovery.candidates import Presence
-from miners.discovery.candidates import RootContent
+from flows.crawling.rows import CrawlEvent, EventKind, RepositorySeen
+from miners.discovery.candidates import Presence, RootContent
 
 _GONE = {Presence.DELETED: EventKind.DELETED, Presence.BLOCKED: EventKind.BLOCKED}
 

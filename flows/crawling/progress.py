@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -12,8 +11,7 @@ import pyarrow.parquet as pq
 from coevo.storage.documents import encode_parquet
 from coevo.storage.place import Root
 from coevo.storage.places import open_place
-from flows.crawling.rows import RepositorySeen
-from flows.crawling.rows import parse_repository_row
+from flows.crawling.rows import RepositorySeen, parse_repository_row
 
 # A kill costs the answers since the last writing.
 _EVERY = 200

@@ -6,13 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Presence
-from miners.discovery.candidates import RepositoryFacts
-from miners.discovery.candidates import RootContent
+from miners.discovery.candidates import CandidateReason, Presence, RepositoryFacts, RootContent
 from miners.discovery.github_search import SearchOutcome
 from miners.discovery.repository_metadata import RepositoryMetadata
 

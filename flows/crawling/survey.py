@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -13,16 +12,15 @@ from coevo.model.errors import Transient
 from coevo.model.listener import Listener
 from flows.crawling.rows import RepositorySeen
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Presence
-from miners.discovery.candidates import RepositoryFacts
-from miners.discovery.candidates import RootContent
-from miners.discovery.candidates import check_metadata
-from miners.discovery.candidates import find_reason_against
-from miners.discovery.github import SearchHits
-from miners.discovery.github import ask_contributors
-from miners.discovery.github import ask_root
-from miners.discovery.github import look_up_repository
+from miners.discovery.candidates import (
+    CandidateReason,
+    Presence,
+    RepositoryFacts,
+    RootContent,
+    check_metadata,
+    find_reason_against,
+)
+from miners.discovery.github import SearchHits, ask_contributors, ask_root, look_up_repository
 from miners.discovery.github_requests import GitHubApi
 from miners.discovery.repository_metadata import RepositoryMetadata
 

@@ -11,33 +11,30 @@ from pathlib import Path
 
 from rich.console import Console
 
-from coevo.display.console import open_console
-from coevo.display.console import show_progress
+from coevo.display.console import open_console, show_progress
 from coevo.git.repository import Repository
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
-from coevo.snapshots.query import SnapshotQuery
-from coevo.snapshots.query import run_query
+from coevo.snapshots.query import SnapshotQuery, run_query
 from coevo.storage.sole_use import lock_for_sole_use
 from coevo.storage.store import Store
 from flows.console import print_report
 from flows.demo import history
-from flows.demo.comparison import list_differences
-from flows.demo.comparison import list_found_methods
-from flows.demo.comparison import list_losses
-from flows.demo.comparison import map_method_names
-from flows.demo.stories import STORIES
-from flows.demo.stories import Story
+from flows.demo.comparison import (
+    list_differences,
+    list_found_methods,
+    list_losses,
+    map_method_names,
+)
+from flows.demo.stories import STORIES, Story
 from flows.funnel import build_funnel
 from flows.missing_pairs import MineReport
-from flows.options import MineOptions
-from flows.options import ReleaseOptions
+from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
-from miners.walks.pairs import Route
-from miners.walks.pairs import visit_route
+from miners.walks.pairs import Route, visit_route
 
 FOLDER = Path('demo')
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
@@ -15,8 +12,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
-from flows.demo.expected import ExpectedMethod
-from flows.demo.expected import Loss
+from flows.demo.expected import ExpectedMethod, Loss
 from miners.diffs.changes import diff_pair
 
 Names = Mapping[str, str]  # Class#method by method id

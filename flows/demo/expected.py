@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.model.words import Label
-from coevo.model.words import Stage
-from coevo.model.words import Track
+from coevo.model.words import Label, Stage, Track
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

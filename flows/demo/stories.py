@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from flows.demo.expected import ExpectedMethod
-from flows.demo.expected import Loss
+from flows.demo.expected import ExpectedMethod, Loss
 from flows.demo.harbour import expected as harbour
 from flows.demo.harbour.steps import STEPS as HARBOUR_STEPS
 from flows.demo.jetty import expected as jetty

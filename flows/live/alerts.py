@@ -14,19 +14,15 @@ from datetime import timedelta
 from uuid import UUID
 
 from prefect.blocks.webhook import Webhook
-from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.events.actions import CallWebhook
-from prefect.events.schemas.automations import AutomationCore
-from prefect.events.schemas.automations import EventTrigger
-from prefect.events.schemas.automations import Posture
+from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.types import SecretDict
 from pydantic import SecretStr
 
 from coevo.model.errors import Fatal
-from flows.live.reap import AGAIN
-from flows.live.reap import TAG
+from flows.live.reap import AGAIN, TAG
 from flows.live.server_check import check_server
 
 VARIABLE = 'COEVO_WEBHOOK'

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
 import httpx
 from prefect import get_run_logger
-from prefect.artifacts import create_progress_artifact
-from prefect.artifacts import create_table_artifact
-from prefect.artifacts import update_progress_artifact
+from prefect.artifacts import (
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
 
 from flows.batches.jobs import JobResult
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,19 +15,14 @@ from prefect.utilities.annotations import quote
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.errors import Transient
 from coevo.model.listener import Listener
-from coevo.storage.place import Root
-from coevo.storage.place import parse_root
+from coevo.storage.place import Root, parse_root
 from flows import candidates
 from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import JobResult
-from flows.live.artifacts import LiveProgress
-from flows.live.artifacts import show_results
+from flows.batches.jobs import BatchJob, JobOutcome, JobResult
+from flows.live.artifacts import LiveProgress, show_results
 from flows.live.heartbeat import hold_run_lease
-from flows.live.reap import GRACE_SECONDS
-from flows.live.reap import end_dead_runs
+from flows.live.reap import GRACE_SECONDS, end_dead_runs
 from flows.live.tool_check import check_tools
 from flows.live.trying import make_retried_task
 

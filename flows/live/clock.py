@@ -7,8 +7,7 @@ minutes, while leases, heartbeats and schedules keep the true time.
 from __future__ import annotations
 
 import os
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prefect.runtime import flow_run

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from prefect import flow
-from prefect import get_run_logger
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from coevo.model.listener import Listener
 from flows import discovery
-from flows.discovery import CrawlOptions
-from flows.discovery import CrawlReport
+from flows.discovery import CrawlOptions, CrawlReport
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import cancel_overdue_runs
 from flows.live.trying import make_retried_task

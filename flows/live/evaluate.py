@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from prefect import flow
-from prefect import get_run_logger
+from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.deployments import run_deployment
 from prefect.runtime import flow_run
@@ -14,9 +13,7 @@ from prefect.states import Completed
 
 from coevo.evaluation.parts import EvaluationPart
 from flows.batches.contained import BatchLimits
-from flows.batches.evaluation_parts import EvaluationJob
-from flows.batches.evaluation_parts import grade_part
-from flows.batches.evaluation_parts import list_ungraded_parts
+from flows.batches.evaluation_parts import EvaluationJob, grade_part, list_ungraded_parts
 from flows.live.heartbeat import hold_run_lease
 from flows.live.reap import TAG
 from flows.live.worker_settings import load_worker_settings

@@ -9,16 +9,12 @@ from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import Verb
+from flows.batches.jobs import BatchJob, Verb
 from flows.live import clock
 from flows.live.batches import process_repositories
-from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import load_worker_settings
-from flows.months import find_month_end
-from flows.months import parse_day
-from flows.options import choose_walk
-from flows.options import parse_families
+from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.months import find_month_end, parse_day
+from flows.options import choose_walk, parse_families
 
 
 @flow(name='mine', persist_result=False)

@@ -7,18 +7,12 @@ One whose heartbeat has stopped is dead at once, one that never had any after a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-from prefect import flow
-from prefect import get_run_logger
-from prefect.client.orchestration import SyncPrefectClient
-from prefect.client.orchestration import get_client
+from prefect import flow, get_run_logger
+from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
-from prefect.client.schemas.objects import FlowRun
-from prefect.client.schemas.objects import State
-from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.runtime import flow_run as this_run
 from prefect.states import Crashed
 

@@ -5,34 +5,27 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from prefect import flow
-from prefect import get_run_logger
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.families import RELEASED_FAMILIES
-from coevo.storage.place import Root
-from coevo.storage.place import parse_root
+from coevo.storage.place import Root, parse_root
 from flows import months
-from flows.announcing import Announcement
-from flows.announcing import announce_snapshots
+from flows.announcing import Announcement, announce_snapshots
 from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import cancel_overdue_runs
 from flows.live.trying import make_retried_task
-from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import load_worker_settings
-from flows.options import ReleaseOptions
-from flows.options import parse_families
-from flows.publication import publish_release
-from flows.publication import write_code_free_edition
+from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.options import ReleaseOptions, parse_families
+from flows.publication import publish_release, write_code_free_edition
 from flows.repository_urls import parse_urls
 from packagers.code_free import EditionReport
 from packagers.news import format_news
-from packagers.publishing import list_snapshots
-from packagers.publishing import locate_snapshot
+from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from prefect import flow
-from prefect import get_run_logger
+from prefect import flow, get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
@@ -16,12 +15,9 @@ from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import cancel_overdue_runs
 from flows.live.trying import make_retried_task
-from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import load_worker_settings
-from flows.reverification import Reverification
-from flows.reverification import ReverifyOptions
-from packagers.publishing import list_snapshots
-from packagers.publishing import locate_snapshot
+from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.reverification import Reverification, ReverifyOptions
+from packagers.publishing import list_snapshots, locate_snapshot
 
 
 @flow(name='reverify', persist_result=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from prefect import flow
@@ -16,8 +15,7 @@ from coevo.languages.table import list_engine_versions
 from flows import candidates
 from flows.batches.jobs import Verb
 from flows.live.heartbeat import hold_run_lease
-from flows.live.overdue import cancel_overdue_runs
-from flows.live.overdue import list_requested_repositories
+from flows.live.overdue import cancel_overdue_runs, list_requested_repositories
 from flows.live.reap import TAG
 from flows.live.worker_settings import load_worker_settings
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-from typing import ParamSpec
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State
-from prefect.client.schemas.objects import TaskRun
+from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import Task
 
 from coevo.model.errors import Transient

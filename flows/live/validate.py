@@ -6,11 +6,9 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import Verb
+from flows.batches.jobs import BatchJob, Verb
 from flows.live.batches import process_repositories
-from flows.live.worker_settings import check_engine
-from flows.live.worker_settings import load_worker_settings
+from flows.live.worker_settings import check_engine, load_worker_settings
 
 
 @flow(name='validate', persist_result=False)

@@ -20,13 +20,11 @@ import httpx
 import psutil
 from prefect.exceptions import PrefectException
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.place import Root
 from flows.live.reap import end_silent_runs
 from flows.live.server_check import check_server
-from flows.live.tool_check import check_tools
-from flows.live.tool_check import prepare_runner_storage
+from flows.live.tool_check import check_tools, prepare_runner_storage
 from flows.live.worker_settings import load_worker_settings
 
 # For a run to end its sandboxes and free its claims; `docker stop --time` has to be longer.

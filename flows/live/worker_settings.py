@@ -8,8 +8,7 @@ from pathlib import Path
 
 from coevo.languages.table import list_engine_versions
 from coevo.model.errors import Fatal
-from coevo.storage.place import Root
-from coevo.storage.place import parse_root
+from coevo.storage.place import Root, parse_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

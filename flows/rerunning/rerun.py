@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import evaluate_pair
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
+from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.table import get_engine_version
@@ -19,8 +18,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Outcome
-from coevo.storage.reverifications import ReverificationRecord
-from coevo.storage.reverifications import ReverifiedLabel
+from coevo.storage.reverifications import ReverificationRecord, ReverifiedLabel
 from coevo.storage.store import Partition
 from flows.rows import build_cell_rows
 from miners.diffs.changes import diff_pair

@@ -10,8 +10,7 @@ from pathlib import Path
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.storage import reverifications
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 
 _PREFERENCE = tuple(Walk)
 

@@ -8,14 +8,10 @@ project are no evidence.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.languages.traces import ExecutedMethod

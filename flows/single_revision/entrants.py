@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
-from coevo.model.families import UNIT_FAMILIES
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
+from coevo.model.families import UNIT_FAMILIES, Family, Focus, FocusKind
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.single_revision_rows import SingleRevisionRow
 from flows.single_revision import file_selection
-from flows.single_revision.found import Found
-from flows.single_revision.found import begin_row
+from flows.single_revision.found import Found, begin_row
 from flows.study.context import Tools
-from miners.single_revision import SingleRevisionFile
-from miners.single_revision import list_single_revision_files
-from miners.units import CodeUnit
-from miners.units import list_code_units
+from miners.single_revision import SingleRevisionFile, list_single_revision_files
+from miners.units import CodeUnit, list_code_units
 
 Wanted = Mapping[Family, SingleRevisionRow]
 """The families that may take a file, with the row that each begins with."""

@@ -6,8 +6,7 @@ focal file serves to compile two files alone, which nobody does here; it is exec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import lizard
 import lizard_languages

@@ -5,14 +5,10 @@ A revision takes as long as a hundred pairs; who stops it and begins again goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from coevo.engine.results import Cost
-from coevo.engine.results import Step
+from coevo.engine.results import Cost, Step
 from coevo.model import codec
 from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash

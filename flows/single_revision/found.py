@@ -6,19 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coevo.git.patches import make_file_patch
-from coevo.model.families import Family
-from coevo.model.families import Focus
-from coevo.model.families import StartBuilder
+from coevo.model.families import Family, Focus, StartBuilder
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Pair, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
-from flows.single_revision.observed_suite import ObservedRevision
-from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import Steadiness
 from flows.single_revision.started import NoStart
-from flows.single_revision.starts import BUILDERS
-from flows.single_revision.starts import STARTS
+from flows.single_revision.starts import BUILDERS, STARTS
 from miners.single_revision import SingleRevisionFile
 
 Found = SingleRevisionRow | tuple[SingleRevisionRow, Reason, str]

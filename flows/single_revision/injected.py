@@ -7,21 +7,16 @@ from itertools import islice
 
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.declarations import Member
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
-from coevo.model.families import Defect
-from coevo.model.families import SuiteAdequacy
+from coevo.languages.table import get_measures, get_reading
+from coevo.model.families import Defect, SuiteAdequacy
 from coevo.model.reasons import Reason
 from coevo.model.records import compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Outcome
 from flows.single_revision.falls import compute_falls
 from flows.single_revision.observed_suite import ObservedSuite
-from flows.single_revision.start_worth import StartRun
-from flows.single_revision.start_worth import measure_start
-from flows.single_revision.start_worth import run_start
-from flows.single_revision.started import NoStart
-from flows.single_revision.started import Start
+from flows.single_revision.start_worth import StartRun, measure_start, run_start
+from flows.single_revision.started import NoStart, Start
 
 _GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
 # Of one kind, before another is tried.

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from coevo.engine.observed_passes import find_suite_doubt
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import Step
+from coevo.engine.results import PairEvaluation, Step
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import RunConditions
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import offers_capability
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
-from coevo.languages.traces import TraceBatch
+from coevo.languages.traces import ExecutedMethod, Trace, TraceBatch
 from coevo.measures import suites
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import Files
+from coevo.measures.edited_cells import EditedCellRunner, Files
 from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.suites import PassingSuite
-from coevo.model.families import Focus
-from coevo.model.families import SuiteAdequacy
-from coevo.model.families import SuiteMutant
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
+from coevo.model.records import Pair, TestMethod
 from coevo.starts.isolated_cells import IsolatedCellRunner
 from coevo.starts.source_readers import reads_sources
 from flows.study.context import Tools

@@ -6,18 +6,14 @@ its name, by evidence in its text and by 60 % of its references. Here the eviden
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from coevo.engine.results import Evidence
-from coevo.engine.results import PairEvaluation
+from coevo.engine.results import Evidence, PairEvaluation
 from coevo.languages.traces import ExecutedMethod
 from coevo.model.families import Focus
 from coevo.model.reasons import Reason
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
+from coevo.model.words import Cell, Outcome
 
 # Raised when rows of `single_revision` may change, and no engine does.
 SINGLE_REVISION_VERSION = 8

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.model.families import Defect
-from coevo.model.families import SuiteAdequacy
+from coevo.model.families import Defect, SuiteAdequacy
 from coevo.model.reasons import Reason
 
 

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from coevo.git.contents import load_content
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
-from coevo.model.families import Family
-from coevo.model.families import StartBuilder
+from coevo.languages.surgery import StartStateInvalid, StartTarget
+from coevo.languages.table import get_reading, get_surgery
+from coevo.model.families import Family, StartBuilder
 from coevo.model.reasons import Reason
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from flows.single_revision.falls import compute_falls
 from flows.single_revision.injected import build_injected_start
 from flows.single_revision.observed_suite import ObservedSuite
-from flows.single_revision.start_worth import measure_start
-from flows.single_revision.start_worth import run_start
-from flows.single_revision.started import NoStart
-from flows.single_revision.started import Start
+from flows.single_revision.start_worth import measure_start, run_start
+from flows.single_revision.started import NoStart, Start
 
 BuildStart = Callable[[ObservedSuite, SingleRevisionRow], Start | NoStart]
 """From a suite and its row with all that its gold is worth."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from coevo.engine.cache import Cache
 from coevo.engine.execution import evaluate_new_revision
-from coevo.engine.results import PairEvaluation
-from coevo.engine.results import SelectedMethod
+from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.languages.engine import Builder
 from coevo.measures.suites import PassingSuite
 from coevo.model.drops import Drop
@@ -21,27 +16,20 @@ from coevo.model.families import Family
 from coevo.model.identity import compute_method_id
 from coevo.model.listener import Listener
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import Candidate, Pair, TestMethod, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
-from coevo.model.words import MethodChange
-from coevo.model.words import Stage
+from coevo.model.words import MethodChange, Stage
 from flows.single_revision import file_selection
-from flows.single_revision.entrants import InputSelection
-from flows.single_revision.entrants import Wanted
-from flows.single_revision.entrants import select_inputs
+from flows.single_revision.entrants import InputSelection, Wanted, select_inputs
 from flows.single_revision.finished import PartCache
-from flows.single_revision.found import Found
-from flows.single_revision.found import add_run_results
-from flows.single_revision.found import build_start_rows
-from flows.single_revision.observed_suite import ObservedRevision
-from flows.single_revision.observed_suite import ObservedSuite
-from flows.single_revision.selection import LEAST_SHARE
-from flows.single_revision.selection import Steadiness
-from flows.single_revision.selection import find_dominant_class
-from flows.single_revision.selection import measure_steadiness
+from flows.single_revision.found import Found, add_run_results, build_start_rows
+from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
+from flows.single_revision.selection import (
+    LEAST_SHARE,
+    Steadiness,
+    find_dominant_class,
+    measure_steadiness,
+)
 from flows.single_revision.unit_study import study_units
 from flows.study.context import Tools
 from miners.single_revision import SingleRevisionFile

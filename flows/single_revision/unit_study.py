@@ -6,32 +6,21 @@ execute least beside it; the others stay where they are.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
 from coevo.languages.traces import Trace
-from coevo.model.families import Family
-from coevo.model.families import Focus
+from coevo.model.families import Family, Focus
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import ExecutingTest
-from flows.single_revision.calls import CallableDeclaration
-from flows.single_revision.calls import Declarations
+from flows.single_revision.calls import CallableDeclaration, Declarations
 from flows.single_revision.finished import PartCache
-from flows.single_revision.found import Found
-from flows.single_revision.found import add_run_results
-from flows.single_revision.found import begin_row
-from flows.single_revision.found import build_start_rows
-from flows.single_revision.observed_suite import ObservedRevision
-from flows.single_revision.observed_suite import ObservedSuite
+from flows.single_revision.found import Found, add_run_results, begin_row, build_start_rows
+from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import Steadiness
 from miners.units import CodeUnit
 

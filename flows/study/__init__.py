@@ -14,16 +14,12 @@ from collections.abc import Sequence
 
 from flows.findings import MethodFindings
 from flows.rows import DecidedMethod
-from flows.study.adequacy import measure_coverage
-from flows.study.adequacy import measure_usefulness
-from flows.study.context import PairContext
-from flows.study.context import Study
-from flows.study.context import Tools
+from flows.study.adequacy import measure_coverage, measure_usefulness
+from flows.study.context import PairContext, Study, Tools
 from flows.study.execution import trace_methods
 from flows.study.texts import add_text_findings
 from flows.study.track_checks import check_tracks
-from flows.study.tracks import build_track_cases
-from flows.study.tracks import withhold_tracks
+from flows.study.tracks import build_track_cases, withhold_tracks
 
 __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 

@@ -8,15 +8,12 @@ from dataclasses import replace
 from coevo.engine.results import Step
 from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import RunConditions
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependency_lists import select_dependencies
-from flows.study.context import PairContext
-from flows.study.context import Study
-from flows.study.execution import add_coverage
-from flows.study.execution import list_new_files
+from flows.study.context import PairContext, Study
+from flows.study.execution import add_coverage, list_new_files
 from miners.diffs.delta import Delta
 
 

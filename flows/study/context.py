@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import SuiteAnswerCache
@@ -14,15 +13,11 @@ from coevo.languages.engine import BuiltPair
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import offers_capability
 from coevo.model.profiles import Profile
-from coevo.model.quality import ExecutedRow
-from coevo.model.quality import MutantRow
-from coevo.model.quality import RefactoringRow
-from coevo.model.quality import ReversalRow
+from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
 from coevo.model.records import Pair
 from coevo.model.task_rows import StartRow
 from coevo.starts.isolated_cells import Files
-from flows.findings import MethodFindings
-from flows.findings import PairFindings
+from flows.findings import MethodFindings, PairFindings
 from flows.rows import DecidedMethod
 from miners.diffs.changes import PairChange
 

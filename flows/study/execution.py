@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from coevo.engine.results import SelectedMethod
-from coevo.engine.tracing import OWN_CELL
-from coevo.engine.tracing import Traces
-from coevo.engine.tracing import trace_cells
+from coevo.engine.tracing import OWN_CELL, Traces, trace_cells
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
-from coevo.measures.coverage import measure_coverage
-from coevo.measures.coverage import measure_each
-from coevo.model.dependency_lists import choose_dependency_list
-from coevo.model.dependency_lists import select_dependencies
-from coevo.model.quality import ExecutedRow
-from coevo.model.quality import PairEnd
+from coevo.measures.coverage import measure_coverage, measure_each
+from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
+from coevo.model.quality import ExecutedRow, PairEnd
 from coevo.model.records import Pair
-from coevo.model.words import Cell
-from coevo.model.words import Label
+from coevo.model.words import Cell, Label
 from flows.findings import MethodFindings
 from flows.rows import DecidedMethod
-from flows.study.context import PairContext
-from flows.study.context import Study
+from flows.study.context import PairContext, Study
 from flows.study.texts import find_refinement_kinds
 from miners.diffs import delta as deltas
 from miners.diffs.changes import PairChange

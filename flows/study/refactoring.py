@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.refactorings import Refactorings, RefactoringStatus
 from coevo.model.quality import RefactoringRow
 from coevo.model.records import Pair
 

@@ -6,17 +6,11 @@ from dataclasses import replace
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import NOT_OFFERED
-from coevo.languages.table import detect_file_language
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading_of_file
-from coevo.measures.assertions import AssertionChange
-from coevo.measures.assertions import classify_change
-from coevo.measures.assertions import compare_assertions
+from coevo.languages.table import detect_file_language, get_measures, get_reading_of_file
+from coevo.measures.assertions import AssertionChange, classify_change, compare_assertions
 from coevo.measures.type_under_test import find_type_under_test
 from coevo.model.quality import Coverage
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Label
 from flows.findings import MethodFindings
 

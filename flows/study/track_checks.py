@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coevo.engine.observed_passes import find_doubts
-from coevo.engine.repairs import classify_repair
-from coevo.engine.repairs import guard_repairs
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.repairs import classify_repair, guard_repairs
+from coevo.engine.results import SelectedMethod, Step
 from coevo.languages.conditions import RunConditions
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.refactorings import Refactorings, RefactoringStatus
 from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import run_isolated_cells
 from flows.findings import RefactoringVerdict
 from flows.rows import DecidedMethod
-from flows.study.context import PairContext
-from flows.study.context import Study
-from flows.study.refactoring import build_refactoring_rows
-from flows.study.refactoring import summarise_refactorings
+from flows.study.context import PairContext, Study
+from flows.study.refactoring import build_refactoring_rows, summarise_refactorings
 from miners.diffs.delta import Delta
-from miners.diffs.only_refactored import is_source_only_refactored
-from miners.diffs.only_refactored import is_test_only_refactored
+from miners.diffs.only_refactored import is_source_only_refactored, is_test_only_refactored
 from miners.diffs.siblings import find_siblings
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from filters import find_no_track_reason
 from filters.base import TrackCase
 from flows.rows import DecidedMethod
-from flows.study.context import PairContext
-from flows.study.context import Study
+from flows.study.context import PairContext, Study
 
 
 def withhold_tracks(

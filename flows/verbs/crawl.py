@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +50,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _crawl(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.display.console import show_progress
+    from coevo.display.console import open_console, show_progress
     from coevo.storage.place import parse_root
-    from flows.discovery import CrawlOptions
-    from flows.discovery import crawl
+    from flows.discovery import CrawlOptions, crawl
     from miners.discovery.candidate_profiles import load_profile
     from miners.discovery.github_requests import PUBLIC_API
     from miners.discovery.github_tokens import parse_tokens

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
 from coevo.options.arguments import parse_positive
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from coevo.storage.place import find_local_folder
-from flows.verbs.arguments import add_local
-from flows.verbs.arguments import add_store
+from flows.verbs.arguments import add_local, add_store
 
 if TYPE_CHECKING:
-    from flows.forecast import Forecast
-    from flows.forecast import ForecastCost
+    from flows.forecast import Forecast, ForecastCost
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -41,8 +38,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from coevo.storage.store import Store
-    from flows.forecast import Machines
-    from flows.forecast import forecast_costs
+    from flows.forecast import Machines, forecast_costs
 
     machines = Machines(count=arguments.machines, cores=arguments.cores)
     folder = arguments.local or find_local_folder(arguments.store)

@@ -10,15 +10,11 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.words import Walk
-from coevo.options.arguments import add_jobs
-from coevo.options.arguments import add_sandbox
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.arguments import add_jobs, add_sandbox
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from coevo.storage.place import find_local_folder
 from flows.months import parse_day
-from flows.verbs.arguments import add_local
-from flows.verbs.arguments import add_store
-from flows.verbs.arguments import parse_runs
+from flows.verbs.arguments import add_local, add_store, parse_runs
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -130,15 +126,12 @@ def _add_repetition(verb: Parser) -> None:
 
 
 def _mine(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.display.console import show_progress
+    from coevo.display.console import open_console, show_progress
     from coevo.model import profiles
     from coevo.storage.store import Store
     from flows.console import print_report
     from flows.funnel import build_funnel
-    from flows.options import MineOptions
-    from flows.options import choose_walk
-    from flows.options import parse_families
+    from flows.options import MineOptions, choose_walk, parse_families
     from flows.pipeline import mine
 
     profile = profiles.load_profile(arguments.profile)

@@ -7,9 +7,7 @@ import sys
 
 from coevo.display.credentials import hide_credentials
 from coevo.model.errors import DamagedSnapshot
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
-from coevo.options.parser import add_snapshot
+from coevo.options.parser import PIPELINE_VERBS, Parser, add_snapshot
 from coevo.storage.place import parse_root
 
 

@@ -8,12 +8,10 @@ import sys
 from coevo.model.errors import UnsoundSnapshot
 from coevo.model.families import RELEASED_FAMILIES
 from coevo.options.arguments import to_unicode
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from coevo.storage.place import parse_root
 from flows.months import parse_day
-from flows.verbs.arguments import add_local
-from flows.verbs.arguments import add_store
+from flows.verbs.arguments import add_local, add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -85,13 +83,10 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
 
 
 def _release(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.display.console import show_progress
+    from coevo.display.console import open_console, show_progress
     from flows.console import build_news_table
-    from flows.options import ReleaseOptions
-    from flows.options import parse_families
-    from flows.publication import publish_release
-    from flows.publication import write_code_free_edition
+    from flows.options import ReleaseOptions, parse_families
+    from flows.publication import publish_release, write_code_free_edition
     from flows.repository_urls import parse_urls
 
     families = arguments.family.split(',') if arguments.family is not None else ()

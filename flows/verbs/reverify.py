@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from coevo.options.arguments import add_jobs
-from coevo.options.arguments import parse_positive
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.arguments import add_jobs, parse_positive
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from flows.verbs.arguments import add_store
 
 
@@ -32,10 +30,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     """0 though labels were lost, which is what was asked; 1 where some could not be run."""
-    from coevo.display.console import open_console
-    from coevo.display.console import show_progress
-    from flows.reverification import ReverifyOptions
-    from flows.reverification import reverify
+    from coevo.display.console import open_console, show_progress
+    from flows.reverification import ReverifyOptions, reverify
 
     options = ReverifyOptions(
         store=arguments.store,

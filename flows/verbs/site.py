@@ -7,8 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:

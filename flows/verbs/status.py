@@ -6,16 +6,14 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from flows.verbs.arguments import add_store
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from coevo.storage.store import Store
-    from flows.status import RepositoryStatus
-    from flows.status import StoreStatus
+    from flows.status import RepositoryStatus, StoreStatus
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -74,8 +72,7 @@ def _print_store(console: Console, found: StoreStatus) -> None:
 
 def _print_repository(console: Console, store: Store, one: RepositoryStatus) -> None:
     from flows.console import build_funnel_table
-    from flows.funnel import build_funnel
-    from flows.funnel import count_labels
+    from flows.funnel import build_funnel, count_labels
 
     _print_sentence(console, one.repo)
     if one.validation is not None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.options.arguments import add_sandbox
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
@@ -49,10 +47,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _validate_one(arguments: argparse.Namespace, source: str) -> int:
     """One that cannot be asked does not keep the others from it."""
-    from coevo.display.console import open_console
-    from coevo.display.console import show_progress
-    from flows.validation import ValidateOptions
-    from flows.validation import validate_repository
+    from coevo.display.console import open_console, show_progress
+    from flows.validation import ValidateOptions, validate_repository
 
     options = ValidateOptions(
         source=source,

@@ -6,8 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser
 from flows.verbs.arguments import add_store
 
 if TYPE_CHECKING:

@@ -5,33 +5,23 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
-from git import InvalidGitRepositoryError
-from git import Repo
+from git import InvalidGitRepositoryError, Repo
 
 from coevo.display import credentials
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
-from coevo.storage.clone_folders import locate_clone
-from coevo.storage.clone_folders import lock_for_change
-from coevo.storage.clone_folders import lock_for_use
+from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
 from miners.cloning import tombstones
 from miners.cloning.evictions import make_room
-from miners.cloning.mirrors import create_or_update_mirror
-from miners.cloning.mirrors import find_default_ref
-from miners.cloning.remotes import NO_LIMITS
-from miners.cloning.remotes import Address
-from miners.cloning.remotes import FetchLimits
-from miners.cloning.remotes import Remote
+from miners.cloning.mirrors import create_or_update_mirror, find_default_ref
+from miners.cloning.remotes import NO_LIMITS, Address, FetchLimits, Remote
 from miners.discovery.crawls import record_crawl
-from miners.discovery.repository_drops import RepositoryReason
-from miners.discovery.repository_drops import Unclonable
+from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 GITHUB = 'https://github.com'
 

@@ -10,13 +10,8 @@ from pathlib import Path
 from coevo.git.network import FETCH
 from coevo.git.repository import ENVIRONMENT
 from coevo.storage.durable import write_durably
-from miners.cloning.mirror_git import DamagedMirror
-from miners.cloning.mirror_git import find_missing
-from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import list_refs
-from miners.cloning.mirror_git import run_git
-from miners.cloning.remotes import KEPT
-from miners.cloning.remotes import OURS
+from miners.cloning.mirror_git import DamagedMirror, find_missing, git, list_refs, run_git
+from miners.cloning.remotes import KEPT, OURS
 from miners.discovery.crawls import CRAWL
 
 _FILE = 'coevo-unreadable.json'

@@ -10,18 +10,11 @@ import logging
 import shutil
 from pathlib import Path
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.storage.clone_folders import load_last_use
-from coevo.storage.clone_folders import lock_if_deserted
+from coevo.model.errors import Fatal, Transient
+from coevo.storage.clone_folders import load_last_use, lock_if_deserted
 from miners.cloning import tombstones
-from miners.cloning.mirror_git import count_bytes
-from miners.cloning.mirror_git import list_refs
-from miners.cloning.mirror_git import load_origin
-from miners.cloning.remotes import RELEASED
-from miners.cloning.remotes import Address
-from miners.cloning.remotes import FetchLimits
-from miners.cloning.remotes import Remote
+from miners.cloning.mirror_git import count_bytes, list_refs, load_origin
+from miners.cloning.remotes import RELEASED, Address, FetchLimits, Remote
 
 _log = logging.getLogger(__name__)
 

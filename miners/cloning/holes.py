@@ -11,11 +11,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.git.holes import load_holes
-from coevo.git.holes import save_holes
+from coevo.git.holes import load_holes, save_holes
 from coevo.git.repository import ENVIRONMENT
-from miners.cloning.mirror_git import find_missing
-from miners.cloning.mirror_git import run_git
+from miners.cloning.mirror_git import find_missing, run_git
 
 _ABSENT = '?'
 

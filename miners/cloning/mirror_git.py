@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from coevo.git.repository import ENVIRONMENT
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 
 # What Git says last of an error of this machine's; lines that begin with `remote: ` are the server's words.
 NO_SPACE = re.compile(

@@ -8,28 +8,23 @@ off leaves a scratch folder beside the mirror, where the next run goes on.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.storage.durable import sync_to_disk
-from miners.cloning import damage
-from miners.cloning import tombstones
-from miners.cloning.mirror_git import ORIGIN
-from miners.cloning.mirror_git import DamagedMirror
-from miners.cloning.mirror_git import find_missing
-from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import list_refs
-from miners.cloning.mirror_git import load_origin
-from miners.cloning.mirror_git import remove_stale_files
-from miners.cloning.remotes import HEAD
-from miners.cloning.remotes import KEPT
-from miners.cloning.remotes import OURS
-from miners.cloning.remotes import AdvertisedRefs
-from miners.cloning.remotes import Remote
-from miners.discovery.repository_drops import RepositoryReason
-from miners.discovery.repository_drops import Unclonable
+from miners.cloning import damage, tombstones
+from miners.cloning.mirror_git import (
+    ORIGIN,
+    DamagedMirror,
+    find_missing,
+    git,
+    list_refs,
+    load_origin,
+    remove_stale_files,
+)
+from miners.cloning.remotes import HEAD, KEPT, OURS, AdvertisedRefs, Remote
+from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 # Each fetch adds a pack, and looking an object up asks all of them.
 _MOST_PACKS = 50

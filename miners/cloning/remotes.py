@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from coevo.display import credentials
-from coevo.git.network import FETCH
-from coevo.git.network import SILENCE_SECONDS
-from coevo.git.network import make_fetch_environment
+from coevo.git.network import FETCH, SILENCE_SECONDS, make_fetch_environment
 from coevo.model.errors import Transient
 from miners.cloning import holes
-from miners.cloning.mirror_git import NO_SPACE
-from miners.cloning.mirror_git import count_bytes
-from miners.cloning.mirror_git import remove_stale_files
-from miners.cloning.mirror_git import run_git
-from miners.discovery.repository_drops import RepositoryReason
-from miners.discovery.repository_drops import Unclonable
+from miners.cloning.mirror_git import NO_SPACE, count_bytes, remove_stale_files, run_git
+from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 OURS = 'refs/coevo/'
 HEAD = f'{OURS}HEAD'  # the source's commit where no branch is checked out

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from coevo.storage.clone_folders import lock_for_change
-from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import list_refs
-from miners.cloning.mirror_git import remove_stale_files
+from miners.cloning.mirror_git import git, list_refs, remove_stale_files
 from miners.cloning.remotes import RELEASED
 
 

@@ -18,15 +18,8 @@ from pathlib import Path
 from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Transient
 from coevo.storage import durable
-from miners.cloning.mirror_git import find_missing
-from miners.cloning.mirror_git import git
-from miners.cloning.mirror_git import list_refs
-from miners.cloning.mirror_git import load_origin
-from miners.cloning.mirror_git import run_git
-from miners.cloning.mirror_git import stream_git
-from miners.cloning.remotes import KEPT
-from miners.cloning.remotes import AdvertisedRefs
-from miners.cloning.remotes import Remote
+from miners.cloning.mirror_git import find_missing, git, list_refs, load_origin, run_git, stream_git
+from miners.cloning.remotes import KEPT, AdvertisedRefs, Remote
 from miners.discovery.crawls import CRAWL
 
 _SOURCE, _PACK = 'source.json', 'kept.pack'

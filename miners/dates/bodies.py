@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import Member, SourceFile
 from coevo.languages.reading import LanguageReading
 
 

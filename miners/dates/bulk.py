@@ -8,11 +8,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from coevo.languages.prints import make_body_prints
-from miners.dates.history import CommitChange
-from miners.dates.history import ParentDifference
-from miners.dates.scanning import BlobTexts
-from miners.dates.scanning import BodyScanner
-from miners.dates.scanning import TreeBlobs
+from miners.dates.history import CommitChange, ParentDifference
+from miners.dates.scanning import BlobTexts, BodyScanner, TreeBlobs
 
 BULK_TESTS = 200  # more test methods that one commit adds are an import
 

@@ -7,30 +7,18 @@ new since; and in the whole history again where these say that an older commit w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from coevo.git.repository import Repository
 from coevo.languages.prints import BodyPrint
-from coevo.languages.table import get_reading
-from coevo.languages.table import name_parser_version
+from coevo.languages.table import get_reading, name_parser_version
 from coevo.model.records import compute_short_hash
-from coevo.storage.dates import NoDateReason
-from coevo.storage.dates import SearchBasis
-from coevo.storage.dates import SearchState
-from coevo.storage.dates import SeenBodies
-from coevo.storage.dates import SeenBody
-from miners.dates.history import date_commits
-from miners.dates.history import find_reachable
-from miners.dates.history import load_changes
-from miners.dates.history import load_graph
-from miners.dates.scanning import BlobTexts
-from miners.dates.scanning import TreeBlobs
-from miners.dates.search import BodySearch
-from miners.dates.search import History
+from coevo.storage.dates import NoDateReason, SearchBasis, SearchState, SeenBodies, SeenBody
+from miners.dates.history import date_commits, find_reachable, load_changes, load_graph
+from miners.dates.scanning import BlobTexts, TreeBlobs
+from miners.dates.search import BodySearch, History
 
 _PULLS = 'refs/pull/'
 # A kill costs so many CPU seconds at most.

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from coevo.languages.prints import BodyPrint
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import name_parser_version
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.languages.table import LANGUAGES, name_parser_version
+from coevo.model.listener import SILENT, Listener
 from coevo.model.method_rows import MethodRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
 from coevo.storage.dates import SeenBodies
 from coevo.storage.store import Store
-from miners.dates.clone_search import SearchedClone
-from miners.dates.clone_search import SearchListener
-from miners.dates.clone_search import search_clone
-from miners.dates.wanted import load_wanted_bodies
-from miners.dates.wanted import unpack_prints
+from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
+from miners.dates.wanted import load_wanted_bodies, unpack_prints
 
 
 def date_repository(

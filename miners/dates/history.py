@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 
 from coevo.git.objects import parse_commit
-from coevo.git.process import CorruptObject
-from coevo.git.process import stream_objects
+from coevo.git.process import CorruptObject, stream_objects
 from coevo.git.repository import Repository
 from coevo.model.records import Commit
 

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from coevo.git.objects import FOLDER
-from coevo.git.objects import SUBMODULE
+from coevo.git.objects import FOLDER, SUBMODULE
 from coevo.git.process import stream_objects
 from coevo.git.repository import Repository
-from coevo.languages.prints import BodyPrint
-from coevo.languages.prints import split_words
+from coevo.languages.prints import BodyPrint, split_words
 from coevo.languages.reading import LanguageReading
-from miners.dates.bodies import FileBodies
-from miners.dates.bodies import parse_bodies
+from miners.dates.bodies import FileBodies, parse_bodies
 
 _NOTHING = frozenset[str]()
 # Lines whose words are kept: some 100 MiB. Neighbouring revisions of a file share nearly all of theirs.

@@ -7,26 +7,17 @@ shallow border, brings in every body of its tree. Commits are looked at in the o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
 from coevo.languages.prints import BodyPrint
-from coevo.storage.dates import NoDateReason
-from coevo.storage.dates import SeenBody
+from coevo.storage.dates import NoDateReason, SeenBody
 from miners.dates.bulk import is_bulk
-from miners.dates.history import EPOCH
-from miners.dates.history import CommitChange
-from miners.dates.history import Graph
-from miners.dates.history import is_undated
-from miners.dates.scanning import BlobTexts
-from miners.dates.scanning import BodyScanner
-from miners.dates.scanning import TreeBlobs
+from miners.dates.history import EPOCH, CommitChange, Graph, is_undated
+from miners.dates.scanning import BlobTexts, BodyScanner, TreeBlobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.prints import BodyPrint
-from coevo.languages.prints import make_body_prints
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_reading_of_file
-from coevo.languages.table import name_parser_version
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.languages.declarations import Member, SourceFile
+from coevo.languages.prints import BodyPrint, make_body_prints
+from coevo.languages.table import get_reading, get_reading_of_file, name_parser_version
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange
-from coevo.storage.dates import RowBodies
-from coevo.storage.dates import WantedBodies
-from coevo.storage.dates import WantedBody
-from coevo.storage.dates import compute_row_key
+from coevo.storage.dates import RowBodies, WantedBodies, WantedBody, compute_row_key
 from miners.dates.bodies import find_tests
 
 _TEXT = 'latin-1'  # a byte, a character

@@ -7,37 +7,25 @@ differ, or that may use what differs, are looked at.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from coevo.git.repository import FileChange
-from coevo.git.repository import Repository
+from coevo.git.repository import FileChange, Repository
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.identity import compute_candidate_id
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
-from coevo.model.records import FileOrigin
-from coevo.model.records import Pair
+from coevo.model.records import Candidate, FileOrigin, Pair
 from coevo.model.words import MethodChange
-from miners.diffs.contexts import Test
-from miners.diffs.contexts import TestTree
-from miners.diffs.contexts import load_test_tree
-from miners.diffs.coupling import Reference
-from miners.diffs.coupling import make_dependencies
-from miners.diffs.coupling import rank_references
+from miners.diffs.contexts import Test, TestTree, load_test_tree
+from miners.diffs.coupling import Reference, make_dependencies, rank_references
 from miners.diffs.dependencies import RevisionDependencies
 from miners.diffs.focal import find_focal_method
-from miners.diffs.matching import match_tests
-from miners.diffs.matching import pair_with_keys
+from miners.diffs.matching import match_tests, pair_with_keys
 from miners.diffs.resources import is_resource
-from miners.diffs.sources import SourceChange
-from miners.diffs.sources import find_source_changes
+from miners.diffs.sources import SourceChange, find_source_changes
 
 __all__ = ['PairChange', 'diff_pair', 'compute_candidate_id']
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
 from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.table import get_reading
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from miners.diffs.resources import is_named_by_literal
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
 from coevo.languages.table import get_reading_of_file
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import CoupledBy, Dependency
 from coevo.model.records import TestMethod
 from miners.diffs.sources import SourceChange
 

@@ -8,8 +8,7 @@ from functools import lru_cache
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.spans import subtract_holes
 from coevo.languages.table import get_reading_of_file
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
+from coevo.languages.words import DeclarationPart, Word
 
 _CALLABLE = ('method', 'constructor')
 

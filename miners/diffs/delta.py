@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from coevo.languages.traces import Trace
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
+from coevo.model.dependencies import CoupledBy, Dependency
 from coevo.model.records import TestMethod
-from miners.diffs.coupling import CoupledSubject
-from miners.diffs.coupling import ExecutionEnds
-from miners.diffs.coupling import Reference
-from miners.diffs.coupling import make_dependencies
-from miners.diffs.coupling import rank_references
+from miners.diffs.coupling import (
+    CoupledSubject,
+    ExecutionEnds,
+    Reference,
+    make_dependencies,
+    rank_references,
+)
 from miners.diffs.executions import Executions
 from miners.diffs.sources import SourceChange
 

@@ -8,26 +8,16 @@ subtype, or on an unnamed receiver if few types of the source tree declare it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import Import, LocatedType, Member
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.model.dependencies import CoupledBy
-from miners.diffs.contexts import Test
-from miners.diffs.contexts import TestTree
-from miners.diffs.contexts import TreeUnit
-from miners.diffs.coupling import CoupledSubject
-from miners.diffs.coupling import NamingKind
-from miners.diffs.coupling import Reference
+from miners.diffs.contexts import Test, TestTree, TreeUnit
+from miners.diffs.coupling import CoupledSubject, NamingKind, Reference
 from miners.diffs.sources import SourceChange
 
 FEW = 3

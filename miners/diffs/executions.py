@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from coevo.languages.table import get_reading_of_file
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
+from coevo.languages.traces import ExecutedMethod, Trace
 from miners.diffs.sources import SourceChange
 
 

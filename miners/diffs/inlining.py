@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from coevo.languages.refactorings import RefactoringLocation
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
+from coevo.languages.words import DeclarationPart, Word
 from miners.diffs.declarations import split_words
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections import defaultdict
-from collections.abc import Container
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import LocatedType, Member
 from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import Refactorings
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_reading_of_file
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.languages.table import get_reading, get_reading_of_file
+from coevo.model.records import Pair, TestMethod
 from miners.diffs.declarations import make_type_rest
-from miners.diffs.refactored import Declaration
-from miners.diffs.refactored import are_all_only_refactored
-from miners.diffs.refactored import is_only_refactored
+from miners.diffs.refactored import Declaration, are_all_only_refactored, is_only_refactored
 from miners.diffs.sources import SourceChange
 
 

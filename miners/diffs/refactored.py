@@ -8,26 +8,19 @@ is also said of a method that was edited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from coevo.languages.refactorings import Refactoring
-from coevo.languages.refactorings import RefactoringLocation
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
+from coevo.languages.refactorings import (
+    Refactoring,
+    RefactoringLocation,
+    Refactorings,
+    RefactoringStatus,
+)
 from coevo.languages.table import get_reading_of_file
-from miners.diffs.declarations import Declaration
-from miners.diffs.declarations import have_same_tokens
-from miners.diffs.declarations import make_type_rest
-from miners.diffs.renaming import CLASSES
-from miners.diffs.renaming import find_ends
-from miners.diffs.renaming import is_renamed_only
-from miners.diffs.transfers import Transfer
-from miners.diffs.transfers import is_same_after_undoing
-from miners.diffs.transfers import list_transfers
-from miners.diffs.transfers import make_declaration
+from miners.diffs.declarations import Declaration, have_same_tokens, make_type_rest
+from miners.diffs.renaming import CLASSES, find_ends, is_renamed_only
+from miners.diffs.transfers import Transfer, is_same_after_undoing, list_transfers, make_declaration
 
 __all__ = [
     'Declaration',

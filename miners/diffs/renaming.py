@@ -9,19 +9,13 @@ The access modifier of a method may differ where a refactoring lists that of thi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from coevo.languages.refactorings import Refactoring
-from coevo.languages.refactorings import RefactoringLocation
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
-from miners.diffs.declarations import Declaration
-from miners.diffs.declarations import extract_skeleton
-from miners.diffs.declarations import split_words
+from coevo.languages.refactorings import Refactoring, RefactoringLocation
+from coevo.languages.words import DeclarationPart, Word
+from miners.diffs.declarations import Declaration, extract_skeleton, split_words
 
 _ANY_PART = (
     DeclarationPart.CALL,

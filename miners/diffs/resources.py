@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from coevo.git.repository import FileChange
 from coevo.languages.layout import Side
-from coevo.languages.reading import LanguageReading
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.traces import Trace
-from coevo.model.dependencies import RESOURCE
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import RESOURCE, CoupledBy, Dependency, Revised
 
 
 def is_resource(reading: LanguageReading, path: str, side: Side) -> bool:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from itertools import chain
-from itertools import islice
-from itertools import takewhile
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice, takewhile, zip_longest
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository

@@ -8,13 +8,10 @@ change. A member that was renamed or went to another type is another member.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, LocatedType, Member
 from coevo.languages.reading import RevisionTree
 from coevo.model.dependencies import Revised
 from coevo.model.records import FileOrigin

@@ -7,18 +7,13 @@ word by word but for listed names, once the other one is put in place of its cal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from coevo.languages.refactorings import Refactoring
-from coevo.languages.refactorings import RefactoringLocation
+from coevo.languages.refactorings import Refactoring, RefactoringLocation
 from miners.diffs.declarations import Declaration
-from miners.diffs.inlining import Call
-from miners.diffs.inlining import inline_calls
-from miners.diffs.renaming import are_equal_after_renaming
-from miners.diffs.renaming import collect_names
+from miners.diffs.inlining import Call, inline_calls
+from miners.diffs.renaming import are_equal_after_renaming, collect_names
 
 _EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
 _INLININGS = ('Inline Method', 'Move And Inline Method')

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
 from typing import Any

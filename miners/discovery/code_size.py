@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from coevo.git.objects import LINK
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.table import get_reading
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from coevo.git.repository import Repository

@@ -7,23 +7,17 @@ paths are those to which GitHub redirects a name that was left.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from coevo.model.errors import Transient
 from miners.discovery.budgets import Resource
 from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidates import Presence
-from miners.discovery.candidates import RepositoryFacts
-from miners.discovery.candidates import RootContent
+from miners.discovery.candidates import Presence, RepositoryFacts, RootContent
 from miners.discovery.github_replies import Reply
 from miners.discovery.github_requests import GitHubApi
-from miners.discovery.github_search import SearchPartResult
-from miners.discovery.github_search import SearchResult
-from miners.discovery.github_search import search_repositories
-from miners.discovery.repository_metadata import RepositoryMetadata
-from miners.discovery.repository_metadata import parse_metadata
+from miners.discovery.github_search import SearchPartResult, SearchResult, search_repositories
+from miners.discovery.repository_metadata import RepositoryMetadata, parse_metadata
 
 _EMPTY = 'this repository is empty'
 _TOO_MANY = 'too large to list contributors'

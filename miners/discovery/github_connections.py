@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import ItemsView
+from collections.abc import Callable, ItemsView
 from typing import Any
 
 import requests
 import urllib3
 from github import Github
-from github.Requester import HTTPRequestsConnectionClass
-from github.Requester import HTTPSRequestsConnectionClass
+from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass
 
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import read_stream
+from coevo.storage.bounded_reading import UnreadableContent, read_stream
 
 # A page of a hundred repositories has a MiB.
 _MOST_BYTES = 32 << 20

@@ -7,26 +7,19 @@ PyGithub's own retries are off: they would sleep up to an hour while another tok
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import requests
-from github import Auth
-from github import Github
+from github import Auth, Github
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
-from miners.discovery.budgets import Clock
-from miners.discovery.budgets import Resource
-from miners.discovery.budgets import TokenBudgets
+from miners.discovery.budgets import Clock, Resource, TokenBudgets
 from miners.discovery.github_connections import limit_answers
-from miners.discovery.github_replies import Reply
-from miners.discovery.github_replies import RequestCounts
-from miners.discovery.github_replies import RetryLimits
+from miners.discovery.github_replies import Reply, RequestCounts, RetryLimits
 from miners.discovery.github_tokens import GitHubToken
 
 # A page of a hundred repositories has 30,000.

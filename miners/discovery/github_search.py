@@ -8,19 +8,14 @@ https://docs.github.com/en/rest/search/search#about-search
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from math import isqrt
 from typing import Any
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from miners.discovery.budgets import Resource
 from miners.discovery.github_requests import GitHubApi
 

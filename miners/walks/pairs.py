@@ -5,25 +5,18 @@ The walks are those of docs/words.md. Nothing is checked out: commit and tree ob
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import FileChange
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, FileChange, Repository
 from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Commit, Pair
 from coevo.model.words import Walk
 from miners.walks.routes import Route
-from miners.walks.single_revision import log_single_revisions
-from miners.walks.single_revision import pair_with_themselves
-from miners.walks.states import pair_neighbours
-from miners.walks.states import pair_windows
+from miners.walks.single_revision import log_single_revisions, pair_with_themselves
+from miners.walks.states import pair_neighbours, pair_windows
 
 __all__ = ['Route', 'Visit', 'visit_route']
 

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.table import get_reading
 from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
-from coevo.model.records import Commit
-from coevo.model.records import Pair
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.records import Commit, Pair
+from coevo.model.words import Stage, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

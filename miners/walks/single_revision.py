@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.model.drops import Drop
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Commit, Pair
 from miners.walks.releases import find_latest_release
 from miners.walks.routes import Route
 

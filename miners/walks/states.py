@@ -7,17 +7,13 @@ Published tasks were made of such pairs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from coevo.git.objects import FOLDER
-from coevo.git.objects import SUBMODULE
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.objects import FOLDER, SUBMODULE
+from coevo.git.repository import CorruptObject, Repository
 from coevo.model.drops import Drop
 from coevo.model.reasons import Reason
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Commit, Pair
 from miners.walks.routes import Route
 
 # Hours between the ends of a window, by committer time: no published pair is further apart.

@@ -9,19 +9,15 @@ are never among the published dependencies; a state whose own tests do not compi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from coevo.git.repository import Repository
 from coevo.model.identity import compute_candidate_id
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import MethodChange
-from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff_pair
+from miners.diffs.changes import PairChange, diff_pair
 from miners.diffs.coupling import Reference
 
 CHANGED_TESTS = (MethodChange.CHANGED, MethodChange.INSERTED)

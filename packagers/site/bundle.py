@@ -10,8 +10,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from coevo.model.errors import Fatal

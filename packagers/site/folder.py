@@ -7,8 +7,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,10 @@ from coevo.model.listener import Say
 from coevo.model.reasons import EXPLANATIONS
 from coevo.snapshots import models
 from coevo.snapshots.leaks import LEAST_LEAK
-from coevo.snapshots.snapshot import LEAST_RUNS
-from coevo.snapshots.snapshot import LEAST_TIMEOUTS
+from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
-from packagers.site import months
-from packagers.site import reports
+from packagers.site import months, reports
 from packagers.site.bundle import build_bundle
 
 INDEX = 'site.json'

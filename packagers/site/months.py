@@ -5,18 +5,14 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.snapshots import snapshot
-from coevo.snapshots import statistics
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.snapshots import snapshot, statistics
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from packagers.site import scores

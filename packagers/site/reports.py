@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import encode_report
-from coevo.evaluation.reporting.report import load_report
-from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.report import encode_report, load_report, make_report
 from coevo.evaluation.results import load_results
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal

@@ -11,11 +11,7 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, mined, pom, source, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

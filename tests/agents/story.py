@@ -13,9 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,14 +21,9 @@ from typing import Any
 import psutil
 
 from tests.agents import model_server
-from tests.agents.errands import Errands
-from tests.agents.errands import released
-from tests.agents.model_server import KEY
-from tests.agents.model_server import Json
-from tests.agents.model_server import ModelServer
-from tests.agents.model_server import Turn
-from tests.flows.mining_runs import COEVO
-from tests.flows.mining_runs import wait_until
+from tests.agents.errands import Errands, released
+from tests.agents.model_server import KEY, Json, ModelServer, Turn
+from tests.flows.mining_runs import COEVO, wait_until
 from tests.folders import open_folder
 
 Say = Callable[[str], None]

@@ -18,21 +18,12 @@ from coevo.agents.difference import make_patch
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.prices import ModelPrice
-from coevo.agents.prices import PriceTable
-from coevo.agents.run import SOFTWARE
-from coevo.agents.run import AgentRun
-from coevo.agents.run import AgentSettings
-from coevo.agents.run import Caps
-from coevo.agents.run import run_agent
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.agents.prices import ModelPrice, PriceTable
+from coevo.agents.run import SOFTWARE, AgentRun, AgentSettings, Caps, run_agent
+from coevo.sandboxes.sandbox import Mount, Sandbox
 from tests.agents import model_server
-from tests.agents.model_server import KEY
-from tests.agents.model_server import ModelServer
-from tests.agents.model_server import Turn
-from tests.repos import commit
-from tests.repos import init
+from tests.agents.model_server import KEY, ModelServer, Turn
+from tests.repos import commit, init
 
 TEST_FILE = 'src/test/java/p/ATest.java'
 PROMPT = 'Mend ATest: "$HOME" {{it}} \'so\', Ünïcode.\n\nYou have tools.\n'

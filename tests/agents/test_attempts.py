@@ -16,14 +16,11 @@ import psutil
 import pytest
 
 from coevo.agents import attempts
-from coevo.agents.attempts import AttemptPlan
-from coevo.agents.attempts import RunSummary
-from coevo.agents.attempts import attempt_all
+from coevo.agents.attempts import AttemptPlan, RunSummary, attempt_all
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.prices import load_prices
-from coevo.agents.run import AgentSettings
-from coevo.agents.run import Caps
+from coevo.agents.run import AgentSettings, Caps
 from coevo.agents.summary import format_closing_lines
 from coevo.agents.usage import Usage
 from coevo.command.main import main
@@ -35,14 +32,9 @@ from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount
 from tests import snapshots
 from tests.agents import model_server
-from tests.agents.model_server import KEY
-from tests.agents.model_server import Json
-from tests.agents.model_server import ModelServer
-from tests.agents.model_server import Turn
+from tests.agents.model_server import KEY, Json, ModelServer, Turn
 from tests.folders import open_folder
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 TEST_FILE = 'src/test/java/p/ATest.java'
 START, GOLD = 'class ATest {}\n', 'class ATest { /* gold */ }\n'

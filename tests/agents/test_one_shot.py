@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.agents.one_shot import MOST_SHOWN
-from coevo.agents.one_shot import compose_question
-from coevo.agents.one_shot import extract_code_block
+from coevo.agents.one_shot import MOST_SHOWN, compose_question, extract_code_block
 
 PROMPT = 'Mend ATest.\n- modified `int a()` in `src/A.java`\n- inserted `int b()` in `src/A.java`\n'
 

@@ -17,9 +17,7 @@ from coevo.agents.meter import Meter
 from coevo.agents.relay import Relay
 from coevo.model.errors import Fatal
 from tests.agents import model_server
-from tests.agents.model_server import KEY
-from tests.agents.model_server import ModelServer
-from tests.agents.model_server import Turn
+from tests.agents.model_server import KEY, ModelServer, Turn
 
 ASK = {'model': 'claude-x', 'messages': [{'role': 'user', 'content': 'Ünïcode'}]}
 

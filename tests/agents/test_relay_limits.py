@@ -6,23 +6,16 @@ import json
 import socket
 import time
 import tracemalloc
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from coevo.agents.relay_limits import CONNECTIONS
-from coevo.agents.relay_limits import REQUEST_BYTES
-from coevo.agents.relay_limits import REQUESTS_BYTES
-from coevo.agents.relay_limits import Allowance
+from coevo.agents.relay_limits import CONNECTIONS, REQUEST_BYTES, REQUESTS_BYTES, Allowance
 from tests.agents import model_server
-from tests.agents.model_server import ModelServer
-from tests.agents.model_server import Turn
-from tests.agents.test_relay import ASK
-from tests.agents.test_relay import post
-from tests.agents.test_relay import relaying
+from tests.agents.model_server import ModelServer, Turn
+from tests.agents.test_relay import ASK, post, relaying
 
 MIB = 1 << 20
 

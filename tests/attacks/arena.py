@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import SurefireSettings
-from coevo.languages.java.places import TOOLS
-from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.building.report import JavaModule, SurefireSettings
+from coevo.languages.java.places import TOOLS, WORKSPACE
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.packed_trees import pack_tree
-from coevo.languages.java.processes.plan import JUnitClassPath
-from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.runner import RunTarget
-from coevo.languages.java.processes.runner import run_targets
+from coevo.languages.java.processes.plan import JUnitClassPath, LaunchPlan
+from coevo.languages.java.processes.runner import RunTarget, run_targets
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.languages.verdicts import Verdict
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from tests.coevo.languages.java.jvm import JUPITER
-from tests.coevo.languages.java.jvm import PLATFORM
-from tests.coevo.languages.java.jvm import REST
-from tests.coevo.languages.java.jvm import VINTAGE
-from tests.coevo.languages.java.jvm import javac
-from tests.coevo.languages.java.jvm import libraries
-from tests.coevo.languages.java.jvm import write
+from coevo.sandboxes.sandbox import Mount, Sandbox
+from tests.coevo.languages.java.jvm import JUPITER, PLATFORM, REST, VINTAGE, javac, libraries, write
 
 TEST_CLASSES = 'target/test-classes'
 _LIBRARIES = (*VINTAGE, *JUPITER, *PLATFORM, *REST)

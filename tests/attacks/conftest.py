@@ -7,11 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
-from tests.attacks.victim import SECRET
-from tests.attacks.victim import Victim
-from tests.attacks.victim import victim_in
+from coevo.sandboxes.sandbox import Sandbox, open_sandbox
+from tests.attacks.victim import SECRET, Victim, victim_in
 from tests.folders import open_folder
 
 BACK_ENDS = ['bubblewrap', pytest.param('docker', marks=pytest.mark.docker)]

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from tests.attacks.jobs import LIMITS
-from tests.attacks.jobs import run
+from coevo.sandboxes.sandbox import Job, Mount, Sandbox
+from tests.attacks.jobs import LIMITS, run
 from tests.folders import open_folder
 
 ATTACH, SEIZE, WRITE_MEMORY, GET_DESCRIPTOR, OPEN_PROCESS = 16, 0x4206, 311, 438, 434

@@ -13,18 +13,9 @@ import pytest
 from coevo.languages.java.processes import launch
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
-from tests.attacks.arena import TEST_CLASSES
-from tests.attacks.arena import Project
-from tests.attacks.arena import compiled
-from tests.attacks.arena import target
-from tests.attacks.arena import verdicts
-from tests.attacks.forgeries import FORGERIES
-from tests.attacks.forgeries import HONEST
-from tests.attacks.forgeries import JUNIT5
-from tests.attacks.forgeries import OPTIONS
-from tests.attacks.forgeries import Forgery
+from coevo.sandboxes.sandbox import Sandbox, open_sandbox
+from tests.attacks.arena import TEST_CLASSES, Project, compiled, target, verdicts
+from tests.attacks.forgeries import FORGERIES, HONEST, JUNIT5, OPTIONS, Forgery
 from tests.coevo.languages.java.jvm import write
 from tests.folders import open_folder
 

@@ -8,16 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from tests.attacks.jobs import LIMITS
-from tests.attacks.jobs import Done
-from tests.attacks.jobs import run
-from tests.attacks.probes import ALL
-from tests.attacks.probes import Probe
-from tests.attacks.victim import SECRET
-from tests.attacks.victim import Victim
+from coevo.sandboxes.sandbox import Job, Mount, Sandbox
+from tests.attacks.jobs import LIMITS, Done, run
+from tests.attacks.probes import ALL, Probe
+from tests.attacks.victim import SECRET, Victim
 
 PROBES = [
     pytest.param(probe, id=f'{group}-{probe.name}')

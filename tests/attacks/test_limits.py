@@ -6,19 +6,15 @@ import subprocess
 import sys
 import time
 import uuid
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Sandbox
 from coevo.storage.folders import find_work_root
-from tests.attacks.jobs import LIMITS
-from tests.attacks.jobs import run
+from tests.attacks.jobs import LIMITS, run
 
 PERL = "perl -e '{}'"
 

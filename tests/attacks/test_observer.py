@@ -9,16 +9,12 @@ from dataclasses import replace
 import pytest
 
 from coevo.languages.java.building.report import SurefireSettings
-from coevo.languages.java.processes.runner import RunTarget
-from coevo.languages.java.processes.runner import run_observed
+from coevo.languages.java.processes.runner import RunTarget, run_observed
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox
-from tests.attacks.arena import Project
-from tests.attacks.arena import compiled
-from tests.attacks.arena import target
-from tests.attacks.forgeries import FORGERIES
-from tests.attacks.forgeries import JUNIT5
+from tests.attacks.arena import Project, compiled, target
+from tests.attacks.forgeries import FORGERIES, JUNIT5
 from tests.attacks.test_forgery import projects
 from tests.folders import open_folder
 

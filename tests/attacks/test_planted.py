@@ -9,18 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
+from coevo.model.words import MethodChange, Outcome
 from coevo.storage.folders import find_cache_folder
 from coevo.storage.store import Store
 from flows.pipeline import mine
 from tests.folders import open_folder
-from tests.projects import junit
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import running
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, options, pom, running, source, write
 
 pytestmark = pytest.mark.jvm
 

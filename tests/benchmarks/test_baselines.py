@@ -13,13 +13,11 @@ from benchmarks.baselines.__main__ import main as make
 from benchmarks.copying import Model
 from coevo.command.main import main
 from coevo.languages.table import get_reading
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.projects import QUICK
-from tests.projects import write
+from tests.projects import QUICK, write
 
 OLD = {
     **toys.BUILD,

@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.oracles.driver import LIMITS
-from benchmarks.oracles.driver import ask
-from benchmarks.oracles.driver import place_of_tree
-from benchmarks.oracles.driver import readable_programs
+from benchmarks.oracles.driver import LIMITS, ask, place_of_tree, readable_programs
 from coevo.model.errors import Transient
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Mount, Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 
 REQUEST = {'oracle': 'console', 'methods': []}

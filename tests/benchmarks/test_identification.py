@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from benchmarks.identification.classifier import predicted
-from benchmarks.identification.rows import LabelledTest
-from benchmarks.identification.rows import read_rows
+from benchmarks.identification.rows import LabelledTest, read_rows
 from benchmarks.identification.table import table
 from benchmarks.tables import Row
 from tests.coevo.snapshots import test_identification

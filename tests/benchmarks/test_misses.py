@@ -8,23 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.explain_misses import Cause
-from benchmarks.explain_misses import Mined
-from benchmarks.explain_misses import key_of
-from benchmarks.explain_misses import misses
-from benchmarks.predictions import COLUMNS
-from benchmarks.predictions import predictions
-from benchmarks.published import Published
-from benchmarks.published import open_clone
-from benchmarks.published import published
+from benchmarks.explain_misses import Cause, Mined, key_of, misses
+from benchmarks.predictions import COLUMNS, predictions
+from benchmarks.published import Published, open_clone, published
 from coevo.model.words import Walk
 from coevo.storage.store import Store
-from tests.projects import NAME
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import NAME, junit, mined, pom, source, write
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -10,15 +10,11 @@ import pytest
 from benchmarks.oracles.inside.classfile import read_classes
 from benchmarks.oracles.inside.reports import worst_outcome
 from benchmarks.oracles.inside.selection import selectors
-from benchmarks.oracles.levels import PROPERTIES
-from benchmarks.oracles.levels import level_properties
-from benchmarks.oracles.levels import raise_literals
-from benchmarks.oracles.trees import write_cell
-from benchmarks.oracles.trees import write_cell_of
+from benchmarks.oracles.levels import PROPERTIES, level_properties, raise_literals
+from benchmarks.oracles.trees import write_cell, write_cell_of
 from coevo.git.repository import Repository
 from coevo.languages.python import reading as python
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 POM = '<project><build><testSourceDirectory>checks</testSourceDirectory></build></project>'
 

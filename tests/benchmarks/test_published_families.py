@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.published_families import lite
-from benchmarks.published_families import lite_cell
-from benchmarks.published_families import projects
-from benchmarks.published_families import table_one
+from benchmarks.published_families import lite, lite_cell, projects, table_one
 from benchmarks.published_families.table_one import Start
 from coevo.git.repository import Repository
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 
 def start(language: str, coverage: float, mutation: float | None, *, empty: bool = False) -> Start:

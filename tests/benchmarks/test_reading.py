@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.reading import QUESTIONS
-from benchmarks.reading import summed
+from benchmarks.reading import QUESTIONS, summed
 from coevo.model.errors import Fatal
 
 

@@ -8,19 +8,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.tables import Row
-from benchmarks.tam_eval.comparison import Cause
-from benchmarks.tam_eval.comparison import cause
-from benchmarks.tam_eval.comparison import row
-from benchmarks.tam_eval.comparison import summary
+from benchmarks.tam_eval.comparison import Cause, cause, row, summary
 from benchmarks.tam_eval.left_out import left_out
-from benchmarks.tam_eval.samples import FOLDER
-from benchmarks.tam_eval.samples import sample
-from benchmarks.tam_eval.samples import samples
+from benchmarks.tam_eval.samples import FOLDER, sample, samples
 from benchmarks.tam_eval.suites import Covered
 from coevo.git.repository import Repository
 from coevo.languages.traces import CoveredLine
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 TEXT = """\
 [meta]

@@ -8,25 +8,22 @@ import pytest
 
 from coevo.command.main import main
 from coevo.git.repository import Repository
-from coevo.model.dependencies import RESOURCE
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import RESOURCE, Dependency, Revised
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 from coevo.model.words import Track
-from coevo.prompts import NONE_CHANGED
-from coevo.prompts import VERSION
-from coevo.prompts import PromptSubject
-from coevo.prompts import compose_prompt
-from coevo.prompts import describe_target
-from coevo.prompts import list_dependency_lines
-from coevo.prompts.parts import PartKind
-from coevo.prompts.parts import PromptPart
-from coevo.prompts.parts import find_parts
+from coevo.prompts import (
+    NONE_CHANGED,
+    VERSION,
+    PromptSubject,
+    compose_prompt,
+    describe_target,
+    list_dependency_lines,
+)
+from coevo.prompts.parts import PartKind, PromptPart, find_parts
 from tests import snapshots
 from tests.languages.table import known_toy
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 STATUS = 'core/src/main/java/p/Status.java'
 

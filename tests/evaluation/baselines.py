@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.copying import copied
 from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import make_file_patch
 from coevo.model.words import Track
-from tests.attacks.forgeries import FORGERIES
-from tests.attacks.forgeries import JUNIT4
-from tests.attacks.forgeries import TOOLS
-from tests.evaluation.shop import FILES
-from tests.evaluation.shop import PRODUCTION
-from tests.evaluation.shop import Shop
+from tests.attacks.forgeries import FORGERIES, JUNIT4, TOOLS
+from tests.evaluation.shop import FILES, PRODUCTION, Shop
 from tests.projects import junit
 
 SUCCESS, REDUNDANT = (TaskOutcome.SUCCESS, None), (TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD)

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evaluation.shop import Shop
-from tests.evaluation.shop import make_shop
-from tests.evaluation.shop import open_shop
+from tests.evaluation.shop import Shop, make_shop, open_shop
 from tests.folders import made_once
 
 

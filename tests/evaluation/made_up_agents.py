@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from coevo.evaluation.contamination.estimate import AttemptedTask
 

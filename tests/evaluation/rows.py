@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.results import RESULTS_VERSION
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import Detections
+from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Coverage
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Outcome, Track
 
 COVERAGE = Coverage(
     lines=5,

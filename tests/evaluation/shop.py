@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.evaluation.records import Prediction
@@ -17,11 +16,7 @@ from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.once import mined_once
-from tests.projects import NAME
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import NAME, junit, pom, source, write
 
 FILES = {
     Track.UPDATE: 'src/test/java/shop/PriceTest.java',

@@ -11,22 +11,15 @@ import pytest
 
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.steadiness import rerun_failing_edit
-from coevo.evaluation.measuring.coverage import ExecutionMeasures
-from coevo.evaluation.measuring.coverage import measure_execution
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import Placebo
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.measuring.coverage import ExecutionMeasures, measure_execution
+from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.worth import Adequacy
 from coevo.languages.traces import Trace
 from coevo.languages.verdicts import Verdict
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.model.words import Outcome
-from tests.evaluation.till import TESTS
-from tests.evaluation.till import Till
-from tests.evaluation.till import opened
-from tests.evaluation.till import submitted
+from tests.evaluation.till import TESTS, Till, opened, submitted
 
 # `tests/languages/test_classes.py` asks the same of every language in a tenth of the time.
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(900)]

@@ -10,12 +10,9 @@ import pytest
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import aggregates
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import Detections
-from coevo.evaluation.worth import OraclePreservation
+from coevo.evaluation.worth import Adequacy, Detections, OraclePreservation
 from coevo.languages.capabilities import NOT_OFFERED
-from coevo.model.quality import Coverage
-from coevo.model.quality import Mutation
+from coevo.model.quality import Coverage, Mutation
 from tests.evaluation.rows import row
 
 

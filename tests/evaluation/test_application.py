@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.judging.application import MOST_BYTES
-from coevo.evaluation.judging.application import AppliedFile
-from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.application import apply_patch
-from coevo.evaluation.judging.application import find_file_refusal
-from coevo.evaluation.judging.application import find_refusal
-from coevo.evaluation.judging.application import refuse_by_language
-from coevo.evaluation.judging.application import replace_file
-from coevo.evaluation.judging.application import undo_patch
+from coevo.evaluation.judging.application import (
+    MOST_BYTES,
+    AppliedFile,
+    Refusal,
+    apply_patch,
+    find_file_refusal,
+    find_refusal,
+    refuse_by_language,
+    replace_file,
+    undo_patch,
+)
 from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import make_file_patch
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 PATH = 'src/test/java/p/ATest.java'
 START = 'class ATest {\n    void a() {}\n\n    void b() {}\n}\n'

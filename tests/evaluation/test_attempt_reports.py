@@ -7,17 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import AttemptProtocol, Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.attempts import AttemptReport
-from coevo.evaluation.reporting.attempts import compute_pass_at
-from coevo.evaluation.reporting.attempts import make_attempt_reports
+from coevo.evaluation.reporting.attempts import AttemptReport, compute_pass_at, make_attempt_reports
 from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteReach
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteResult
 from tests.evaluation.rows import row
 from tests.evaluation.test_families import suite
 

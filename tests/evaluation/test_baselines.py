@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from coevo.engine.builders import BuilderPool
-from coevo.evaluation.cases import GradingCase
-from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import grade_case
-from coevo.evaluation.cases import prepare_case
+from coevo.evaluation.cases import GradingCase, RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.placebos import PlaceboRunner
@@ -22,25 +18,15 @@ from coevo.evaluation.judging.preconditions import PreconditionChecker
 from coevo.evaluation.judging.protocol import TaskChecks
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import make_rows
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
+from coevo.evaluation.outcomes import Detail, TaskOutcome
+from coevo.evaluation.records import MethodResult, Prediction
+from coevo.evaluation.rows import ResultHeader, make_rows
+from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.java.tools.jdks import find_jdks
 from coevo.languages.table import LANGUAGES
 from coevo.model.words import Track
 from tests.evaluation import baselines
-from tests.evaluation.baselines import ATTACKS
-from tests.evaluation.baselines import NOT_RUN
-from tests.evaluation.baselines import WHOLE
-from tests.evaluation.baselines import Baseline
-from tests.evaluation.baselines import Expected
-from tests.evaluation.baselines import submit
-from tests.evaluation.baselines import written
+from tests.evaluation.baselines import ATTACKS, NOT_RUN, WHOLE, Baseline, Expected, submit, written
 from tests.evaluation.shop import Shop
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(900)]

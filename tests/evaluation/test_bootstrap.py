@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_difference
-from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting.bootstrap import (
+    MeanEstimate,
+    Sample,
+    estimate_difference,
+    estimate_mean,
+)
 
 
 def _samples(values: Mapping[str, Sequence[float]]) -> list[Sample]:

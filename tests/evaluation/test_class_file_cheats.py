@@ -8,11 +8,8 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.worth import Adequacy
-from tests.evaluation.till import Till
-from tests.evaluation.till import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.evaluation.till import Till, opened
+from tests.projects import junit, pom, source
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

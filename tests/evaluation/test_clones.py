@@ -9,16 +9,12 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.clones import NoRepository
-from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.clones import NoRepository, open_task_repository
 from coevo.model.errors import Transient
 from coevo.model.task_rows import TaskRow
 from tests import snapshots
-from tests.git_server import GitBackend
-from tests.git_server import serving
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.git_server import GitBackend, serving
+from tests.repos import commit, git, init
 
 FILE = 'pom.xml'
 

@@ -9,12 +9,9 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.comparison import FigureComparison
-from coevo.evaluation.reporting.comparison import TrackComparison
-from coevo.evaluation.reporting.comparison import compare_rows
+from coevo.evaluation.reporting.comparison import FigureComparison, TrackComparison, compare_rows
 from coevo.evaluation.results import write_results
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import Detections
+from coevo.evaluation.worth import Adequacy, Detections
 from tests.evaluation.rows import row
 
 SUCCESS, FAIL, INFRA = TaskOutcome.SUCCESS, TaskOutcome.EXEC_FAIL, TaskOutcome.INFRA

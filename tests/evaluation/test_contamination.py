@@ -7,28 +7,26 @@ import hashlib
 import json
 import math
 from collections import defaultdict
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from coevo.command.main import main
 from coevo.evaluation.contamination.answered import count_changed_lines
-from coevo.evaluation.contamination.estimate import AttemptedTask
-from coevo.evaluation.contamination.estimate import ContaminationEstimate
-from coevo.evaluation.contamination.estimate import CutoffSplit
-from coevo.evaluation.contamination.estimate import estimate_contamination
+from coevo.evaluation.contamination.estimate import (
+    AttemptedTask,
+    ContaminationEstimate,
+    CutoffSplit,
+    estimate_contamination,
+)
 from coevo.evaluation.contamination.told import describe_contamination
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import write_results
 from coevo.git.patches import make_file_patch
 from coevo.snapshots import snapshot
 from tests import snapshots
-from tests.evaluation.made_up_agents import CUTOFF
-from tests.evaluation.made_up_agents import World
-from tests.evaluation.made_up_agents import results
+from tests.evaluation.made_up_agents import CUTOFF, World, results
 from tests.evaluation.rows import row
 
 WORLDS = 12

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.reporting.costs import CappedRates
-from coevo.evaluation.reporting.costs import CostPoint
-from coevo.evaluation.reporting.costs import summarise_costs
+from coevo.evaluation.reporting.costs import CappedRates, CostPoint, summarise_costs
 from coevo.model.words import Track
 from tests.evaluation.rows import row
 

@@ -13,14 +13,10 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.predictions import load_predictions
-from coevo.evaluation.reporting.report import load_report
-from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import NAME
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
+from coevo.evaluation.reporting.report import load_report, write_report
+from coevo.evaluation.results import NAME, load_results, write_results
 from coevo.model.errors import Fatal
-from tests.evaluation.rows import ADEQUACY
-from tests.evaluation.rows import row
+from tests.evaluation.rows import ADEQUACY, row
 
 
 def text(*values: bytes) -> pa.Array:

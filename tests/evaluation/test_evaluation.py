@@ -16,34 +16,25 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation import examination
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.cases import grade_if_refused
-from coevo.evaluation.evaluation import Evaluation
-from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.examination import ROUNDS
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.options import EvaluationOptions
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.output import summarise_evaluation
-from coevo.evaluation.output import write_evaluation
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.outcomes import Detail, TaskOutcome
+from coevo.evaluation.output import summarise_evaluation, write_evaluation
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import Cutoff
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 from tests.evaluation.baselines import submit
 from tests.evaluation.shop import Shop
-from tests.flows.mining_runs import COEVO
-from tests.flows.mining_runs import wait_until
-from tests.git_server import Fault
-from tests.git_server import GitBackend
-from tests.git_server import serving
+from tests.flows.mining_runs import COEVO, wait_until
+from tests.git_server import Fault, GitBackend, serving
 
 
 @pytest.fixture(scope='module')

@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from coevo.evaluation.parts import EvaluationPart
-from coevo.evaluation.reporting.report import NAME
-from coevo.evaluation.reporting.report import write_report
+from coevo.evaluation.reporting.report import NAME, write_report
 from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from flows.batches.contained import BatchLimits
-from flows.batches.evaluation_parts import EvaluationJob
-from flows.batches.evaluation_parts import grade_part
-from flows.batches.evaluation_parts import list_ungraded_parts
+from flows.batches.evaluation_parts import EvaluationJob, grade_part, list_ungraded_parts
 from tests.evaluation.rows import row
 from tests.evaluation.shop import Shop
 

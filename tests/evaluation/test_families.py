@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
-from coevo.evaluation.reporting.families import FamilyReport
-from coevo.evaluation.reporting.families import make_family_reports
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.records import SuiteTest
-from coevo.model.families import Family
-from coevo.model.families import SuiteAdequacy
+from coevo.evaluation.reporting.families import FamilyReport, make_family_reports
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
+from coevo.model.families import Family, SuiteAdequacy
 from coevo.model.words import Outcome
 
 GOLD = SuiteAdequacy(

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.suites.texts import FileText
-from coevo.evaluation.suites.texts import read_file_text
+from coevo.evaluation.suites.texts import FileText, read_file_text
 from coevo.git.repository import Repository
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 JAVA = """\
 package shop;

@@ -13,21 +13,13 @@ from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.model.profiles import load_profile
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Label, Outcome, Track
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.coevo.languages.java.jvm import jdk_of
-from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import Mined, junit, mined, pom, source, write
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1200)]
 

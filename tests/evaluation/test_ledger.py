@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import adapt_rows
+from coevo.evaluation.rows import ResultHeader, adapt_rows
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.words import BreakageCause
 from coevo.snapshots.models import LanguageModel

@@ -6,15 +6,14 @@ from itertools import product
 
 import pytest
 
-from coevo.evaluation.suites.maintained_outcomes import MaintainedTestState
-from coevo.evaluation.suites.maintained_outcomes import decide_maintained_outcome
-from coevo.evaluation.suites.maintained_outcomes import find_submitted_name
+from coevo.evaluation.suites.maintained_outcomes import (
+    MaintainedTestState,
+    decide_maintained_outcome,
+    find_submitted_name,
+)
 from coevo.evaluation.suites.texts import TestText
-from coevo.model.labels import TABLE
-from coevo.model.labels import TRACKS
-from coevo.model.maintenance import ExpectedAction
-from coevo.model.maintenance import MaintainedMethod
-from coevo.model.maintenance import find_expected_action
+from coevo.model.labels import TABLE, TRACKS
+from coevo.model.maintenance import ExpectedAction, MaintainedMethod, find_expected_action
 from coevo.model.records import TestMethod
 from coevo.model.words import Label
 

@@ -9,8 +9,7 @@ import pytest
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.matching import match_targets
 from coevo.languages.java.reading.syntax import parse
-from coevo.model.words import MethodChange
-from coevo.model.words import Track
+from coevo.model.words import MethodChange, Track
 from tests import segments
 
 TEST_CLASS = 'ferry.FareTest'

@@ -8,20 +8,14 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.merging import merge
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.parts import EvaluationPart
-from coevo.evaluation.parts import parse_part
-from coevo.evaluation.parts import select_tasks
+from coevo.evaluation.outcomes import Detail, TaskOutcome
+from coevo.evaluation.parts import EvaluationPart, parse_part, select_tasks
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
+from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.results import load_suites
-from coevo.evaluation.suites.results import write_suites
+from coevo.evaluation.suites.results import load_suites, write_suites
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row

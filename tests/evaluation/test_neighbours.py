@@ -7,11 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from tests.evaluation.till import Till
-from tests.evaluation.till import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.evaluation.till import Till, opened
+from tests.projects import junit, pom, source
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

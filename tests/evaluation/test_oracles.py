@@ -6,8 +6,7 @@ from pathlib import Path
 
 from coevo.evaluation.measuring.oracles import find_oracle_lines
 from coevo.git.repository import Repository
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 TESTS = 'src/test/java/shop'
 SUBMITTED = b"""package shop;

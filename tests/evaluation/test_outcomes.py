@@ -8,15 +8,15 @@ from itertools import product
 import pytest
 
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.outcomes import Decision
-from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.outcomes import decide_outcome
-from coevo.evaluation.judging.outcomes import decide_outcome_by_module
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.judging.outcomes import (
+    Decision,
+    TargetResult,
+    decide_outcome,
+    decide_outcome_by_module,
+)
+from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.languages.verdicts import Verdict
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Outcome, Track
 
 PASS, FAIL = Verdict(outcome=Outcome.PASS), Verdict(outcome=Outcome.FAIL)
 

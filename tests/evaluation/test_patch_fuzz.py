@@ -9,15 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.judging.application import AppliedFile
-from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.application import apply_patch
-from coevo.evaluation.judging.application import find_refusal
+from coevo.evaluation.judging.application import AppliedFile, Refusal, apply_patch, find_refusal
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
 from coevo.model.words import Track
-from tests.evaluation.shop import FILES
-from tests.evaluation.shop import Shop
+from tests.evaluation.shop import FILES, Shop
 from tests.evaluation.test_baselines import open_court
 from tests.fuzz import patches
 

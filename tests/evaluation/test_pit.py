@@ -11,27 +11,22 @@ import pytest
 from rich.console import Console
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.evaluation import Evaluation
-from coevo.evaluation.evaluation import evaluate
+from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.output import summarise_evaluation
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting import tables
-from coevo.evaluation.reporting.regrading import regrade
-from coevo.evaluation.reporting.regrading import regrade_row
+from coevo.evaluation.reporting.regrading import regrade, regrade_row
 from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
+from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.worth import PitKills
 from coevo.model.errors import Fatal
 from coevo.model.quality import PitTrouble
 from coevo.model.words import Track
 from tests import snapshots
-from tests.evaluation.rows import ADEQUACY
-from tests.evaluation.rows import row
+from tests.evaluation.rows import ADEQUACY, row
 from tests.evaluation.shop import Shop
 
 KILLS = PitKills(count=4, pred=1, gold=3)

@@ -8,23 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import EvaluationOptions
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.outcomes import Detail, TaskOutcome
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.git.patches import make_file_patch
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
-from tests.coevo.snapshots.older_schemas import LAST_OF_2
-from tests.coevo.snapshots.older_schemas import write_as_schema_2
-from tests.projects import mined
-from tests.projects import write
+from tests.coevo.snapshots.older_schemas import LAST_OF_2, write_as_schema_2
+from tests.projects import mined, write
 
 OLD_TESTS = 'import till\n\n\ndef test_price():\n    assert till.price() == 1\n'
 # Nothing but the classes below it runs the mixin.

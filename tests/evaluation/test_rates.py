@@ -4,9 +4,7 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import RateVerdict
-from coevo.evaluation.reporting.rates import estimate_rates
+from coevo.evaluation.reporting.rates import Average, RateVerdict, estimate_rates
 from coevo.model.words import Track
 from tests.evaluation.rows import row
 

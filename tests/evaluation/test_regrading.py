@@ -7,25 +7,19 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.measuring.strict import set_flags
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.outcomes import Detail, TaskOutcome
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import make_rows
+from coevo.evaluation.results import load_results, write_results
+from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.languages.verdicts import Verdict
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Outcome, Track
 from tests import snapshots
 from tests.evaluation.rows import row
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,14 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import tables
 from coevo.evaluation.reporting.exposure import Exposure
-from coevo.evaluation.reporting.report import SystemSummary
-from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.reporting.report import write_report
+from coevo.evaluation.reporting.report import SystemSummary, make_report, write_report
 from coevo.model.errors import Fatal
-from coevo.model.words import BreakageCause
-from coevo.model.words import Track
-from tests.evaluation.rows import ADEQUACY
-from tests.evaluation.rows import row
+from coevo.model.words import BreakageCause, Track
+from tests.evaluation.rows import ADEQUACY, row
 
 SCHEMA = json.loads(files('coevo.evaluation.reporting').joinpath('report.schema.json').read_bytes())
 

@@ -10,11 +10,9 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import TrackReport
-from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.report import TrackReport, make_report
 from coevo.evaluation.results import write_results
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import Detections
+from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Coverage
 from coevo.model.words import Track
 from tests.evaluation.rows import row

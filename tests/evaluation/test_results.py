@@ -7,15 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
-from coevo.evaluation.results import NAME
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
+from coevo.evaluation.records import MethodResult, Prediction
+from coevo.evaluation.results import NAME, load_results, write_results
 from coevo.model.errors import Fatal
 from coevo.model.schema import build_arrow_schema
-from tests.evaluation.rows import ADEQUACY
-from tests.evaluation.rows import row
+from tests.evaluation.rows import ADEQUACY, row
 
 GOLDEN = Path(__file__).parent.parent / 'golden'
 

@@ -9,25 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import Target
-from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.cases import GradingCase
-from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import prepare_case
+from coevo.evaluation.assignments import Assignment, Target, load_assignments
+from coevo.evaluation.cases import GradingCase, RepositoryContext, prepare_case
 from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.start_states import StartStateLost
-from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.start_states import create_fresh_repository
-from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.judging.start_states import (
+    StartStateLost,
+    StartStates,
+    create_fresh_repository,
+    restore_start_file,
+)
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
 from tests import snapshots
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 PATH = 'src/test/java/p/"Ü\tTest".java'
 OLD, NEW, LATER = 'class A { /* old */ }\n', 'class A { int gold; }\n', 'class A { int later; }\n'

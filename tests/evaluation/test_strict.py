@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 
-from coevo.evaluation.measuring.strict import is_strict_success
-from coevo.evaluation.measuring.strict import is_vacuous
-from coevo.evaluation.measuring.strict import preserves_oracle
+from coevo.evaluation.measuring.strict import is_strict_success, is_vacuous, preserves_oracle
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import Detections
-from coevo.evaluation.worth import OraclePreservation
+from coevo.evaluation.worth import Adequacy, Detections, OraclePreservation
 from coevo.model.quality import Mutation
 
 NOTICED = Detections(count=3, pred=2, gold=1, both=1)

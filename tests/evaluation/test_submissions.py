@@ -6,18 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import Target
-from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.assignments import name_targets
+from coevo.evaluation.assignments import Assignment, Target, load_assignments, name_targets
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import MOST_OUTPUT
-from coevo.evaluation.rows import MOST_SAID
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import make_rows
+from coevo.evaluation.rows import MOST_OUTPUT, MOST_SAID, ResultHeader, make_rows
 from coevo.languages.java.reading.expected_throws import list_expected_throws
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.verdicts import Verdict

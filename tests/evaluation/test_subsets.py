@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
-from datetime import timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.subsets import make_cause_subsets
-from coevo.evaluation.reporting.subsets import make_half_year_subsets
-from coevo.evaluation.reporting.subsets import name_half_year
-from coevo.model.words import BreakageCause
-from coevo.model.words import Track
+from coevo.evaluation.reporting.subsets import (
+    make_cause_subsets,
+    make_half_year_subsets,
+    name_half_year,
+)
+from coevo.model.words import BreakageCause, Track
 from tests.evaluation.rows import row
 
 

@@ -6,21 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.suites.cascades import find_cause
-from coevo.evaluation.suites.cascades import number_shared_causes
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteReach
-from coevo.evaluation.suites.records import SuiteTest
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import Trace
+from coevo.evaluation.suites.cascades import find_cause, number_shared_causes
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
+from coevo.languages.traces import CoveredLine, Trace
 from coevo.languages.verdicts import Verdict
 from coevo.measures.suites import count_unique_lines
-from coevo.model.families import Focus
-from coevo.model.families import FocusKind
+from coevo.model.families import Focus, FocusKind
 from coevo.model.words import Outcome
-from tests.evaluation.test_families import PASSING
-from tests.evaluation.test_families import report
-from tests.evaluation.test_families import suite
+from tests.evaluation.test_families import PASSING, report, suite
 
 
 def error(message: str, at: str) -> Verdict:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.cases import GradingCase
-from coevo.evaluation.cases import RepositoryContext
-from coevo.evaluation.cases import grade_case
-from coevo.evaluation.cases import prepare_case
+from coevo.evaluation.cases import GradingCase, RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import make_rows
+from coevo.evaluation.records import MethodResult, Prediction
+from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.git.repository import Repository
 from coevo.languages.conditions import RunConditions
 from coevo.languages.java.builder import JavaBuilder
@@ -33,10 +24,7 @@ from coevo.model.profiles import load_profile
 from coevo.snapshots.snapshot import attach_snapshots
 from tests.flows.mining_runs import released
 from tests.once import mined_once
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 
 # Lines of which few mutants compile: every mutant is a JVM.
 OLD = """\

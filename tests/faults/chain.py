@@ -6,28 +6,19 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
-from tests.flows.mining_runs import COEVO
-from tests.flows.mining_runs import different
+from tests.flows.mining_runs import COEVO, different
 from tests.github_server.live import live
-from tests.github_server.server import Server
-from tests.github_server.server import serving
+from tests.github_server.server import Server, serving
 from tests.languages import toys
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.projects import junit, pom, source
+from tests.repos import commit, git, init
 
 NAME = 'ada/till'
 MONTH = '2024-01'

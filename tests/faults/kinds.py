@@ -10,10 +10,8 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -21,9 +19,7 @@ from typing import TypeVar
 import psutil
 
 from coevo.sandboxes.libfaketime import find_libraries
-from tests.faults.chain import STEPS
-from tests.faults.chain import Chain
-from tests.faults.chain import runners
+from tests.faults.chain import STEPS, Chain, runners
 from tests.git_server import Fault as GitFault
 from tests.github_server.faults import Fault as ApiFault
 

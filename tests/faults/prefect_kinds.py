@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import psutil
 
 from tests.faults.kinds import struck
-from tests.faults.prefect_scene import Scene
-from tests.faults.prefect_scene import wait_for
+from tests.faults.prefect_scene import Scene, wait_for
 from tests.flows.mining_runs import segments
 from tests.git_server import Fault as GitFault
 

@@ -6,13 +6,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from contextlib import ExitStack
-from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -20,14 +16,8 @@ import psutil
 from coevo.storage.leases import list_lease_states
 from coevo.storage.places import open_place
 from flows.batches.claims import list_living_runs
-from tests.faults.chain import NAME
-from tests.faults.chain import Chain
-from tests.faults.chain import processes_of
-from tests.prefect_server import OVER
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
+from tests.faults.chain import NAME, Chain, processes_of
+from tests.prefect_server import OVER, Server, deploy, prefect_server, worker
 
 BATCH = 'mine/batch'
 _PATIENCE = 1800.0

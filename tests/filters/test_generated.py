@@ -9,9 +9,7 @@ from coevo.model.reasons import Reason
 from coevo.model.records import FileOrigin
 from coevo.model.words import MethodChange
 from filters import filter_candidates
-from tests.filters.test_sieve import Difference
-from tests.filters.test_sieve import candidates
-from tests.filters.test_sieve import pair
+from tests.filters.test_sieve import Difference, candidates, pair
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,10 @@ from __future__ import annotations
 import pytest
 
 from coevo.model.profiles import load_profile
-from coevo.model.reasons import OWNERS
-from coevo.model.reasons import Reason
-from coevo.model.words import Stage
-from coevo.model.words import Track
-from filters import refactored_source
-from filters import refactored_test
-from filters import refactoring_unknown
-from filters.base import TrackCase
-from filters.base import TrackFilter
+from coevo.model.reasons import OWNERS, Reason
+from coevo.model.words import Stage, Track
+from filters import refactored_source, refactored_test, refactoring_unknown
+from filters.base import TrackCase, TrackFilter
 
 FILTERS: tuple[TrackFilter, ...] = (refactored_test, refactored_source, refactoring_unknown)
 

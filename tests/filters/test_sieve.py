@@ -1,33 +1,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from coevo.model.identity import compute_candidate_id
-from coevo.model.profiles import Profile
-from coevo.model.profiles import load_profile
-from coevo.model.reasons import EXPLANATIONS
-from coevo.model.reasons import OWNERS
-from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
-from coevo.model.records import Commit
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import MethodChange
-from coevo.model.words import Stage
-from coevo.model.words import Walk
-from filters import CHANGE_FILTERS
-from filters import FILTERS
-from filters import METHOD_FILTERS
-from filters import PAIR_FILTERS
-from filters import filter_candidates
-from filters import filter_pair
+from coevo.model.profiles import Profile, load_profile
+from coevo.model.reasons import EXPLANATIONS, OWNERS, Reason
+from coevo.model.records import Candidate, Commit, Pair, TestMethod
+from coevo.model.words import MethodChange, Stage, Walk
+from filters import (
+    CHANGE_FILTERS,
+    FILTERS,
+    METHOD_FILTERS,
+    PAIR_FILTERS,
+    filter_candidates,
+    filter_pair,
+)
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 PROFILE = replace(load_profile('default'), unchanged_sample=10, unchanged_limit=20)

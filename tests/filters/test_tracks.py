@@ -9,13 +9,8 @@ import pytest
 from coevo.model.profiles import load_profile
 from coevo.model.quality import RepairGuard
 from coevo.model.reasons import Reason
-from coevo.model.words import Outcome
-from coevo.model.words import Track
-from filters import clock
-from filters import doubt
-from filters import find_no_track_reason
-from filters import sibling
-from filters import suite
+from coevo.model.words import Outcome, Track
+from filters import clock, doubt, find_no_track_reason, sibling, suite
 from filters.base import TrackCase
 
 GUARD = RepairGuard(

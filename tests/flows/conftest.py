@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.mining_runs import PAIRS
-from tests.flows.mining_runs import released
-from tests.flows.shops import Shop
-from tests.flows.shops import opened
+from tests.flows.mining_runs import PAIRS, released
+from tests.flows.shops import Shop, opened
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.projects import write

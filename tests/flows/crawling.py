@@ -8,22 +8,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from coevo.model.listener import SILENT
-from coevo.model.listener import Listener
+from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from flows.crawling.crawls import load_repositories
 from flows.crawling.rows import RepositorySeen
-from flows.discovery import CrawlOptions
-from flows.discovery import CrawlReport
-from flows.discovery import crawl
+from flows.discovery import CrawlOptions, CrawlReport, crawl
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_tokens import GitHubToken
-from tests.github_server import Budgets
-from tests.github_server import Hosted
-from tests.github_server import Server
-from tests.github_server import World
-from tests.github_server import serving
+from tests.github_server import Budgets, Hosted, Server, World, serving
 
 SECRET = 'ghp_neverShowThisOne0123456789'
 

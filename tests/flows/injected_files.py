@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from coevo.model.families import Defect
-from coevo.model.families import Family
+from coevo.model.families import Defect, Family
 from coevo.model.profiles import FileRules
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk

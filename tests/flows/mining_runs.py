@@ -18,12 +18,7 @@ from coevo.model.words import Walk
 from coevo.storage.store import Partition
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
-from tests.projects import NAME
-from tests.projects import QUICKLY
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import NAME, QUICKLY, junit, pom, source, write
 
 COEVO = Path(sys.executable).with_name('coevo')
 WITH_TOY = (sys.executable, '-m', 'tests.languages.coevo_with_toy')

@@ -13,10 +13,8 @@ import pyarrow.parquet as pq
 from coevo.command.main import main
 from coevo.snapshots import snapshot
 from tests.languages import toys
-from tests.projects import NAME
-from tests.projects import QUICKLY
-from tests.repos import commit
-from tests.repos import init
+from tests.projects import NAME, QUICKLY
+from tests.repos import commit, init
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

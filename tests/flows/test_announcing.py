@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from coevo.snapshots.catalogue import find_latest
-from coevo.storage.place import Root
-from coevo.storage.place import Url
+from coevo.storage.place import Root, Url
 from coevo.storage.store import Store
 from flows.announcing import announce_snapshots
 from packagers.publishing import locate_snapshot
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 
 
 def silent(sentence: str) -> None:

@@ -15,14 +15,10 @@ from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
 from coevo.storage.places import open_place
 from tests import buckets
-from tests.flows.mining_runs import WITH_TOY
-from tests.flows.mining_runs import different
+from tests.flows.mining_runs import WITH_TOY, different
 from tests.flows.shops import Shop
-from tests.git_server import Fault
-from tests.git_server import GitBackend
-from tests.git_server import serving
-from tests.projects import NAME
-from tests.projects import QUICKLY
+from tests.git_server import Fault, GitBackend, serving
+from tests.projects import NAME, QUICKLY
 from tests.repos import git
 
 HOUR = 3600

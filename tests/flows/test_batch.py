@@ -22,18 +22,9 @@ from coevo.storage.places import open_place
 from flows.batches import claims
 from flows.batches.batch import run_job
 from flows.batches.contained import BatchLimits
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import JobOutcome
-from flows.batches.jobs import JobResult
-from flows.batches.jobs import Verb
-from tests.projects import NAME
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
-from tests.repos import commit
-from tests.repos import damage
-from tests.repos import init
+from flows.batches.jobs import BatchJob, JobOutcome, JobResult, Verb
+from tests.projects import NAME, junit, pom, source, write
+from tests.repos import commit, damage, init
 
 AMPLE = BatchLimits(seconds=280, memory_gib=4)
 SECRET = 'ghp_neverKeepThisOne0123456789'

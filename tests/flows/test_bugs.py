@@ -11,28 +11,18 @@ import pytest
 
 from coevo.command.main import main
 from coevo.git.repository import Repository
-from coevo.model.containment import Bug
-from coevo.model.containment import run_contained
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.containment import Bug, run_contained
+from coevo.model.errors import Fatal, Transient
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import builds
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
-from flows import bugs
-from flows import mining
+from coevo.storage.store import Partition, Store
+from flows import bugs, mining
 from flows.pipeline import mine
-from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff_pair
+from miners.diffs.changes import PairChange, diff_pair
 from tests.flows.mining_runs import released
-from tests.projects import NAME
-from tests.projects import QUICKLY
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import NAME, QUICKLY, options, pom, source, write
 from tests.repos import git
 
 PARTITION = Partition(repo=NAME, language='java', walk=Walk.PARENTS)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
-from flows.candidates import advance_unchanged_walks
-from flows.candidates import find_due_repositories
-from flows.candidates import index_candidates
+from flows.candidates import advance_unchanged_walks, find_due_repositories, index_candidates
 from flows.pipeline import mine
-from flows.validations import SuiteCounts
-from flows.validations import Validation
-from flows.validations import ValidationSeconds
-from flows.validations import write_latest
-from flows.validations import write_validation
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import many
+from flows.validations import (
+    SuiteCounts,
+    Validation,
+    ValidationSeconds,
+    write_latest,
+    write_validation,
+)
+from tests.flows.crawling import crawled, github, many
 from tests.languages import toys
 from tests.languages.table import known_toy
-from tests.projects import options
-from tests.projects import write
+from tests.projects import options, write
 
 
 def at(day: int) -> datetime:

@@ -11,13 +11,9 @@ import pytest
 from flows.crawling.crawls import load_latest_candidates
 from flows.crawling.rows import EventKind
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Presence
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import rows
-from tests.github_server import Hosted
-from tests.github_server import World
+from miners.discovery.candidates import CandidateReason, Presence
+from tests.flows.crawling import crawled, github, rows
+from tests.github_server import Hosted, World
 
 Change = Callable[[World], object]
 Happened = list[tuple[str, str | None, str | None]]

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
-from flows.crawling.crawls import hold_crawl_lock
-from flows.crawling.crawls import list_stamps
-from flows.crawling.crawls import load_latest_candidates
-from flows.crawling.crawls import load_repositories
+from flows.crawling.crawls import (
+    hold_crawl_lock,
+    list_stamps,
+    load_latest_candidates,
+    load_repositories,
+)
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.candidates import CandidateReason
-from tests.flows.crawling import contents
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import many
-from tests.flows.crawling import rows
-from tests.github_server import Fault
-from tests.github_server import Hosted
+from tests.flows.crawling import contents, crawled, github, many, rows
+from tests.github_server import Fault, Hosted
 
 NOW = datetime(2026, 2, 1, 3, 0, 0, tzinfo=UTC)
 

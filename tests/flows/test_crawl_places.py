@@ -7,23 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from flows.crawling.crawls import list_stamps
-from flows.crawling.crawls import load_latest_candidates
-from flows.crawling.crawls import load_repositories
+from flows.crawling.crawls import list_stamps, load_latest_candidates, load_repositories
 from flows.discovery import crawl
 from tests import buckets
-from tests.flows.crawling import SECRET
-from tests.flows.crawling import contents
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import many
-from tests.flows.crawling import options
+from tests.flows.crawling import SECRET, contents, crawled, github, many, options
 from tests.github_server import Fault
 
 ROOT = Path(__file__).parents[2]

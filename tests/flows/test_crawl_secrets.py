@@ -13,19 +13,10 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from miners.discovery.github_replies import RetryLimits
-from tests.flows.crawling import QUICK
-from tests.flows.crawling import SECRET
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import many
-from tests.flows.crawling import options
-from tests.flows.crawling import tokens
-from tests.github_server import Budgets
-from tests.github_server import Fault
-from tests.github_server import Server
+from tests.flows.crawling import QUICK, SECRET, crawled, github, many, options, tokens
+from tests.github_server import Budgets, Fault, Server
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,13 +14,10 @@ from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.flows.mining_runs import different
-from tests.flows.shops import Shop
-from tests.flows.shops import opened
+from tests.flows.shops import Shop, opened
 from tests.languages import toys
-from tests.projects import NAME
-from tests.projects import QUICKLY
-from tests.repos import commit
-from tests.repos import init
+from tests.projects import NAME, QUICKLY
+from tests.repos import commit, init
 
 
 @pytest.fixture

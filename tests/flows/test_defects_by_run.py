@@ -9,8 +9,7 @@ import pytest
 from coevo.model.families import Defect
 from coevo.model.single_revision_rows import SingleRevisionRow
 from tests import projects
-from tests.flows.injected_files import injected_rows
-from tests.flows.injected_files import names_by_kind
+from tests.flows.injected_files import injected_rows, names_by_kind
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -19,8 +19,7 @@ from flows.demo import history
 from flows.demo.__main__ import has_runtime
 from flows.demo.comparison import list_differences
 from flows.demo.expected import ExpectedMethod
-from flows.demo.stories import STORIES
-from flows.demo.stories import Story
+from flows.demo.stories import STORIES, Story
 from tests.manual.pages import answered
 
 ROOT = Path(__file__).parents[2]

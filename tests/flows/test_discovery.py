@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from flows.crawling.crawls import list_stamps
-from flows.crawling.crawls import load_latest_candidates
+from flows.crawling.crawls import list_stamps, load_latest_candidates
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.candidates import CandidateReason
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import rows
+from tests.flows.crawling import crawled, github, rows
 from tests.github_server import Hosted
 
 

@@ -8,12 +8,7 @@ from collections.abc import Iterator
 import pyarrow.parquet as pq
 import pytest
 
-from tests.faults.chain import JAVA
-from tests.faults.chain import STEPS
-from tests.faults.chain import Chain
-from tests.faults.chain import Stage
-from tests.faults.chain import same
-from tests.faults.chain import staged
+from tests.faults.chain import JAVA, STEPS, Chain, Stage, same, staged
 from tests.faults.kinds import KINDS
 from tests.folders import open_folder
 

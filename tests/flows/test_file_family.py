@@ -21,8 +21,7 @@ from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests import projects
-from tests.projects import QUICK
-from tests.projects import Mined
+from tests.projects import QUICK, Mined
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

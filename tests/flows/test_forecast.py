@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.command.main import main
 from coevo.storage.store import Store
-from flows.forecast import BATCH
-from flows.forecast import BUSY
-from flows.forecast import REPOSITORY_SECONDS
-from flows.forecast import RUN_SECONDS
-from flows.forecast import Machines
-from flows.forecast import forecast_costs
+from flows.forecast import BATCH, BUSY, REPOSITORY_SECONDS, RUN_SECONDS, Machines, forecast_costs
 from tests import segments
-from tests.flows.crawling import crawled
-from tests.flows.crawling import github
-from tests.flows.crawling import many
+from tests.flows.crawling import crawled, github, many
 from tests.flows.test_candidates import validated
 
 

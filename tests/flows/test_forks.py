@@ -13,13 +13,8 @@ from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
-from tests.projects import junit
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
-from tests.repos import git
-from tests.repos import init
+from tests.projects import junit, options, pom, source, write
+from tests.repos import git, init
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -9,12 +9,8 @@ from itertools import pairwise
 from rich.console import Console
 
 from coevo.model.words import Stage
-from flows.console import build_funnel_table
-from flows.console import describe_drop_reasons
-from flows.console import print_report
-from flows.funnel import FunnelStep
-from flows.funnel import build_funnel
-from flows.funnel import count_labels
+from flows.console import build_funnel_table, describe_drop_reasons, print_report
+from flows.funnel import FunnelStep, build_funnel, count_labels
 from flows.missing_pairs import MineReport
 from tests import segments
 

@@ -14,19 +14,9 @@ from coevo.languages.java import cell_processes
 from coevo.languages.java.building import settings
 from coevo.languages.java.processes import launch
 from coevo.languages.java.revisions import shared_builds
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
+from coevo.model.words import Cell, Label, Outcome, Stage
 from flows.pipeline import mine
-from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import running
-from tests.projects import source
-from tests.projects import write
+from tests.projects import Mined, junit, mined, options, pom, running, source, write
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -9,12 +9,7 @@ import pytest
 
 from coevo.languages.java.tools.downloads import ArtifactDownloads
 from flows.pipeline import mine
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, mined, options, pom, source, write
 
 pytestmark = pytest.mark.jvm
 

@@ -8,20 +8,16 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.model.words import Walk
-from coevo.snapshots.identification import IdentificationStudy
-from coevo.snapshots.identification import build_identification_table
-from coevo.snapshots.query import SnapshotQuery
-from coevo.snapshots.query import run_query
+from coevo.snapshots.identification import IdentificationStudy, build_identification_table
+from coevo.snapshots.query import SnapshotQuery, run_query
 from coevo.snapshots.snapshot import attach_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 pytestmark = pytest.mark.usefixtures('toy')
 

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.mining_runs import PAIRS
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import disturb
-from tests.flows.mining_runs import gone
-from tests.flows.mining_runs import of_java
-from tests.flows.mining_runs import released
-from tests.flows.mining_runs import start
-from tests.flows.mining_runs import wait_until
-from tests.projects import NAME
-from tests.projects import mined
+from tests.flows.mining_runs import (
+    PAIRS,
+    different,
+    disturb,
+    gone,
+    of_java,
+    released,
+    start,
+    wait_until,
+)
+from tests.projects import NAME, mined
 
 
 @pytest.fixture(scope='module')

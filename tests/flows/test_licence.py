@@ -8,8 +8,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from flows.licence import find_spdx_expression
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 MIT = (Path(__file__).parents[2] / 'flows' / 'demo' / 'harbour' / 'project' / 'LICENSE').read_text()
 APACHE = (Path(__file__).parents[2] / 'LICENSE').read_text()

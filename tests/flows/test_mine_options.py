@@ -8,8 +8,7 @@ from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.words import Walk
-from flows.options import choose_walk
-from flows.options import parse_families
+from flows.options import choose_walk, parse_families
 
 DEFAULT = load_profile('default')
 

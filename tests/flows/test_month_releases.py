@@ -9,8 +9,7 @@ import pytest
 
 from coevo.snapshots.verification import verify_snapshot
 from tests.flows.mining_runs import different
-from tests.flows.shops import Shop
-from tests.flows.shops import opened
+from tests.flows.shops import Shop, opened
 from tests.projects import NAME
 from tests.repos import git
 

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
 from coevo.model.errors import Fatal
-from flows.months import find_month_end
-from flows.months import find_previous_month
+from flows.months import find_month_end, find_previous_month
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 

@@ -10,23 +10,12 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo.storage.place import Url
-from coevo.storage.place import find_local_folder
+from coevo.storage.place import Url, find_local_folder
 from coevo.storage.places import open_place
 from flows import pipeline
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import gone
-from tests.flows.mining_runs import released
-from tests.flows.mining_runs import wait_until
-from tests.git_server import GitBackend
-from tests.git_server import serving
-from tests.projects import NAME
-from tests.projects import QUICKLY
-from tests.projects import junit
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.flows.mining_runs import different, gone, released, wait_until
+from tests.git_server import GitBackend, serving
+from tests.projects import NAME, QUICKLY, junit, options, pom, source, write
 
 PAIRS = 2
 # The command, but for the time that the lease of a killed one is waited for.

@@ -12,10 +12,8 @@ import pytest
 from coevo.command.main import main
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from tests.flows.mining_runs import OF_TOYS
-from tests.flows.mining_runs import different
-from tests.flows.shops import Shop
-from tests.flows.shops import opened
+from tests.flows.mining_runs import OF_TOYS, different
+from tests.flows.shops import Shop, opened
 from tests.languages.table import known_toy
 from tests.projects import NAME
 

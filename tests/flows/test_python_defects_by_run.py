@@ -10,8 +10,7 @@ from coevo.model.families import Defect
 from coevo.model.single_revision_rows import SingleRevisionRow
 from flows.single_revision.injected import order_defects
 from tests.coevo.languages.python.shops import PROJECT
-from tests.flows.injected_files import injected_rows
-from tests.flows.injected_files import names_by_kind
+from tests.flows.injected_files import injected_rows, names_by_kind
 
 pytestmark = pytest.mark.slow
 

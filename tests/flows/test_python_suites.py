@@ -22,8 +22,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests import projects
 from tests.coevo.languages.python.shops import PROJECT
-from tests.projects import QUICK
-from tests.projects import Mined
+from tests.projects import QUICK, Mined
 
 pytestmark = pytest.mark.slow
 

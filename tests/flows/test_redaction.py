@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.display.redaction import redact
-from coevo.display.redaction import strip_secrets
+from coevo.display.redaction import redact, strip_secrets
 
 TOKEN = 'ghp_neverKeepThisOne0123456789'
 

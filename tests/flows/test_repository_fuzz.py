@@ -13,19 +13,13 @@ from pathlib import Path
 import pytest
 
 from coevo.git.contents import load_content
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.java.surgery.start_state import make_start_file
 from coevo.languages.java.surgery.transplant import transplant_tests
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.errors import Fatal
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.words import MethodChange
-from coevo.model.words import Walk
+from coevo.model.records import Candidate, Pair
+from coevo.model.words import MethodChange, Walk
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from filters import filter_candidates
@@ -35,9 +29,7 @@ from miners.walks.pairs import visit_route
 from miners.walks.routes import Route
 from tests.flows.mining_runs import released
 from tests.fuzz import repositories
-from tests.projects import NAME
-from tests.projects import QUICK
-from tests.projects import options
+from tests.projects import NAME, QUICK, options
 
 SHORT, LONG, RUN = 25, 500, 20
 

@@ -15,19 +15,10 @@ from coevo.command.main import main
 from coevo.storage.clone_folders import locate_clone
 from coevo.storage.store import Store
 from miners.cloning.clones import obtain_clone
-from tests.flows.mining_runs import OF_TOYS
-from tests.flows.mining_runs import PAIRS
-from tests.flows.mining_runs import WITH_TOY
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import released
-from tests.flows.mining_runs import start
+from tests.flows.mining_runs import OF_TOYS, PAIRS, WITH_TOY, different, released, start
 from tests.languages import toys
-from tests.projects import NAME
-from tests.projects import QUICKLY
-from tests.projects import write
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.projects import NAME, QUICKLY, write
+from tests.repos import commit, git, init
 
 pytestmark = pytest.mark.usefixtures('toy')
 

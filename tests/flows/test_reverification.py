@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from collections.abc import Mapping
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +15,14 @@ import pytest
 from coevo.command.main import main
 from coevo.engine.evidence import compute_upper_95
 from coevo.model.segment import Segment
-from coevo.model.words import BreakageCause
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
-from flows.reverification import Reverification
-from flows.reverification import ReverifyOptions
-from flows.reverification import reverify
-from tests.flows.mining_runs import OF_TOYS
-from tests.flows.mining_runs import different
+from flows.reverification import Reverification, ReverifyOptions, reverify
+from tests.flows.mining_runs import OF_TOYS, different
 from tests.languages import toys
 from tests.languages.specimens import starve_toy
 from tests.projects import write

@@ -10,20 +10,13 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import LIMIT
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import LIMIT, find_jdks
 from coevo.storage.store import Store
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions
 from flows.pipeline import mine
-from tests.coevo.debian.archive import CODENAME
-from tests.coevo.debian.archive import configure
-from tests.coevo.debian.archive import publish
-from tests.projects import junit
-from tests.projects import options
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.coevo.debian.archive import CODENAME, configure, publish
+from tests.projects import junit, options, pom, source, write
 
 HAD = {jdk.feature for jdk in find_jdks({})}
 

@@ -6,11 +6,9 @@ import pytest
 
 from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import load_profile
-from coevo.model.quality import PairEnd
-from coevo.model.quality import ReversalStatus
+from coevo.model.quality import PairEnd, ReversalStatus
 from coevo.model.segment import Segment
-from coevo.model.words import Label
-from coevo.model.words import Track
+from coevo.model.words import Label, Track
 from coevo.storage.store import Store
 from tests import projects
 

@@ -7,18 +7,12 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
-from coevo.model.records import Candidate
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Walk
+from coevo.model.records import Candidate, Pair, TestMethod
+from coevo.model.words import Label, MethodChange, Walk
 from flows.findings import MethodFindings
-from flows.study.texts import add_text_findings
-from flows.study.texts import find_refinement_kinds
+from flows.study.texts import add_text_findings, find_refinement_kinds
 from tests.languages.table import known_toy
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 TEST = TestMethod(
     module='.', test_file='test_till.toy', test_class='shop.TillTest', test_method='prices'

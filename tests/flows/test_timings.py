@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from coevo.storage.store import Store
-from flows.forecast import Machines
-from flows.forecast import forecast_costs
+from flows.forecast import Machines, forecast_costs
 from flows.status import compute_repository_cost
 from flows.timings import select_disjoint_timings
 from tests import segments

@@ -13,25 +13,24 @@ from coevo.languages.builds import Build
 from coevo.languages.table import get_engine_version
 from coevo.storage.place import Url
 from coevo.storage.places import open_place
-from flows.validation import ValidateOptions
-from flows.validation import add_build_findings
-from flows.validation import find_suite_objection
-from flows.validation import validate_repository
-from flows.validations import InvalidReason
-from flows.validations import SuiteCounts
-from flows.validations import Validation
-from flows.validations import ValidationSeconds
-from flows.validations import load_latest_validation
-from flows.validations import load_seconds
-from flows.validations import load_validation
-from flows.validations import write_validation
-from tests.projects import NAME
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
-from tests.repos import git
-from tests.repos import init
+from flows.validation import (
+    ValidateOptions,
+    add_build_findings,
+    find_suite_objection,
+    validate_repository,
+)
+from flows.validations import (
+    InvalidReason,
+    SuiteCounts,
+    Validation,
+    ValidationSeconds,
+    load_latest_validation,
+    load_seconds,
+    load_validation,
+    write_validation,
+)
+from tests.projects import NAME, junit, pom, source, write
+from tests.repos import git, init
 
 TILL = source('Till', '    public static int last() { return 1; }\n')
 TESTS = junit(

@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from coevo.model.reasons import Reason
-from coevo.model.words import Label
-from coevo.model.words import Walk
+from coevo.model.words import Label, Walk
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import Mined, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

@@ -6,9 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import pom, source, write
 
 WITHOUT = """\
 import sys

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ import pytest
 from coevo.engine.builders import BuilderPool
 from coevo.engine.workers import run_in_parallel
 from coevo.git.repository import Repository
-from coevo.languages.engine import Builder
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Transient
 from coevo.model.records import Pair

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.bytes_of import broken
-from tests.fuzz.objects import Item
-from tests.fuzz.objects import Objects
+from tests.fuzz.objects import Item, Objects
 from tests.projects import pom
 
 MAIN, TEST = b'src/main/java/shop/', b'src/test/java/shop/'

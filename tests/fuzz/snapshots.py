@@ -7,8 +7,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,8 +17,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from tests.fuzz.bytes_of import broken
-from tests.fuzz.values import WORDS
-from tests.fuzz.values import odd
+from tests.fuzz.values import WORDS, odd
 
 _JSON_WORDS = (
     *(b'{', b'}', b'[', b']', b'"', b',', b':', b'null', b'NaN', b'Infinity', b'1e999', b'true'),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 

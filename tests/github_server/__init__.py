@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from tests.github_server.budgets import Budgets
 from tests.github_server.faults import Fault
-from tests.github_server.server import Server
-from tests.github_server.server import serving
-from tests.github_server.world import Hosted
-from tests.github_server.world import World
+from tests.github_server.server import Server, serving
+from tests.github_server.world import Hosted, World
 
 __all__ = ['Budgets', 'Fault', 'Hosted', 'Server', 'World', 'serving']

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 LIMITS = {'search': 30, 'core': 5000, 'graphql': 5000}
 SECONDS = {'search': 60.0, 'core': 3600.0, 'graphql': 3600.0}

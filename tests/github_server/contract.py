@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from openapi_schema_validator import OAS30Validator
-from openapi_schema_validator import oas30_format_checker
+from openapi_schema_validator import OAS30Validator, oas30_format_checker
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.github_server.answers import Answer
-from tests.github_server.answers import message
+from tests.github_server.answers import Answer, message
 
 Kind = Literal[
     'primary',  # 403, nothing left until the reset

@@ -11,14 +11,12 @@ import json
 import subprocess
 import zlib
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tests.github_server.server import Server
-from tests.github_server.world import Hosted
-from tests.github_server.world import World
+from tests.github_server.world import Hosted, World
 from tests.repos import CLEAN
 
 

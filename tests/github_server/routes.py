@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from tests.github_server import payloads
-from tests.github_server.answers import Answer
-from tests.github_server.answers import message
-from tests.github_server.search import CAP
-from tests.github_server.search import BadQuery
-from tests.github_server.search import found
-from tests.github_server.world import Hosted
-from tests.github_server.world import World
+from tests.github_server.answers import Answer, message
+from tests.github_server.search import CAP, BadQuery, found
+from tests.github_server.world import Hosted, World
 
 _BY_NAME = re.compile(r'/repos/([^/]+/[^/]+)(/.*)?')
 _BY_ID = re.compile(r'/repositories/(\d+)(/.*)?')

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tests.github_server.world import Hosted
 

@@ -5,29 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qsl
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tests.git_server import GitBackend
-from tests.github_server.answers import Answer
-from tests.github_server.answers import etag
-from tests.github_server.answers import message
+from tests.github_server.answers import Answer, etag, message
 from tests.github_server.budgets import Budgets
-from tests.github_server.contract import Contract
-from tests.github_server.contract import Violation
-from tests.github_server.contract import route_of
+from tests.github_server.contract import Contract, Violation, route_of
 from tests.github_server.faults import Fault
-from tests.github_server.routes import Request
-from tests.github_server.routes import respond
+from tests.github_server.routes import Request, respond
 from tests.github_server.world import World
 
 

@@ -12,22 +12,14 @@ from pathlib import Path
 
 import pytest
 import requests
-from github import Auth
-from github import Github
-from github import GithubException
-from github import UnknownObjectException
+from github import Auth, Github, GithubException, UnknownObjectException
 
 from tests.flows.crawling import github
-from tests.github_server import Budgets
-from tests.github_server import Hosted
-from tests.github_server import Server
+from tests.github_server import Budgets, Hosted, Server
 from tests.github_server.answers import Answer
-from tests.github_server.contract import Contract
-from tests.github_server.contract import Violation
+from tests.github_server.contract import Contract, Violation
 from tests.github_server.payloads import search_item
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 
 def client(server: Server) -> Github:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True, kw_only=True)

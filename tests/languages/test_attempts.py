@@ -14,8 +14,7 @@ from coevo.snapshots import snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.projects import QUICK
-from tests.projects import write
+from tests.projects import QUICK, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

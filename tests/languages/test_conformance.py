@@ -7,9 +7,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,35 +17,18 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import NotOfferedError
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
-from coevo.languages.cells import SettingsScope
+from coevo.languages.capabilities import Capability, NotOfferedError
+from coevo.languages.cells import BorrowedSettings, CellEdits, CompiledTests, SettingsScope
 from coevo.languages.conditions import RunConditions
-from coevo.languages.engine import Builder
-from coevo.languages.engine import BuiltPair
-from coevo.languages.engine import Engine
-from coevo.languages.engine import RunSettings
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartTarget
-from coevo.languages.verdicts import KILLED
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.engine import Builder, BuiltPair, Engine, RunSettings
+from coevo.languages.surgery import Graft, StartTarget
+from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
+from coevo.model.words import Outcome, Walk
 from tests.folders import open_folder
-from tests.languages.specimens import LEFT
-from tests.languages.specimens import SLEPT
-from tests.languages.specimens import SPECIMENS
-from tests.languages.specimens import WHAT
-from tests.languages.specimens import Outside
-from tests.languages.specimens import Specimen
-from tests.repos import commit
-from tests.repos import init
+from tests.languages.specimens import LEFT, SLEPT, SPECIMENS, WHAT, Outside, Specimen
+from tests.repos import commit, init
 
 DATE = '2024-03-01T00:00:00Z'
 

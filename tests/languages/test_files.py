@@ -26,9 +26,7 @@ from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.projects import QUICK
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import QUICK, Mined, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

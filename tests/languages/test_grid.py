@@ -15,13 +15,9 @@ from coevo.model.words import Walk
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.agents import model_server
-from tests.agents.model_server import KEY
-from tests.agents.model_server import Json
-from tests.agents.model_server import ModelServer
-from tests.agents.model_server import Turn
+from tests.agents.model_server import KEY, Json, ModelServer, Turn
 from tests.languages import toys
-from tests.projects import QUICK
-from tests.projects import write
+from tests.projects import QUICK, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

@@ -11,16 +11,13 @@ import jsonschema
 import pytest
 
 from coevo.command.main import main
-from coevo.evaluation.reporting.maintenance import make_maintenance_report
-from coevo.evaluation.reporting.maintenance import solves_task
+from coevo.evaluation.reporting.maintenance import make_maintenance_report, solves_task
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from tests.languages import toys
-from tests.projects import QUICK
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import QUICK, Mined, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,7 @@ from flows.pipeline import mine
 from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import options
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 pytestmark = pytest.mark.usefixtures('toy')
 

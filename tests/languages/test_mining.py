@@ -12,17 +12,13 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.profiles import load_profile
-from coevo.model.words import BreakageCause
-from coevo.model.words import Label
-from coevo.model.words import Track
+from coevo.model.words import BreakageCause, Label, Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.projects import QUICK
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import QUICK, Mined, write
 from tests.repos import git
 
 pytestmark = pytest.mark.usefixtures('toy')

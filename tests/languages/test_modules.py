@@ -20,11 +20,8 @@ from coevo.storage.store import Store
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
-from tests.languages.hostile_suites import Place
-from tests.languages.hostile_suites import hostile_suites
-from tests.projects import QUICK
-from tests.projects import Mined
-from tests.projects import write
+from tests.languages.hostile_suites import Place, hostile_suites
+from tests.projects import QUICK, Mined, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

@@ -13,8 +13,7 @@ from coevo.model.quality import ReversalStatus
 from coevo.storage.store import Store
 from tests.coevo.languages.golang.place import GO_MOD
 from tests.coevo.languages.python.shops import PROJECT
-from tests.projects import mined
-from tests.projects import write
+from tests.projects import mined, write
 
 Tree = Mapping[str, str | bytes | None]
 

@@ -24,9 +24,7 @@ from flows.pipeline import mine
 from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
 from tests.languages import toys
-from tests.projects import Mined
-from tests.projects import options
-from tests.projects import write
+from tests.projects import Mined, options, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

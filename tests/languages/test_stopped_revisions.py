@@ -21,8 +21,7 @@ from flows.pipeline import mine
 from tests import projects
 from tests.languages import toys
 from tests.languages.table import known_toy
-from tests.projects import QUICK
-from tests.projects import write
+from tests.projects import QUICK, write
 
 pytestmark = pytest.mark.usefixtures('toy')
 

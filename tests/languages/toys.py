@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coevo.model.families import Family
@@ -11,8 +10,7 @@ from coevo.model.profiles import Profile
 from coevo.model.words import Walk
 from tests import projects
 from tests.languages.table import known_toy
-from tests.projects import QUICK
-from tests.projects import Mined
+from tests.projects import QUICK, Mined
 
 LICENCE = 'Licensed under the Apache License, Version 2.0\n'
 BUILD = {'toy.build': 'build: true\n', 'LICENSE': LICENCE}

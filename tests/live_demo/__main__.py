@@ -13,8 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,7 @@ from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.sole_use import NAME as LOCK
 from coevo.storage.sole_use import lock_for_sole_use
 from tests.live_demo import history
-from tests.prefect_server import ROOT
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import logged
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
+from tests.prefect_server import ROOT, Server, deploy, logged, prefect_server, worker
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / 'demo' / 'live').absolute()
 # The demo's GitHub takes any word for a token; that none is kept is what it is for.

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.projects import junit, pom, source
+from tests.repos import commit, git, init
 
 Files = Mapping[str, str | bytes | None]
 

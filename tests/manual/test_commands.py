@@ -18,10 +18,7 @@ from coevo.command.main import build_parser
 from flows import command_page
 from packagers import datasheet
 from tests.languages import toys
-from tests.manual.pages import PAGES
-from tests.manual.pages import ROOT
-from tests.manual.pages import blocks
-from tests.manual.pages import commands
+from tests.manual.pages import PAGES, ROOT, blocks, commands
 from tests.projects import write
 
 # What else pages tell people to type, and what stands for its being right.

@@ -10,8 +10,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from tests.manual.pages import ROOT
-from tests.manual.pages import answered
+from tests.manual.pages import ROOT, answered
 
 EDITIONS = sorted((ROOT / 'snapshots').glob('*/code-free'))
 NAMES = [one.parent.name for one in EDITIONS]

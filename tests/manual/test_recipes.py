@@ -19,10 +19,8 @@ from coevo.display.presentation import render_answer
 from coevo.storage.store import Store
 from packagers.built import BuiltTasks
 from packagers.rows import Rows
-from tests import segments
-from tests import snapshots
-from tests.manual.pages import ROOT
-from tests.manual.pages import blocks
+from tests import segments, snapshots
+from tests.manual.pages import ROOT, blocks
 
 RECIPES = ROOT / 'docs/recipes.md'
 NOTEBOOK = ROOT / 'docs/notebook.ipynb'

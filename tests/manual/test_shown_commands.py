@@ -22,12 +22,8 @@ from coevo.evaluation.verified import require_verified
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.languages.table import known_toy
-from tests.manual.pages import PAGES
-from tests.manual.pages import ROOT
-from tests.manual.pages import commands
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.manual.pages import PAGES, ROOT, commands
+from tests.repos import commit, git, init
 
 MONTH = 'snapshots/2026-05'
 URL = 'https://example.org/me/my-project'

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from miners.discovery.budgets import Clock
 from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_requests import GitHubApi
-from tests.flows.crawling import QUICK
-from tests.flows.crawling import tokens
+from tests.flows.crawling import QUICK, tokens
 from tests.github_server import Server
 
 

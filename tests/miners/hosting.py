@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from miners.cloning.clones import Clone
-from tests.git_server import GitBackend
-from tests.git_server import serving
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.git_server import GitBackend, serving
+from tests.repos import commit, git, init
 
 PULLS = 3
 

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.model.records import Candidate
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Candidate, Commit, Pair
 from coevo.model.words import Walk
-from miners.diffs.changes import PairChange
-from miners.diffs.changes import diff_pair
+from miners.diffs.changes import PairChange, diff_pair
 from tests import repos
 
 MAIN = 'src/main/java/p/'

@@ -7,9 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from miners.discovery.budgets import Clock
-from miners.discovery.budgets import Resource
-from miners.discovery.budgets import TokenBudgets
+from miners.discovery.budgets import Clock, Resource, TokenBudgets
 from tests.flows.crawling import tokens
 
 WALL = 1_800_000_000.0

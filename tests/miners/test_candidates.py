@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import date
-from datetime import datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal
-from miners.discovery.candidate_profiles import CandidateProfile
-from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.candidate_profiles import load_profiles
-from miners.discovery.candidates import REASONS
-from miners.discovery.candidates import CandidateReason
-from miners.discovery.candidates import Presence
-from miners.discovery.candidates import RepositoryFacts
-from miners.discovery.candidates import RootContent
-from miners.discovery.candidates import find_reason_against
+from miners.discovery.candidate_profiles import CandidateProfile, load_profile, load_profiles
+from miners.discovery.candidates import (
+    REASONS,
+    CandidateReason,
+    Presence,
+    RepositoryFacts,
+    RootContent,
+    find_reason_against,
+)
 from miners.discovery.repository_metadata import RepositoryMetadata
 
 OWN = """

@@ -8,9 +8,7 @@ from coevo.model.dependencies import Revised
 from coevo.model.reasons import Reason
 from coevo.model.words import MethodChange
 from miners.diffs.changes import compute_candidate_id
-from tests.miners.pairs_of import changes
-from tests.miners.pairs_of import diffed
-from tests.miners.pairs_of import only
+from tests.miners.pairs_of import changes, diffed, only
 
 FOO = 'public class Foo { public int one() { return 1; } public int two() { return 2; } }'
 FOO2 = FOO.replace('return 1', 'return 11')

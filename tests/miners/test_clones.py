@@ -7,21 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from http.server import SimpleHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from miners.cloning.clones import Clone
-from miners.cloning.clones import obtain_clone
-from tests.repos import commit
-from tests.repos import damage
-from tests.repos import git
-from tests.repos import init
+from coevo.model.errors import Fatal, Transient
+from miners.cloning.clones import Clone, obtain_clone
+from tests.repos import commit, damage, git, init
 
 
 @pytest.fixture

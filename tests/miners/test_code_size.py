@@ -4,8 +4,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from miners.discovery.code_size import measure_code_size
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 
 def test_java_files_and_lines_are_counted(tmp_path: Path) -> None:

@@ -11,12 +11,9 @@ from coevo.git.repository import Repository
 from miners.cloning.clones import obtain_clone
 from miners.cloning.damage import mark_suspect_commits
 from miners.cloning.retention import keep_commits
-from miners.discovery.crawls import load_crawl_time
-from miners.discovery.crawls import record_crawl
+from miners.discovery.crawls import load_crawl_time, record_crawl
 from tests.miners.hosting import refs
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 
 @pytest.fixture

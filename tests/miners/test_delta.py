@@ -4,20 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
+from coevo.languages.traces import ExecutedMethod, Trace
+from coevo.model.dependencies import CoupledBy, Dependency
 from coevo.model.records import Candidate
-from miners.diffs.changes import PairChange
-from miners.diffs.changes import compute_candidate_id
-from miners.diffs.delta import Delta
-from miners.diffs.delta import DependencySource
-from miners.diffs.delta import Traces
-from miners.diffs.delta import compute_delta
-from tests.miners.pairs_of import MAIN
-from tests.miners.pairs_of import diffed
-from tests.miners.pairs_of import only
+from miners.diffs.changes import PairChange, compute_candidate_id
+from miners.diffs.delta import Delta, DependencySource, Traces, compute_delta
+from tests.miners.pairs_of import MAIN, diffed, only
 
 NO_LINES = 0
 

@@ -6,9 +6,7 @@ import pytest
 
 from coevo.model.dependencies import Revised
 from coevo.model.records import Candidate
-from tests.miners.pairs_of import changes
-from tests.miners.pairs_of import diffed
-from tests.miners.pairs_of import only
+from tests.miners.pairs_of import changes, diffed, only
 
 
 def candidate(

@@ -12,26 +12,17 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
-from coevo.storage.clone_folders import ClonePins
-from coevo.storage.clone_folders import locate_clone
-from coevo.storage.clone_folders import lock_for_use
-from miners.cloning.clones import obtain_clone
-from miners.cloning.clones import pin_clone
-from miners.cloning.clones import pin_existing_clone
+from coevo.storage.clone_folders import ClonePins, locate_clone, lock_for_use
+from miners.cloning.clones import obtain_clone, pin_clone, pin_existing_clone
 from miners.cloning.evictions import make_room
 from miners.cloning.mirror_git import count_bytes
 from miners.cloning.remotes import FetchLimits
 from miners.cloning.retention import keep_commits
-from miners.discovery.crawls import CRAWL
-from miners.discovery.crawls import load_crawl_time
-from miners.discovery.crawls import record_crawl
+from miners.discovery.crawls import CRAWL, load_crawl_time, record_crawl
 from tests.git_server import Fault
-from tests.miners.hosting import Host
-from tests.miners.hosting import hosting
-from tests.miners.hosting import refs
+from tests.miners.hosting import Host, hosting, refs
 from tests.open_files import list_open_files
-from tests.repos import commit
-from tests.repos import git
+from tests.repos import commit, git
 
 NOTHING = FetchLimits(store_bytes=0)
 

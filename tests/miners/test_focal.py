@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from coevo.model.dependencies import RESOURCE
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import RESOURCE, Dependency, Revised
 from miners.diffs.focal import find_focal_method
 
 

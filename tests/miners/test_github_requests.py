@@ -7,25 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from miners.discovery import github_connections
-from miners.discovery.budgets import Clock
-from miners.discovery.budgets import Resource
+from miners.discovery.budgets import Clock, Resource
 from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_requests import GitHubApi
-from tests.flows.crawling import QUICK
-from tests.flows.crawling import SECRET
-from tests.flows.crawling import github
-from tests.github_server import Budgets
-from tests.github_server import Fault
-from tests.github_server import Hosted
-from tests.github_server import Server
-from tests.miners.github_searches import Sleeper
-from tests.miners.github_searches import api_of
-from tests.miners.github_searches import tokens
-from tests.raw_server import Said
-from tests.raw_server import saying
+from tests.flows.crawling import QUICK, SECRET, github
+from tests.github_server import Budgets, Fault, Hosted, Server
+from tests.miners.github_searches import Sleeper, api_of, tokens
+from tests.raw_server import Said, saying
 
 PATH = '/repositories/1'
 

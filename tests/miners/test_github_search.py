@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from coevo.model.errors import Fatal
-from miners.discovery.github_search import CAP
-from miners.discovery.github_search import SearchOutcome
-from miners.discovery.github_search import SearchPart
-from miners.discovery.github_search import SearchResult
-from miners.discovery.github_search import search_repositories
-from tests.flows.crawling import github
-from tests.flows.crawling import many
-from tests.github_server import Fault
-from tests.github_server import Hosted
-from tests.github_server import Server
+from miners.discovery.github_search import (
+    CAP,
+    SearchOutcome,
+    SearchPart,
+    SearchResult,
+    search_repositories,
+)
+from tests.flows.crawling import github, many
+from tests.github_server import Fault, Hosted, Server
 from tests.miners.github_searches import api_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

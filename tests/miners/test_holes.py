@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
@@ -23,11 +21,8 @@ from flows.missing_pairs import MineReport
 from flows.pipeline import mine
 from miners.cloning.clones import obtain_clone
 from tests.miners.dates.searches import search
-from tests.projects import junit
-from tests.projects import options
-from tests.projects import write
-from tests.repos import commit
-from tests.repos import git
+from tests.projects import junit, options, write
+from tests.repos import commit, git
 
 LARGE = b'\0' * 5000
 MIT = 'Permission is hereby granted, free of charge, to any person obtaining a copy'

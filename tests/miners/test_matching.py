@@ -5,8 +5,7 @@ import pytest
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
 from coevo.model.records import TestMethod
-from miners.diffs.contexts import Test
-from miners.diffs.contexts import TreeUnit
+from miners.diffs.contexts import Test, TreeUnit
 from miners.diffs.matching import match_tests
 
 LONG = 'Foo foo = new Foo(); foo.a(1); foo.b(2); foo.c(3); assertEquals(4, foo.d());'

@@ -11,13 +11,11 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.trees import open_tree
 from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.layout import Side
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from miners.diffs.only_refactored import is_source_only_refactored
 from miners.diffs.only_refactored import is_test_only_refactored as only_refactored
-from miners.diffs.sources import SourceChange
-from miners.diffs.sources import find_source_changes
+from miners.diffs.sources import SourceChange, find_source_changes
 from tests import repos
 
 pytestmark = pytest.mark.jvm

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +8,10 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
-from coevo.model.reasons import OWNERS
-from coevo.model.reasons import Reason
-from coevo.model.words import Stage
-from coevo.model.words import Walk
-from miners.walks.pairs import Route
-from miners.walks.pairs import Visit
-from miners.walks.pairs import visit_route
-from tests.repos import commit
-from tests.repos import damage
-from tests.repos import git
-from tests.repos import init
-from tests.repos import write_object
+from coevo.model.reasons import OWNERS, Reason
+from coevo.model.words import Stage, Walk
+from miners.walks.pairs import Route, Visit, visit_route
+from tests.repos import commit, damage, git, init, write_object
 
 
 @pytest.fixture

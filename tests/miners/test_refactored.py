@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.refactorings.miner import RefactoringMiner
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
-from coevo.languages.refactorings import RefactoringsUnknown
-from miners.diffs.refactored import Declaration
-from miners.diffs.refactored import are_all_only_refactored
-from miners.diffs.refactored import is_only_refactored
+from coevo.languages.refactorings import Refactorings, RefactoringStatus, RefactoringsUnknown
+from miners.diffs.refactored import Declaration, are_all_only_refactored, is_only_refactored
 
 pytestmark = pytest.mark.jvm
 

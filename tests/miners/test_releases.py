@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.git.repository import Repository
 from miners.walks.releases import find_latest_release
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 
 def tagged(folder: Path, *tags: str) -> Repository:

@@ -14,27 +14,18 @@ import psutil
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.clone_folders import locate_clone
 from miners.cloning import mirrors
 from miners.cloning.clones import obtain_clone
 from miners.cloning.mirrors import get_scratch_folder
 from miners.cloning.remotes import FetchLimits
 from miners.cloning.retention import keep_commits
-from miners.discovery.crawls import CRAWL
-from miners.discovery.crawls import record_crawl
-from miners.discovery.repository_drops import RepositoryReason
-from miners.discovery.repository_drops import Unclonable
+from miners.discovery.crawls import CRAWL, record_crawl
+from miners.discovery.repository_drops import RepositoryReason, Unclonable
 from tests.git_server import Fault
-from tests.miners.hosting import PULLS
-from tests.miners.hosting import Host
-from tests.miners.hosting import hosting
-from tests.miners.hosting import noise
-from tests.miners.hosting import refs
-from tests.repos import commit
-from tests.repos import damage
-from tests.repos import git
+from tests.miners.hosting import PULLS, Host, hosting, noise, refs
+from tests.repos import commit, damage, git
 
 NAME = 'octo/cat'
 

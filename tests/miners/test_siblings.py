@@ -8,10 +8,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.records import TestMethod
-from miners.diffs.siblings import find_siblings
-from miners.diffs.siblings import group_methods_by_module
-from tests.repos import commit
-from tests.repos import init
+from miners.diffs.siblings import find_siblings, group_methods_by_module
+from tests.repos import commit, init
 
 TESTS = 'one/src/test/java/p'
 

@@ -12,16 +12,9 @@ from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.diffs.changes import diff_pair
-from miners.diffs.file_history import FileHistory
-from miners.diffs.file_history import compute_file_history
-from miners.diffs.functions import LONGEST
-from miners.diffs.functions import FunctionMeasures
-from miners.diffs.functions import measure_functions
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
-from tests.repos import write
-from tests.repos import write_object
+from miners.diffs.file_history import FileHistory, compute_file_history
+from miners.diffs.functions import LONGEST, FunctionMeasures, measure_functions
+from tests.repos import commit, git, init, write, write_object
 
 JAVA = """\
 package shop;

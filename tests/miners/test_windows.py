@@ -9,8 +9,7 @@ from coevo.model.words import Walk
 from miners.diffs.changes import diff_pair
 from miners.walks.windows import find_tests_shown_nearer
 from tests import repos
-from tests.miners.pairs_of import MAIN
-from tests.miners.pairs_of import TEST
+from tests.miners.pairs_of import MAIN, TEST
 
 FOO = 'class Foo {{ Foo() {{ x({0}); }} int go() {{ return {1}; }} private int by() {{ return {2}; }} }}'
 

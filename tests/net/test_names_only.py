@@ -16,10 +16,12 @@ import duckdb
 import pytest
 
 from coevo.model import schema_2
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_table_schema
-from coevo.model.schema import find_missing_columns
-from coevo.model.schema import list_columns_in_files
+from coevo.model.schema import (
+    TABLES,
+    build_table_schema,
+    find_missing_columns,
+    list_columns_in_files,
+)
 from coevo.snapshots import snapshot
 from coevo.snapshots.manifests import is_code_free
 from tests.packagers.test_same_bytes import released

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import AttemptProtocol, TaskOutcome
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import write_results
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import write_suites
 from coevo.model.families import SuiteAdequacy
 from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import BreakageCause
 from coevo.storage.store import Store
-from packagers import manifests
-from packagers import release
-from packagers.rows import Rows
-from packagers.rows import sort_rows
-from tests import segments
-from tests import snapshots
+from packagers import manifests, release
+from packagers.rows import Rows, sort_rows
+from tests import segments, snapshots
 from tests.evaluation.rows import row
 from tests.evaluation.test_families import suite
 

@@ -9,17 +9,12 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.snapshots.catalogue import find_latest
-from coevo.snapshots.catalogue import load_catalogue
-from coevo.storage.place import Root
-from coevo.storage.place import Url
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.snapshots.catalogue import find_latest, load_catalogue
+from coevo.storage.place import Root, Url
 from coevo.storage.store import Store
-from packagers import cataloguing
-from packagers import publishing
-from tests import segments
-from tests import snapshots
+from packagers import cataloguing, publishing
+from tests import segments, snapshots
 from tests.web_server import Site
 
 

@@ -18,20 +18,14 @@ from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.model.schema import TABLES
-from coevo.model.texts import NAMES_AND_FACTS
-from coevo.model.texts import OF_OTHERS
-from coevo.model.texts import find_third_party_paths
-from coevo.snapshots import snapshot
-from coevo.snapshots import verification
-from coevo.snapshots.code_free.recipes import TextPiece
-from coevo.snapshots.code_free.recipes import join_pieces
+from coevo.model.texts import NAMES_AND_FACTS, OF_OTHERS, find_third_party_paths
+from coevo.snapshots import snapshot, verification
+from coevo.snapshots.code_free.recipes import TextPiece, join_pieces
 from coevo.snapshots.rules import SnapshotRule
 from coevo.snapshots.snapshot import OpenedSnapshots
 from flows.options import ReleaseOptions
-from flows.publication import publish_release
-from flows.publication import write_code_free_edition
-from packagers.slices import LEAST
-from packagers.slices import SliceIndex
+from flows.publication import publish_release, write_code_free_edition
+from packagers.slices import LEAST, SliceIndex
 from packagers.withdrawal import load_earlier_snapshot
 from tests.languages import toys
 from tests.projects import write

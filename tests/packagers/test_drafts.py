@@ -9,11 +9,9 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.words import Track
-from packagers.drafts import group_by_task
-from packagers.drafts import make_draft
+from packagers.drafts import group_by_task, make_draft
 from tests.packagers.test_tasks import row
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 MODULE = {'go.mod': 'module example.org/shop\n\ngo 1.21\n'}
 SHOP = 'package shop\n\nfunc Sell() int { return 1 }\n'

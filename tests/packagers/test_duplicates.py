@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from coevo.git.repository import Repository
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.words import Label, MethodChange, Track, Walk
 from packagers.drafts import list_edited_lines
 from packagers.duplicates import mark_duplicates
 from packagers.families import find_families
 from packagers.rows import Rows
 from packagers.tasks import build_tasks
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 TEST = 'src/test/java/p/ShopTest.java'
 MAIN = 'src/main/java/p/Shop.java'

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from packagers.focal_sources import load_focal_source
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 OLD = 'class A {\n  int a() {\n    return 1;\n  }\n}\n'
 NEW = 'class A {\n  // more\n  int a() {\n    return 2;\n  }\n}\n'

@@ -9,11 +9,9 @@ from dataclasses import replace
 import pytest
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.quality import Coverage
-from coevo.model.quality import Mutation
+from coevo.model.quality import Coverage, Mutation
 from coevo.model.words import MethodChange
-from packagers.gold import GoldMeasures
-from packagers.gold import compute_gold_measures
+from packagers.gold import GoldMeasures, compute_gold_measures
 from tests import segments
 
 Row = tuple[MethodRow, Coverage | None]

@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from coevo.model.dependencies import RESOURCE
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import RESOURCE, Dependency, Revised
 from coevo.model.words import MethodChange
 from coevo.snapshots import cutoffs
 from coevo.storage.store import Store
 from packagers.dating import find_earliest
 from tests import segments
 from tests.miners.dates.searches import date_rows
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
-from tests.repos import write_object
+from tests.repos import commit, git, init, write_object
 
 CRAWLED = datetime(2024, 1, 1, tzinfo=UTC)
 BODY = 'assertEquals(4, Sum.of(2, 2));'

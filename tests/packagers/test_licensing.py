@@ -14,11 +14,9 @@ from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from packagers.funnel import compute_funnel
-from packagers.licensing import fill_licences
-from packagers.licensing import withhold_unpublishable_rows
+from packagers.licensing import fill_licences, withhold_unpublishable_rows
 from packagers.rows import gather_rows
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 
 LICENCES = {segments.rev(1): 'MIT', segments.rev(2): None, segments.rev(3): 'CC0-1.0'}
 

@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
 from coevo.model.method_rows import MethodRow
-from packagers.near_duplicates import LEAST_INDEX
-from packagers.near_duplicates import compute_source_grams
-from packagers.near_duplicates import mark_near_duplicates
+from packagers.near_duplicates import LEAST_INDEX, compute_source_grams, mark_near_duplicates
 from tests import segments
 
 BODY = '@Test void boards() { Ferry f = new Ferry(4); f.board(2); assertEquals(2, f.free()); }'

@@ -8,19 +8,15 @@ from pathlib import Path
 import pytest
 
 import coevo
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage import leases
 from coevo.storage.objects import BucketPlace
-from coevo.storage.place import Root
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import Url
+from coevo.storage.place import Root, StoragePlace, Url
 from coevo.storage.places import open_place
 from coevo.storage.store import Store
 from packagers import publishing
 from packagers.release import ReleaseReport
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from datetime import timedelta
-from datetime import timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +18,8 @@ from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import EXPLANATIONS
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_arrow_schema
-from coevo.model.words import MethodChange
-from coevo.model.words import Stage
+from coevo.model.schema import TABLES, build_arrow_schema
+from coevo.model.words import MethodChange, Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
@@ -31,15 +27,9 @@ from packagers.built import BuiltTasks
 from packagers.funnel import compute_funnel
 from packagers.parquet import write_table
 from packagers.release import ReleaseReport
-from packagers.rows import Rows
-from packagers.rows import gather_rows
-from tests import segments
-from tests import snapshots
-from tests.segments import PARTITION
-from tests.segments import UPDATE
-from tests.segments import method_id
-from tests.segments import pair_id
-from tests.segments import segment
+from packagers.rows import Rows, gather_rows
+from tests import segments, snapshots
+from tests.segments import PARTITION, UPDATE, method_id, pair_id, segment
 
 
 @pytest.fixture

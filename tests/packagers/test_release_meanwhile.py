@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from coevo.storage.place import Url
 from coevo.storage.places import open_place
 from coevo.storage.store import Store
 from packagers.rows import Rows
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 
 RELEASES = 4
 

@@ -9,16 +9,12 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.verification import verify_snapshot
-from coevo.storage.place import Root
-from coevo.storage.place import Url
+from coevo.storage.place import Root, Url
 from coevo.storage.places import open_place
 from packagers import publishing
 from packagers.republishing import publish_copy
 from tests import snapshots
-from tests.packagers.test_publishing import Dying
-from tests.packagers.test_publishing import Killed
-from tests.packagers.test_publishing import content
-from tests.packagers.test_publishing import files
+from tests.packagers.test_publishing import Dying, Killed, content, files
 
 
 @pytest.fixture(params=['folder', 's3'])

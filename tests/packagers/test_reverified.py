@@ -13,17 +13,14 @@ import pytest
 from coevo.engine.evidence import compute_upper_95
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
-from coevo.model.words import Cell
-from coevo.model.words import Outcome
+from coevo.model.words import Cell, Outcome
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import reverifications
 from coevo.storage.place import Root
-from coevo.storage.reverifications import ReverificationRecord
-from coevo.storage.reverifications import ReverifiedLabel
+from coevo.storage.reverifications import ReverificationRecord, ReverifiedLabel
 from coevo.storage.store import Store
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 from tests.segments import PARTITION
 
 UPDATE, REFINEMENT, GENERATION = segments.segment(2).methods

@@ -12,8 +12,7 @@ from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from packagers.packing import RowPacker
-from packagers.row_files import RowFile
-from packagers.row_files import Sorter
+from packagers.row_files import RowFile, Sorter
 from tests import segments
 from tests.open_files import list_open_files
 

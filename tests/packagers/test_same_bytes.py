@@ -14,18 +14,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coevo.model.quality import SiblingState
-from coevo.model.quality import SiblingTargets
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_table
+from coevo.model.quality import SiblingState, SiblingTargets
+from coevo.model.schema import TABLES, build_table
 from coevo.model.words import Walk
 from coevo.snapshots.row_groups import build_row_groups
 from coevo.storage.store import Store
 from packagers.parquet import write_table
-from packagers.rows import Rows
-from packagers.rows import gather_rows
-from tests import segments
-from tests import snapshots
+from packagers.rows import Rows, gather_rows
+from tests import segments, snapshots
 
 GOLDEN = Path(__file__).parent.parent / 'golden' / 'release.json'
 COLUMNS = {

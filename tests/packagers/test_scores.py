@@ -6,8 +6,7 @@ import dataclasses
 import json
 import random
 import subprocess
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,7 @@ from coevo.model.words import Track
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.site import folder
 from packagers.site.scores import list_scores
-from tests.evaluation.rows import ADEQUACY
-from tests.evaluation.rows import row
+from tests.evaluation.rows import ADEQUACY, row
 
 WEB = Path(folder.__file__).parent / 'web' / 'src'
 ASK = """

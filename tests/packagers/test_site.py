@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.reasons import EXPLANATIONS
 from packagers.site import folder
 from tests import snapshots

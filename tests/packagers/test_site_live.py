@@ -14,9 +14,7 @@ from coevo.model.reasons import EXPLANATIONS
 from packagers.site import folder
 from tests import snapshots
 from tests.axe import engine
-from tests.browser import Browser
-from tests.browser import chromium
-from tests.browser import serving
+from tests.browser import Browser, chromium, serving
 from tests.packagers import sites
 
 pytestmark = pytest.mark.live

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import Trace
+from coevo.languages.traces import CoveredLine, Trace
 from coevo.measures.coverage import measure_each
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import CoupledBy, Dependency, DependencyList, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
 from packagers.task_coverage import compute_task_coverages

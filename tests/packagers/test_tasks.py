@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from collections.abc import Mapping
-from dataclasses import fields
-from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from coevo import prompts
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
-from coevo.model.environments import Environment
-from coevo.model.environments import LibraryEntry
+from coevo.model.environments import Environment, LibraryEntry
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
@@ -30,15 +24,10 @@ from coevo.model.quality import IsolatedCells
 from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import MethodChange
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.words import MethodChange, Track, Walk
 from packagers.task_dependencies import merge_dependencies
-from packagers.tasks import build_tasks
-from packagers.tasks import make_source_patch
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from packagers.tasks import build_tasks, make_source_patch
+from tests.repos import commit, git, init
 
 TEST_FILE = 'src/test/java/p/ShopTest.java'
 MAIN_FILE = 'src/main/java/p/Shop.java'

@@ -14,10 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .main import LOG
-from .main import TEST_WALL_SECONDS
-from .main import Timed
-from .main import log_end
+from .main import LOG, TEST_WALL_SECONDS, Timed, log_end
 
 CACHE = Path('/w/cache')
 _WORDS = ('go', 'test', '-mod=mod', '-vet=off', '-count=1', '-timeout=0', '-v')

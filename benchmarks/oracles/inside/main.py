@@ -19,10 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import classfile
-from . import relay
-from . import reports
-from . import selection
+from . import classfile, relay, reports, selection
 
 TREE, LOG = Path('/w/tree'), Path('/tmp/log')
 SETTINGS, CLASS_PATH, REPORTS = (

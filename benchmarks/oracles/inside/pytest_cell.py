@@ -12,17 +12,12 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from .main import TEST_CPU_SECONDS
-from .main import TEST_WALL_SECONDS
-from .main import TREE
-from .main import Timed
-from .main import log_end
+from .main import TEST_CPU_SECONDS, TEST_WALL_SECONDS, TREE, Timed, log_end
 from .reports import WORST_FIRST
 
 HOME, REPORT = Path('/w/venv'), Path('/w/report.xml')

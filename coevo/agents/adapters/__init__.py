@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.agents.adapters import claude_code
-from coevo.agents.adapters import gemini_cli
-from coevo.agents.adapters import mini_swe_agent
-from coevo.agents.adapters import one_shot
-from coevo.agents.adapters import swe_agent
+from coevo.agents.adapters import claude_code, gemini_cli, mini_swe_agent, one_shot, swe_agent
 from coevo.agents.adapters.base import Adapter
 
 ADAPTERS: dict[str, Adapter] = {

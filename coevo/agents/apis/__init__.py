@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.agents.apis import anthropic
-from coevo.agents.apis import gemini
-from coevo.agents.apis import openai
+from coevo.agents.apis import anthropic, gemini, openai
 from coevo.agents.apis.base import ModelApi
 
 APIS: dict[str, ModelApi] = {

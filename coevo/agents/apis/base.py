@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from coevo.agents.usage import Usage
 from coevo.storage.bounded_json import parse_json

@@ -6,8 +6,7 @@ Whatever a maker adds to an API may reach more than the task, so what no shape n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 # Why a value at a place is not passed on; None if it is.

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from coevo.agents.apis.base import Document
-from coevo.agents.apis.base import get_token_count
-from coevo.agents.apis.fields import Shape
-from coevo.agents.apis.fields import allow_anything
-from coevo.agents.apis.fields import check_model_name
-from coevo.agents.apis.fields import check_scalar
-from coevo.agents.apis.fields import list_of
-from coevo.agents.apis.fields import mapping_of
-from coevo.agents.apis.fields import object_of
-from coevo.agents.apis.fields import text_or
+from coevo.agents.apis.base import Document, get_token_count
+from coevo.agents.apis.fields import (
+    Shape,
+    allow_anything,
+    check_model_name,
+    check_scalar,
+    list_of,
+    mapping_of,
+    object_of,
+    text_or,
+)
 from coevo.agents.usage import Usage
 
 ENDPOINT = 'https://generativelanguage.googleapis.com'

@@ -19,22 +19,15 @@ What it does not know is an error: a word that is misspelt would else be left ou
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from coevo.agents.grid.models import HUMAN
-from coevo.agents.grid.models import GridModel
-from coevo.agents.grid.models import check_model
-from coevo.agents.templates import VARIABLES
-from coevo.agents.templates import Message
-from coevo.agents.templates import PromptTemplate
+from coevo.agents.grid.models import HUMAN, GridModel, check_model
+from coevo.agents.templates import VARIABLES, Message, PromptTemplate
 from coevo.model.errors import Fatal
 
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')

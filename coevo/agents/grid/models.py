@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.agents.apis import APIS
-from coevo.agents.endpoint import Endpoint
-from coevo.agents.endpoint import make_endpoint
+from coevo.agents.endpoint import Endpoint, make_endpoint
 from coevo.model.errors import Fatal
 
 # The developers' own tests, which are judged beside those of models.

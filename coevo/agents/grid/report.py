@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo.evaluation.reporting import cells
-from coevo.evaluation.reporting.families import FamilyReport
-from coevo.evaluation.reporting.families import SuiteMeasure
+from coevo.evaluation.reporting.families import FamilyReport, SuiteMeasure
 from coevo.languages.error_classes import ErrorClass
 from coevo.model.families import Family
 from coevo.storage import durable

@@ -6,21 +6,14 @@ import argparse
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.agents.attempts import AttemptPlan
-from coevo.agents.estimate import CostEstimate
-from coevo.agents.estimate import estimate_attempts
-from coevo.agents.grid.grid import Grid
-from coevo.agents.grid.grid import GridCell
-from coevo.agents.grid.grid import load_grid
+from coevo.agents.estimate import CostEstimate, estimate_attempts
+from coevo.agents.grid.grid import Grid, GridCell, load_grid
 from coevo.agents.keeping import RunFolder
-from coevo.agents.planning import load_requested_prices
-from coevo.agents.planning import make_plan
-from coevo.agents.planning import select_tasks
+from coevo.agents.planning import load_requested_prices, make_plan, select_tasks
 from coevo.agents.summary import describe_network
 from coevo.evaluation.verbs import check_store
 from coevo.model.errors import Fatal

@@ -11,14 +11,10 @@ from coevo.agents.attempts import attempt_all
 from coevo.agents.grid import report
 from coevo.agents.grid.models import HUMAN
 from coevo.agents.grid.report import GridRow
-from coevo.agents.grid.runs import estimate_grid
-from coevo.agents.grid.runs import load_requested_grid
-from coevo.agents.grid.runs import plan_grid_runs
+from coevo.agents.grid.runs import estimate_grid, load_requested_grid, plan_grid_runs
 from coevo.agents.planning import build_evaluation_options
-from coevo.agents.summary import RunSummary
-from coevo.agents.summary import format_closing_lines
-from coevo.display.console import open_console
-from coevo.display.console import show_progress
+from coevo.agents.summary import RunSummary, format_closing_lines
+from coevo.display.console import open_console, show_progress
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +13,7 @@ from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
 from coevo.evaluation.reporting.maintenance import solves_task
 from coevo.evaluation.results import load_results
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot

@@ -9,12 +9,9 @@ the cutoff alone. Intervals are bootstrapped over repositories, inside which all
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import TYPE_CHECKING
 

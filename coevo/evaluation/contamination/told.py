@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coevo.display import presentation
-from coevo.evaluation.contamination.estimate import ContaminationEstimate
-from coevo.evaluation.contamination.estimate import Effect
-from coevo.evaluation.reporting.cells import DASH
-from coevo.evaluation.reporting.cells import pluralise
+from coevo.evaluation.contamination.estimate import ContaminationEstimate, Effect
+from coevo.evaluation.reporting.cells import DASH, pluralise
 
 # Of six placebo cutoffs, at each of which one interval of twenty leaves 0 out by chance.
 _BY_CHANCE = 1

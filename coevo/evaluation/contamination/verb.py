@@ -9,8 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from coevo.model.errors import Fatal
-from coevo.options.parser import Parser
-from coevo.options.parser import add_snapshot
+from coevo.options.parser import Parser, add_snapshot
 
 # More than anyone has tasks of.
 _MOST_DAYS = 36_500
@@ -47,10 +46,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.contamination.answered import find_model_cutoff
-    from coevo.evaluation.contamination.answered import load_attempted_tasks
-    from coevo.evaluation.contamination.estimate import CutoffSplit
-    from coevo.evaluation.contamination.estimate import estimate_contamination
+    from coevo.evaluation.contamination.answered import find_model_cutoff, load_attempted_tasks
+    from coevo.evaluation.contamination.estimate import CutoffSplit, estimate_contamination
     from coevo.evaluation.contamination.told import describe_contamination
     from coevo.snapshots.cutoffs import compute_first_clean_moment
 

@@ -7,9 +7,7 @@ from dataclasses import replace
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
-from coevo.languages.verdicts import UNOBSERVED
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.verdicts import UNOBSERVED, Verdict, VerdictBatch
 from coevo.model.errors import Transient
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.judging.parser_guard import is_readable
-from coevo.evaluation.judging.unified_diffs import DiffSection
-from coevo.evaluation.judging.unified_diffs import MalformedDiff
-from coevo.evaluation.judging.unified_diffs import parse_sections
+from coevo.evaluation.judging.unified_diffs import DiffSection, MalformedDiff, parse_sections
 from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import is_text
 from coevo.git.process import ENVIRONMENT

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.neighbours import NeighbourResult
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.outcomes import GradedSuite
-from coevo.evaluation.suites.outcomes import SuiteRunResult
+from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.worth import Adequacy
 from coevo.languages.conditions import MainSources

@@ -6,9 +6,7 @@ that or take the new one. What the start file has beside the targets answers non
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Target

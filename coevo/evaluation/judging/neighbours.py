@@ -7,26 +7,19 @@ process with each patch, and, where one does not pass there, in one at the start
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.memory import recall_or_ask
 from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.cells import CompiledTests
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.table import get_reading, get_surgery
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import is_pass
+from coevo.starts.isolated_cells import IsolatedCellRunner, is_pass
 from coevo.starts.kept_tests import draw_tests
 
 # Of a file that has more, always the same ones are asked.

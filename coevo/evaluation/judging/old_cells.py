@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.git.contents import find_old_path
-from coevo.git.contents import load_content
+from coevo.git.contents import find_old_path, load_content
 from coevo.languages.cells import CompiledTests
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod
-from coevo.starts.added_data import list_added_data
-from coevo.starts.added_data import merge_data
-from coevo.starts.added_helpers import TestSources
-from coevo.starts.added_helpers import find_added_helpers
+from coevo.starts.added_data import list_added_data, merge_data
+from coevo.starts.added_helpers import TestSources, find_added_helpers
 from coevo.starts.isolated_cells import Files
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import Placebo
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.languages.verdicts import Verdict
-from coevo.model.words import Outcome
-from coevo.model.words import Track
+from coevo.model.words import Outcome, Track
 
 # What is no verdict on a compiled test that ran to its end.
 _ON_NEW = {

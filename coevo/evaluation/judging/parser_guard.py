@@ -14,9 +14,7 @@ import resource
 import subprocess
 import sys
 
-from coevo.languages.table import detect_file_language
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.table import detect_file_language, get_reading, get_surgery
 
 # Less is read within seconds whatever it is, and never too deep.
 PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100

@@ -7,10 +7,8 @@ beside a submission need not be asked.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.judging.task_context import TaskContext
@@ -19,8 +17,7 @@ from coevo.languages.table import get_reading
 from coevo.model import codec
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import is_broken
-from coevo.starts.kept_tests import draw_kept_tests
-from coevo.starts.kept_tests import find_lost_test
+from coevo.starts.kept_tests import draw_kept_tests, find_lost_test
 
 _WHAT = 'precondition'
 

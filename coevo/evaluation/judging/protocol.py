@@ -7,33 +7,25 @@ docs/trust.md, "Submitted patches").
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.judgement import make_refused_result
-from coevo.evaluation.judging.judgement import make_trouble_result
+from coevo.evaluation.judging.judgement import (
+    GradingResult,
+    make_refused_result,
+    make_trouble_result,
+)
 from coevo.evaluation.judging.matching import match_targets
-from coevo.evaluation.judging.neighbours import NeighbourResult
-from coevo.evaluation.judging.neighbours import check_neighbours
+from coevo.evaluation.judging.neighbours import NeighbourResult, check_neighbours
 from coevo.evaluation.judging.old_cells import compile_old_cells
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.placebos import PlaceboRunner
-from coevo.evaluation.judging.placebos import apply_placebo_result
-from coevo.evaluation.judging.preconditions import PreconditionChecker
-from coevo.evaluation.judging.preconditions import PreconditionResult
-from coevo.evaluation.judging.runs import passes
-from coevo.evaluation.judging.runs import run_on_new
-from coevo.evaluation.judging.runs import run_on_old
+from coevo.evaluation.judging.placebos import PlaceboRunner, apply_placebo_result
+from coevo.evaluation.judging.preconditions import PreconditionChecker, PreconditionResult
+from coevo.evaluation.judging.runs import passes, run_on_new, run_on_old
 from coevo.evaluation.judging.shown_sources import choose_shown_sources
-from coevo.evaluation.judging.steadiness import PASSES
-from coevo.evaluation.judging.steadiness import rerun_failing
-from coevo.evaluation.judging.steadiness import rerun_passing
+from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail

@@ -13,8 +13,7 @@ from coevo.evaluation.judging.memory import recall_or_ask
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.conditions import MainSources
-from coevo.starts.source_readers import NO_SOURCES
-from coevo.starts.source_readers import reads_sources
+from coevo.starts.source_readers import NO_SOURCES, reads_sources
 
 _WHAT = 'sources'
 

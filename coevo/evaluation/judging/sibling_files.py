@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from coevo.evaluation.judging.application import apply_released_patch
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.model.quality import SiblingState
-from coevo.model.quality import SiblingTargets
+from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.starts.isolated_cells import Files
 
 

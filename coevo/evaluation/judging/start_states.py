@@ -17,8 +17,7 @@ from coevo.git.patches import quote_path
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
-from coevo.starts.isolated_cells import Files
-from coevo.starts.isolated_cells import add_file
+from coevo.starts.isolated_cells import Files, add_file
 
 _NOBODY = 'coevo <coevo@localhost>'
 _PLAIN_FILE = '100644'

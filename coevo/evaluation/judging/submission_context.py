@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.evaluation.assignments import Assignment
 from coevo.git.repository import Repository
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

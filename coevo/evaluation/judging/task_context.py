@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from coevo.evaluation.assignments import Assignment
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.model.records import Pair
-from coevo.starts.isolated_cells import Files
-from coevo.starts.isolated_cells import IsolatedCellRunner
+from coevo.starts.isolated_cells import Files, IsolatedCellRunner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.measuring.coverage import measure_execution
 from coevo.evaluation.measuring.gold import GoldMethod
-from coevo.evaluation.measuring.kills import count_mutant_kills
-from coevo.evaluation.measuring.kills import count_noticed_undos
-from coevo.evaluation.measuring.kills import find_failing_edit
-from coevo.evaluation.measuring.kills import find_noticed_dependencies
-from coevo.evaluation.measuring.kills import list_undoable_changes
-from coevo.evaluation.measuring.kills import select_released_mutants
-from coevo.evaluation.measuring.oracle import find_old_kills
-from coevo.evaluation.measuring.oracle import measure_preservation
+from coevo.evaluation.measuring.kills import (
+    count_mutant_kills,
+    count_noticed_undos,
+    find_failing_edit,
+    find_noticed_dependencies,
+    list_undoable_changes,
+    select_released_mutants,
+)
+from coevo.evaluation.measuring.oracle import find_old_kills, measure_preservation
 from coevo.evaluation.worth import Adequacy
 from coevo.languages.capabilities import NOT_OFFERED
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
-from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutant_sets import join_sets
+from coevo.languages.table import get_measures, get_reading
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
+from coevo.measures.mutant_sets import MutantSet, join_sets
 from coevo.measures.mutants import run_mutants
 from coevo.measures.parts import Edit
 from coevo.measures.reversals import measure_reversals
 from coevo.measures.type_under_test import find_type_under_test
 from coevo.model.dependencies import Dependency
-from coevo.model.quality import MutantRow
-from coevo.model.quality import PairEnd
-from coevo.model.quality import ReversalRow
+from coevo.model.quality import MutantRow, PairEnd, ReversalRow
 from coevo.model.words import Track
 
 Gold = Mapping[str, GoldMethod]

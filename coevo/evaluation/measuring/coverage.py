@@ -6,28 +6,19 @@ outside of the process saw the same lines reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.measuring.oracles import find_oracle_lines
-from coevo.evaluation.measuring.watched_lines import Lines
-from coevo.evaluation.measuring.watched_lines import add_ranges
-from coevo.evaluation.measuring.watched_lines import list_names_at_revision
+from coevo.evaluation.measuring.watched_lines import Lines, add_ranges, list_names_at_revision
 from coevo.languages.capabilities import Capability
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
-from coevo.languages.table import offers_capability
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import Trace
+from coevo.languages.table import get_measures, get_reading, offers_capability
+from coevo.languages.traces import CoveredLine, Trace
 from coevo.measures.coverage import measure_coverage
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.executed import mark_executed_at_new
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.dependency_lists import select_dependencies
 from coevo.model.quality import Coverage
 from coevo.model.task_rows import TaskRow

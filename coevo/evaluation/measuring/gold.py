@@ -8,15 +8,12 @@ from typing import TypeVar
 
 import duckdb
 
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import Target
+from coevo.evaluation.assignments import Assignment, Target
 from coevo.model import codec
 from coevo.model.errors import Transient
 from coevo.model.method_rows import MethodRow
-from coevo.model.quality import MutantRow
-from coevo.model.quality import ReversalRow
-from coevo.snapshots.snapshot import OpenedSnapshots
-from coevo.snapshots.snapshot import summarise_error
+from coevo.model.quality import MutantRow, ReversalRow
+from coevo.snapshots.snapshot import OpenedSnapshots, summarise_error
 
 Row = TypeVar('Row', MutantRow, ReversalRow)
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.evaluation.judging.judgement import GradingResult
-from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.outcomes import decide_outcome
-from coevo.evaluation.judging.placebos import PlaceboReaction
-from coevo.evaluation.judging.placebos import PlaceboRunner
-from coevo.evaluation.judging.placebos import apply_placebo_result
+from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome
+from coevo.evaluation.judging.placebos import PlaceboReaction, PlaceboRunner, apply_placebo_result
 from coevo.evaluation.judging.steadiness import rerun_failing_edit
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.evaluation.measuring.adequacy import TargetMeasures
-from coevo.evaluation.measuring.adequacy import measure_targets
+from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
 from coevo.evaluation.measuring.gold import load_gold_methods
 from coevo.evaluation.measuring.pit import add_pit_kills
 from coevo.languages.capabilities import Capability
-from coevo.languages.table import get_reading
-from coevo.languages.table import offers_capability
+from coevo.languages.table import get_reading, offers_capability
 from coevo.snapshots.snapshot import OpenedSnapshots
 
 

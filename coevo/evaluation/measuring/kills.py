@@ -10,23 +10,17 @@ of no effect (`coevo.evaluation.judging.placebos`), one for each declaration in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.worth import Detections
 from coevo.languages.mutation import Mutant
-from coevo.measures.edited_cells import RUN_AND_BROKEN
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.parts import Edit
-from coevo.measures.parts import list_undoable_parts
+from coevo.measures.edited_cells import RUN_AND_BROKEN, EditedCellRunner
+from coevo.measures.mutant_sets import DrawnMutant, MutantSet
+from coevo.measures.parts import Edit, list_undoable_parts
 from coevo.model.dependencies import Dependency
-from coevo.model.quality import MutantRow
-from coevo.model.quality import ReversalRow
-from coevo.model.quality import ReversalStatus
+from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
 
 Change = tuple[str, int, str, str]

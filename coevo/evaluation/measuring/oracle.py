@@ -6,33 +6,25 @@ on the old code are what it was good for beside the change; an update should sti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.evaluation.worth import OraclePreservation
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.declared_tests import find_declared_method
-from coevo.languages.table import get_engine_version
-from coevo.languages.table import get_reading
-from coevo.measures.added_lines import UnchangedLines
-from coevo.measures.added_lines import find_unchanged_lines
+from coevo.languages.table import get_engine_version, get_reading
+from coevo.measures.added_lines import UnchangedLines, find_unchanged_lines
 from coevo.measures.declaration_pairs import find_declaration
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
-from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutants import draw_mutant_sets
-from coevo.measures.mutants import run_mutants
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
+from coevo.measures.mutant_sets import DrawnMutant, MutantSet
+from coevo.measures.mutants import draw_mutant_sets, run_mutants
 from coevo.model import codec
 from coevo.model.dependencies import Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.words import Outcome
 from coevo.storage import checksummed
 

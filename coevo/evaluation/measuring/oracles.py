@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coevo.evaluation.measuring.watched_lines import Lines
-from coevo.evaluation.measuring.watched_lines import list_names_in_source
+from coevo.evaluation.measuring.watched_lines import Lines, list_names_in_source
 from coevo.git.repository import Repository
 from coevo.languages.assertions import Assertions
 from coevo.languages.reading import LanguageReading
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
+from coevo.languages.table import get_measures, get_reading
 
 
 def find_oracle_lines(

@@ -8,34 +8,26 @@ way is a reason in its own record.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.submission_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
-from coevo.evaluation.measuring.watched_lines import Lines
-from coevo.evaluation.measuring.watched_lines import add_ranges
-from coevo.evaluation.measuring.watched_lines import list_names_at_revision
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import PitKills
+from coevo.evaluation.measuring.watched_lines import Lines, add_ranges, list_names_at_revision
+from coevo.evaluation.worth import Adequacy, PitKills
 from coevo.git.contents import load_content
 from coevo.languages.capabilities import Capability
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.mutation_tools import ByteCodeMutants
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import get_engine_version
-from coevo.languages.table import offers_capability
+from coevo.languages.table import LANGUAGES, get_engine_version, offers_capability
 from coevo.measures.declaration_pairs import find_declaration
 from coevo.model import codec
 from coevo.model.dependencies import Revised
 from coevo.model.errors import Transient
 from coevo.model.quality import PitTrouble
-from coevo.model.records import TestMethod
-from coevo.model.records import compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from coevo.storage import checksummed
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.worth import Adequacy
-from coevo.evaluation.worth import Detections
+from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Mutation
 
 

@@ -9,19 +9,14 @@ rather than 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.reporting import bootstrap
-from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting import scores
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting import bootstrap, samples, scores
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, estimate_mean
 from coevo.evaluation.reporting.rates import filter_graded
-from coevo.evaluation.reporting.samples import Rows
-from coevo.evaluation.reporting.samples import Score
+from coevo.evaluation.reporting.samples import Rows, Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

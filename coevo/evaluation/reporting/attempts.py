@@ -8,23 +8,15 @@ know nothing of each other, n of which c solve it, the share of draws of k in wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.outcomes import AttemptProtocol, Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, Sample, estimate_mean
 from coevo.evaluation.reporting.maintenance import solves_task
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.model.families import SuiteAdequacy
 
 Row = TypeVar('Row', MethodResult, SuiteResult)

@@ -6,26 +6,16 @@ interval is of the same drawn repositories: much narrower than the two apart wou
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.records import Key
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import bootstrap
-from coevo.evaluation.reporting import scores
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import estimate_mean
-from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import RateVerdict
-from coevo.evaluation.reporting.rates import filter_graded
-from coevo.evaluation.reporting.rates import make_indicator
-from coevo.evaluation.reporting.samples import Rows
-from coevo.evaluation.reporting.samples import Score
+from coevo.evaluation.records import Key, MethodResult
+from coevo.evaluation.reporting import bootstrap, scores
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, estimate_mean
+from coevo.evaluation.reporting.rates import Average, RateVerdict, filter_graded, make_indicator
+from coevo.evaluation.reporting.samples import Rows, Score
 from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track

@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from coevo.evaluation.reporting import cells
-from coevo.evaluation.reporting.comparison import Comparison
-from coevo.evaluation.reporting.comparison import TrackComparison
+from coevo.evaluation.reporting.comparison import Comparison, TrackComparison
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_mean
-from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import OutcomeRates
-from coevo.evaluation.reporting.rates import estimate_rates
-from coevo.evaluation.reporting.rates import filter_graded
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, Sample, estimate_mean
+from coevo.evaluation.reporting.rates import Average, OutcomeRates, estimate_rates, filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.model.words import Track
 

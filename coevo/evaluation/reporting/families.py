@@ -8,26 +8,14 @@ taken is in neither, and counted as unknown; a class without branches has no sha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_mean
-from coevo.evaluation.reporting.maintenance import MaintenanceReport
-from coevo.evaluation.reporting.maintenance import make_maintenance_report
-from coevo.evaluation.reporting.suite_texts import SmellsAndErrors
-from coevo.evaluation.reporting.suite_texts import summarise_smells_and_errors
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.model.families import Family
-from coevo.model.families import Scenario
-from coevo.model.families import StartBuilder
-from coevo.model.families import SuiteAdequacy
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, Sample, estimate_mean
+from coevo.evaluation.reporting.maintenance import MaintenanceReport, make_maintenance_report
+from coevo.evaluation.reporting.suite_texts import SmellsAndErrors, summarise_smells_and_errors
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
+from coevo.model.families import Family, Scenario, StartBuilder, SuiteAdequacy
 from coevo.model.words import Outcome
 
 Suites = Sequence[SuiteResult]

@@ -8,8 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo.evaluation.reporting import cells
-from coevo.evaluation.reporting.families import FamilyReport
-from coevo.evaluation.reporting.families import SuiteMeasure
+from coevo.evaluation.reporting.families import FamilyReport, SuiteMeasure
 from coevo.evaluation.reporting.maintenance import MaintenanceReport
 
 

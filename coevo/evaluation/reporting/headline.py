@@ -6,8 +6,7 @@ from coevo.display import presentation
 from coevo.evaluation.reporting import cells
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.evaluation.reporting.families import FamilyReport
-from coevo.evaluation.reporting.report import Report
-from coevo.evaluation.reporting.report import TrackReport
+from coevo.evaluation.reporting.report import Report, TrackReport
 
 _NAMES = ('', 'tasks', 'success', 'strict', 'vacuous', 'interval')
 

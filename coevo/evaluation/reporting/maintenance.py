@@ -7,21 +7,13 @@ here do not bear out, and one that no label is about, is in none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_mean
-from coevo.evaluation.suites.maintained_records import MaintainedOutcome
-from coevo.evaluation.suites.maintained_records import MaintainedResult
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.model.maintenance import STAYING
-from coevo.model.maintenance import ExpectedAction
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, Sample, estimate_mean
+from coevo.evaluation.suites.maintained_records import MaintainedOutcome, MaintainedResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
+from coevo.model.maintenance import STAYING, ExpectedAction
 
 _HARMS = (
     MaintainedOutcome.WEAKENED,

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting import scores
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import estimate_mean
+from coevo.evaluation.reporting import samples, scores
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, estimate_mean
 from coevo.evaluation.reporting.rates import filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.worth import PitKills

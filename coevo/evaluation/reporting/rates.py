@@ -6,19 +6,15 @@ not at all where it has no other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_mean
-from coevo.evaluation.reporting.samples import Rows
-from coevo.evaluation.reporting.samples import Score
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, Sample, estimate_mean
+from coevo.evaluation.reporting.samples import Rows, Score
 from coevo.model.words import Track
 
 

@@ -10,17 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.outcomes import decide_outcome
-from coevo.evaluation.judging.outcomes import decide_outcome_by_module
+from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
 from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.measuring.strict import set_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import Report
-from coevo.evaluation.reporting.report import write_report
-from coevo.evaluation.results import load_results
-from coevo.evaluation.results import write_results
+from coevo.evaluation.reporting.report import Report, write_report
+from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.suites.results import load_suites
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome

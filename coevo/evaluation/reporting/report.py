@@ -15,34 +15,24 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from typing import TypeGuard
-from typing import TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import aggregates
-from coevo.evaluation.reporting import bootstrap
-from coevo.evaluation.reporting import costs
-from coevo.evaluation.reporting import pit
-from coevo.evaluation.reporting import subsets
-from coevo.evaluation.reporting.attempts import AttemptReport
-from coevo.evaluation.reporting.attempts import make_attempt_reports
-from coevo.evaluation.reporting.exposure import Exposure
-from coevo.evaluation.reporting.exposure import summarise_exposure
-from coevo.evaluation.reporting.families import FamilyReport
-from coevo.evaluation.reporting.families import Suites
-from coevo.evaluation.reporting.families import make_family_reports
-from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import OutcomeRates
-from coevo.evaluation.reporting.rates import RateVerdict
-from coevo.evaluation.reporting.rates import estimate_rates
-from coevo.evaluation.reporting.rates import filter_graded
+from coevo.evaluation.reporting import aggregates, bootstrap, costs, pit, subsets
+from coevo.evaluation.reporting.attempts import AttemptReport, make_attempt_reports
+from coevo.evaluation.reporting.exposure import Exposure, summarise_exposure
+from coevo.evaluation.reporting.families import FamilyReport, Suites, make_family_reports
+from coevo.evaluation.reporting.rates import (
+    Average,
+    OutcomeRates,
+    RateVerdict,
+    estimate_rates,
+    filter_graded,
+)
 from coevo.evaluation.reporting.samples import Rows
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult

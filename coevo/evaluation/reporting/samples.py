@@ -6,11 +6,7 @@ A score is a number for each method, or None where it could not be measured: the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.bootstrap import Sample

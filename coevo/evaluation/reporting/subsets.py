@@ -5,18 +5,12 @@ A part with fewer than 20 methods is left out of the half-years, as the paper do
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.rates import Average
-from coevo.evaluation.reporting.rates import OutcomeRates
-from coevo.evaluation.reporting.rates import estimate_rates
-from coevo.evaluation.reporting.rates import filter_graded
+from coevo.evaluation.reporting.rates import Average, OutcomeRates, estimate_rates, filter_graded
 from coevo.evaluation.reporting.samples import Rows
 from coevo.model.words import Track
 

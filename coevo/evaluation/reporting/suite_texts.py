@@ -7,18 +7,11 @@ measures of suites there are two means. An error is counted once for each suite,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.bootstrap import Sample
-from coevo.evaluation.reporting.bootstrap import estimate_mean
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.records import SuiteTest
+from coevo.evaluation.reporting.bootstrap import MeanEstimate, Sample, estimate_mean
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
 from coevo.languages.error_classes import ErrorClass
 from coevo.model.words import Outcome
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from coevo.evaluation.reporting import cells
-from coevo.evaluation.reporting import headline
+from coevo.evaluation.reporting import cells, headline
 from coevo.evaluation.reporting.aggregates import OnPassMeans
-from coevo.evaluation.reporting.attempt_tables import list_attempt_notes
-from coevo.evaluation.reporting.attempt_tables import make_attempt_table
+from coevo.evaluation.reporting.attempt_tables import list_attempt_notes, make_attempt_table
 from coevo.evaluation.reporting.costs import CostReport
-from coevo.evaluation.reporting.family_tables import list_family_notes
-from coevo.evaluation.reporting.family_tables import make_family_tables
+from coevo.evaluation.reporting.family_tables import list_family_notes, make_family_tables
 from coevo.evaluation.reporting.rates import OutcomeRates
-from coevo.evaluation.reporting.report import Report
-from coevo.evaluation.reporting.report import SystemSummary
-from coevo.evaluation.reporting.report import TrackReport
+from coevo.evaluation.reporting.report import Report, SystemSummary, TrackReport
 from coevo.evaluation.reporting.subsets import TrackSubset
 from coevo.model.words import Track
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.records import Key
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import Report
-from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.results import NAME
-from coevo.evaluation.results import load_results
+from coevo.evaluation.records import Key, MethodResult
+from coevo.evaluation.reporting.report import Report, make_report
+from coevo.evaluation.results import NAME, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder
 from coevo.evaluation.suites.results import load_suites
 

@@ -6,15 +6,12 @@ same predictions again and compares `outcomes_sha256`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.assignments import list_task_ids
 from coevo.evaluation.predictions import load_predictions
-from coevo.evaluation.records import MethodResult
-from coevo.evaluation.records import Prediction
+from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.results import load_results

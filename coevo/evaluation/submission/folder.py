@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.evaluation.submission.metadata import NAME
-from coevo.evaluation.submission.metadata import SubmissionMetadata
-from coevo.evaluation.submission.metadata import load_metadata
+from coevo.evaluation.submission.metadata import NAME, SubmissionMetadata, load_metadata
 from coevo.model.errors import Fatal
 
 LOGS = 'logs'

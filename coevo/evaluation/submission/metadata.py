@@ -6,17 +6,14 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from coevo.model.errors import Fatal
 from coevo.model.hints import split_optional
 from coevo.snapshots.cutoffs import compute_first_clean_moment
-from coevo.snapshots.models import LanguageModel
-from coevo.snapshots.models import find_model
+from coevo.snapshots.models import LanguageModel, find_model
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import load_file
+from coevo.storage.bounded_reading import UnreadableContent, load_file
 
 NAME = 'submission.json'
 # Raised when a field is lost or changes its meaning.

@@ -8,28 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.application import Refusal
-from coevo.evaluation.judging.protocol import check_builds
-from coevo.evaluation.judging.protocol import find_code_shadows
-from coevo.evaluation.judging.protocol import refuse_shadows
+from coevo.evaluation.judging.protocol import check_builds, find_code_shadows, refuse_shadows
 from coevo.evaluation.judging.shown_sources import choose_shown_sources
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.cascades import find_cause
-from coevo.evaluation.suites.cascades import number_shared_causes
+from coevo.evaluation.suites.cascades import find_cause, number_shared_causes
 from coevo.evaluation.suites.measuring import measure_suite
 from coevo.evaluation.suites.methods import index_methods_by_name
-from coevo.evaluation.suites.outcomes import GradedSuite
-from coevo.evaluation.suites.outcomes import SuiteRunResult
-from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.records import SuiteTest
+from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
 from coevo.evaluation.suites.remarks import SuiteAnnotator
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests

@@ -6,10 +6,7 @@ the start and as it is in gold: what its developers gave up nobody has to keep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.judging.memory import recall_or_ask
@@ -17,8 +14,7 @@ from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.mutants import compile_with_mutant
-from coevo.measures.mutants import compute_cpu_limit
+from coevo.measures.mutants import compile_with_mutant, compute_cpu_limit
 from coevo.measures.suites import draw_mutants
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

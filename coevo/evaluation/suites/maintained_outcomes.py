@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from coevo.evaluation.suites.maintained_records import MaintainedOutcome
 from coevo.evaluation.suites.texts import TestText
-from coevo.model.maintenance import ExpectedAction
-from coevo.model.maintenance import MaintainedMethod
+from coevo.model.maintenance import ExpectedAction, MaintainedMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,8 @@ it is at the start.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.memory import recall_or_ask
@@ -20,26 +18,21 @@ from coevo.evaluation.judging.shown_sources import choose_shown_sources
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.judging import SuiteSubmission
-from coevo.evaluation.suites.judging import find_submitted_tests
-from coevo.evaluation.suites.judging import grade_suite
+from coevo.evaluation.suites.judging import SuiteSubmission, find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintained_kills import StrengthRunner
-from coevo.evaluation.suites.maintained_outcomes import MaintainedTestState
-from coevo.evaluation.suites.maintained_outcomes import decide_maintained_outcome
-from coevo.evaluation.suites.maintained_outcomes import find_submitted_name
+from coevo.evaluation.suites.maintained_outcomes import (
+    MaintainedTestState,
+    decide_maintained_outcome,
+    find_submitted_name,
+)
 from coevo.evaluation.suites.maintained_records import MaintainedResult
-from coevo.evaluation.suites.outcomes import GradedSuite
-from coevo.evaluation.suites.outcomes import SuiteRunResult
+from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome
-from coevo.evaluation.suites.texts import FileText
-from coevo.evaluation.suites.texts import TestText
-from coevo.evaluation.suites.texts import read_file_text
+from coevo.evaluation.suites.texts import FileText, TestText, read_file_text
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
-from coevo.model.maintenance import STAYING
-from coevo.model.maintenance import MaintainedMethod
-from coevo.starts.isolated_cells import IsolatedCellRunner
-from coevo.starts.isolated_cells import is_pass
+from coevo.model.maintenance import STAYING, MaintainedMethod
+from coevo.starts.isolated_cells import IsolatedCellRunner, is_pass
 
 _WHAT = 'maintained'
 _NOTHING = FileText(tests={}, rest=(), has_error=False)

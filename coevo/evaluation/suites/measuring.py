@@ -7,39 +7,28 @@ no effect in the same class: such a test is tampered, and neither passes nor kil
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.placebos import PlaceboReaction
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import mark_unseen_lines
-from coevo.evaluation.measuring.watched_lines import add_ranges
-from coevo.evaluation.measuring.watched_lines import list_names_at_revision
+from coevo.evaluation.measuring.watched_lines import add_ranges, list_names_at_revision
 from coevo.evaluation.suites.methods import index_methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteRunResult
-from coevo.evaluation.suites.records import SuiteReach
-from coevo.evaluation.suites.records import SuiteTest
+from coevo.evaluation.suites.records import SuiteReach, SuiteTest
 from coevo.git.contents import load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CompiledTests
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
-from coevo.languages.table import offers_capability
-from coevo.languages.traces import Trace
-from coevo.languages.traces import TraceBatch
+from coevo.languages.table import get_measures, get_reading, offers_capability
+from coevo.languages.traces import Trace, TraceBatch
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.placebos import make_placebo
 from coevo.measures.suites import PassingSuite
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
-from coevo.model.families import Focus
-from coevo.model.families import SuiteAdequacy
-from coevo.model.families import SuiteMutant
+from coevo.model.dependencies import Dependency, Revised
+from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 

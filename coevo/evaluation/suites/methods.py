@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.model.records import TestMethod
 
 

@@ -6,36 +6,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.result_columns import AgentSeconds
-from coevo.evaluation.result_columns import AttemptCost
-from coevo.evaluation.result_columns import AttemptNumber
-from coevo.evaluation.result_columns import AttemptSeed
-from coevo.evaluation.result_columns import AttemptTokens
-from coevo.evaluation.result_columns import EngineVersion
-from coevo.evaluation.result_columns import EvaluationCutoff
-from coevo.evaluation.result_columns import ExitStatus
-from coevo.evaluation.result_columns import Harness
-from coevo.evaluation.result_columns import ModelCutoff
-from coevo.evaluation.result_columns import ModelCutoffSource
-from coevo.evaluation.result_columns import ModelName
-from coevo.evaluation.result_columns import PredictionDigest
-from coevo.evaluation.result_columns import Said
-from coevo.evaluation.result_columns import SnapshotDigest
-from coevo.evaluation.result_columns import TableVersion
-from coevo.evaluation.result_columns import Tampered
+from coevo.evaluation.outcomes import AttemptProtocol, Detail
+from coevo.evaluation.result_columns import (
+    AgentSeconds,
+    AttemptCost,
+    AttemptNumber,
+    AttemptSeed,
+    AttemptTokens,
+    EngineVersion,
+    EvaluationCutoff,
+    ExitStatus,
+    Harness,
+    ModelCutoff,
+    ModelCutoffSource,
+    ModelName,
+    PredictionDigest,
+    Said,
+    SnapshotDigest,
+    TableVersion,
+    Tampered,
+)
 from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.languages.error_classes import ErrorClass
 from coevo.model.choices import Choice
-from coevo.model.column import Column
-from coevo.model.column import LanguageName
-from coevo.model.column import RepoName
-from coevo.model.column import SandboxName
-from coevo.model.families import Family
-from coevo.model.families import Scenario
-from coevo.model.families import StartBuilder
-from coevo.model.families import SuiteAdequacy
+from coevo.model.column import Column, LanguageName, RepoName, SandboxName
+from coevo.model.families import Family, Scenario, StartBuilder, SuiteAdequacy
 from coevo.model.words import Outcome
 
 

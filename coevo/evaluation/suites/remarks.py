@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.suites.records import SuiteTest
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.error_classes import ErrorClass
-from coevo.languages.table import get_measures
-from coevo.languages.table import get_reading
+from coevo.languages.table import get_measures, get_reading
 from coevo.measures.type_under_test import find_type_under_test
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

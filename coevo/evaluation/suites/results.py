@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.evaluation.results import TableFormat
-from coevo.evaluation.results import load_rows
-from coevo.evaluation.results import write_rows
+from coevo.evaluation.results import TableFormat, load_rows, write_rows
 from coevo.evaluation.suites.records import SuiteResult
 
 # Raised when a column is lost or changes its meaning.

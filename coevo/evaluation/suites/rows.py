@@ -6,13 +6,9 @@ from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.rows import MOST_SAID
-from coevo.evaluation.rows import ResultHeader
-from coevo.evaluation.rows import add_prediction_fields
-from coevo.evaluation.rows import truncate_text
+from coevo.evaluation.rows import MOST_SAID, ResultHeader, add_prediction_fields, truncate_text
 from coevo.evaluation.suites.maintained_records import MaintainedResult
-from coevo.evaluation.suites.outcomes import GradedSuite
-from coevo.evaluation.suites.outcomes import decide_suite_outcome
+from coevo.evaluation.suites.outcomes import GradedSuite, decide_suite_outcome
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version

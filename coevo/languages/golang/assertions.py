@@ -10,13 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.reading.token_walk import OUTPUT
-from coevo.languages.golang.reading.token_walk import GoTokenIndex
+from coevo.languages.golang.reading.token_walk import GO, OUTPUT, GoTokenIndex
 from coevo.languages.golang.reading.tokens import END
 from coevo.model.records import TestMethod
 

@@ -5,43 +5,34 @@ from __future__ import annotations
 import base64
 import hashlib
 import posixpath
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CheckedSource
-from coevo.languages.cells import CompiledTests
-from coevo.languages.cells import SettingsScope
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
-from coevo.languages.golang.cells import BinaryVariant
-from coevo.languages.golang.cells import GoCellKey
+from coevo.languages.capabilities import Capability, make_refusal
+from coevo.languages.cells import (
+    BorrowedSettings,
+    CellEdits,
+    CheckedSource,
+    CompiledTests,
+    SettingsScope,
+)
+from coevo.languages.conditions import PLAIN, RunConditions
+from coevo.languages.golang.cells import BinaryVariant, GoCellKey
 from coevo.languages.golang.channel import make_verdicts
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.observation import explain_doubt
-from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_cells import make_cell_key
+from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
 from coevo.languages.golang.pair_runs import GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
 from coevo.languages.golang.tracing import parse_trace
 from coevo.languages.observation import mark_as_tampered
-from coevo.languages.traces import Trace
-from coevo.languages.traces import TraceBatch
-from coevo.languages.traces import unite_traces
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.traces import Trace, TraceBatch, unite_traces
+from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 
 _MISSING = Verdict(outcome=Outcome.MISSING)

@@ -5,23 +5,17 @@ from __future__ import annotations
 import shutil
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
+from coevo.languages.cells import BorrowedSettings, CellEdits
 from coevo.languages.conditions import MainSources
 from coevo.languages.golang.cell_files import collect_cell_files
-from coevo.languages.golang.compiler import CompilerReply
-from coevo.languages.golang.compiler import GoCompiler
+from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import GoRunResult
-from coevo.languages.golang.runner import GoTestRun
-from coevo.languages.golang.runner import run_tests
+from coevo.languages.golang.runner import GoRunResult, GoTestRun, run_tests
 from coevo.languages.golang.sessions import GoSessions
 from coevo.languages.packed_files import pack_files
 

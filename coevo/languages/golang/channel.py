@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from typing import Any
-from typing import BinaryIO
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
 
-from coevo.languages.golang.observation import GoObservation
-from coevo.languages.golang.observation import parse_observation
+from coevo.languages.golang.observation import GoObservation, parse_observation
 from coevo.languages.golang.withheld import find_withheld_resource
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.names import make_run_pattern
-from coevo.languages.golang.reading.layout import GO_MOD
-from coevo.languages.golang.reading.layout import GO_WORK
+from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK
 from coevo.languages.golang.reading.module_paths import find_owning_module
 from coevo.languages.golang.reading.tests import find_tests
 from coevo.languages.golang.reading.workspaces import list_replacements

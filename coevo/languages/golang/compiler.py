@@ -13,30 +13,25 @@ import re
 import secrets
 import shutil
 import tarfile
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coevo.languages.golang.launch import COMPILING_DISK_BYTES
-from coevo.languages.golang.launch import COMPILING_SECONDS
-from coevo.languages.golang.launch import make_compiler_job
-from coevo.languages.golang.places import CACHES
-from coevo.languages.golang.places import OVERLAY
-from coevo.languages.golang.places import SOURCES
+from coevo.languages.golang.launch import COMPILING_DISK_BYTES, COMPILING_SECONDS, make_compiler_job
+from coevo.languages.golang.places import CACHES, OVERLAY, SOURCES
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.packed_files import pack_files
-from coevo.languages.test_processes import CpuBounds
-from coevo.languages.test_processes import dismiss_process
-from coevo.languages.test_processes import send_order_parts
-from coevo.languages.test_processes import watch_limits
+from coevo.languages.test_processes import (
+    CpuBounds,
+    dismiss_process,
+    send_order_parts,
+    watch_limits,
+)
 from coevo.model.errors import Transient
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import join_beneath
+from coevo.sandboxes.sandbox import Process, Sandbox
+from coevo.storage.beneath import SafePath, join_beneath
 from coevo.storage.building import build_folder_once
 from coevo.storage.folders import find_cache_folder
 

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 from coevo.languages.builds import Build
 from coevo.languages.golang.cell_files import explain_refusal
-from coevo.languages.golang.cells import GoCellKey
-from coevo.languages.golang.cells import GoCells
+from coevo.languages.golang.cells import GoCellKey, GoCells
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.layout import VENDOR
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Commit, Pair
 
 RUNTIME_MISSING = 'runtime_missing'
 BUILDER = 'go'

@@ -12,13 +12,11 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import locate_module_cache
+from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.model.errors import Transient
 from coevo.storage.folders import find_cache_folder
 

@@ -8,16 +8,17 @@ from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.module_store import download_modules
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.supply import GoSupply
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import locate_module_cache
-from coevo.languages.golang.toolchains import select_alike
+from coevo.languages.golang.toolchains import (
+    GoToolchain,
+    find_toolchains,
+    locate_module_cache,
+    select_alike,
+)
 from coevo.languages.kits import Kit
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Mount, Sandbox
 
 
 class GoKits:

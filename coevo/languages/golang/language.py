@@ -8,25 +8,18 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
+from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.engine import RunSettings
-from coevo.languages.golang import assertions
-from coevo.languages.golang import reading
-from coevo.languages.golang import surgery
-from coevo.languages.golang.commands import add_commands
-from coevo.languages.golang.commands import build_command_start
+from coevo.languages.golang import assertions, reading, surgery
+from coevo.languages.golang.commands import add_commands, build_command_start
 from coevo.languages.golang.engine import GoEngine
 from coevo.languages.golang.findings import inspect_machine
 from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.names import make_run_pattern
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.supply import GoSupply
-from coevo.languages.golang.surgery import placebos
-from coevo.languages.golang.surgery import undo
-from coevo.languages.golang.toolchains import LIMIT
-from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import select_alike
+from coevo.languages.golang.surgery import placebos, undo
+from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_alike
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import LanguageReading
@@ -35,8 +28,7 @@ from coevo.languages.surgery import FileSurgery
 from coevo.languages.universal_mutator import UniversalMutator
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from coevo.languages.golang.places import CACHES
-from coevo.languages.golang.places import MODULES
-from coevo.languages.golang.places import OVERLAY
-from coevo.languages.golang.places import PROGRAM
-from coevo.languages.golang.places import TREE_FILE
+from coevo.languages.golang.places import CACHES, MODULES, OVERLAY, PROGRAM, TREE_FILE
 from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import locate_module_cache
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
+from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
+from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 MEMORY_BYTES = 6 << 30
 PROCESSES = 1024

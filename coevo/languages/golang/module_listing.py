@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,19 +12,14 @@ from typing import Any
 
 from coevo.languages.golang.go_command import GoSettings
 from coevo.languages.golang.launch import make_listing_job
-from coevo.languages.golang.module_proxy import DatedVersions
-from coevo.languages.golang.module_proxy import ModuleProxy
+from coevo.languages.golang.module_proxy import DatedVersions, ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore
-from coevo.languages.golang.places import MODULES
-from coevo.languages.golang.places import OWN_MODULES
-from coevo.languages.golang.places import SOURCES
+from coevo.languages.golang.places import MODULES, OWN_MODULES, SOURCES
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.test_processes import send_order_parts
 from coevo.model.errors import Transient
-from coevo.sandboxes.read_only_proxy import RunningProxy
-from coevo.sandboxes.read_only_proxy import serve_job
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.read_only_proxy import RunningProxy, serve_job
+from coevo.sandboxes.sandbox import Process, Sandbox
 
 # A go.sum of 100,000 lines has 10 MiB.
 _MOST_BYTES = 128 << 20

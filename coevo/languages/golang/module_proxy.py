@@ -16,10 +16,8 @@ from email.message import Message
 from urllib.parse import unquote
 
 from coevo.languages.golang.go_command import GoSettings
-from coevo.languages.golang.module_store import ModuleStore
-from coevo.languages.golang.module_store import parse_proxy_path
-from coevo.sandboxes.read_only_proxy import NOT_THERE
-from coevo.sandboxes.read_only_proxy import ProxyAnswer
+from coevo.languages.golang.module_store import ModuleStore, parse_proxy_path
+from coevo.sandboxes.read_only_proxy import NOT_THERE, ProxyAnswer
 from coevo.storage.beneath import UnsafePath
 
 _LIST = re.compile(r'([^@]+)/@v/list')

@@ -13,33 +13,21 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from contextlib import contextmanager
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from coevo.languages.golang.go_command import ChecksumDatabase
-from coevo.languages.golang.go_command import load_settings
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import locate_module_cache
+from coevo.languages.golang.go_command import ChecksumDatabase, load_settings
+from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.model.environments import LibraryEntry
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Transient
-from coevo.storage.beneath import PathFault
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import join_beneath
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import load_member
-from coevo.storage.bounded_reading import open_zip
-from coevo.storage.fetching import FetchAnswer
-from coevo.storage.fetching import Fetcher
+from coevo.model.errors import DamagedSnapshot, Transient
+from coevo.storage.beneath import PathFault, SafePath, UnsafePath, join_beneath
+from coevo.storage.bounded_reading import UnreadableContent, load_member, open_zip
+from coevo.storage.fetching import FetchAnswer, Fetcher
 
 # As the go command limits them (https://go.dev/ref/mod#zip-path-size-constraints).
 _MOST_ZIP_BYTES = 500 << 20

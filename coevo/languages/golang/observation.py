@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.observation import ObservedCalls
-from coevo.languages.observation import explain_disagreement
+from coevo.languages.observation import ObservedCalls, explain_disagreement
 from coevo.languages.verdicts import UNOBSERVED
 
 _UNSEEN = ObservedCalls(entered=0, left=0, failed=False)

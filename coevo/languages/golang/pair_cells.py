@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from coevo.languages.cells import CompiledTests
-from coevo.languages.cells import SettingsScope
-from coevo.languages.golang.cells import BinaryVariant
-from coevo.languages.golang.cells import GoBinary
-from coevo.languages.golang.cells import GoCellKey
-from coevo.languages.golang.cells import GoCells
+from coevo.languages.cells import CompiledTests, SettingsScope
+from coevo.languages.golang.cells import BinaryVariant, GoBinary, GoCellKey, GoCells
 from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.projects import GoProject
 

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
-from coevo.languages.golang.cells import BinaryVariant
-from coevo.languages.golang.cells import GoCellKey
+from coevo.languages.golang.cells import BinaryVariant, GoCellKey
 from coevo.languages.golang.clock import make_clock_variables
-from coevo.languages.golang.launch import OTHER_PROCESSORS
-from coevo.languages.golang.launch import PROCESSORS
-from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_cells import make_cell_key
+from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
+from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
 from coevo.languages.golang.reading.trees import open_tree
-from coevo.languages.golang.runner import GoCellLayout
-from coevo.languages.golang.runner import GoRunResult
-from coevo.languages.golang.runner import GoTestRun
-from coevo.languages.test_processes import LEAST_CPU_LIMIT
-from coevo.languages.test_processes import SLOWER_THAN_PASSING
+from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
+from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

@@ -7,37 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.golang.module_listing import ListedModule
-from coevo.languages.golang.module_listing import ModuleLister
-from coevo.languages.golang.module_listing import parse_hashes
+from coevo.languages.golang.module_listing import ListedModule, ModuleLister, parse_hashes
 from coevo.languages.golang.places import SOURCES
-from coevo.languages.golang.reading.layout import GO_MOD
-from coevo.languages.golang.reading.layout import GO_WORK
-from coevo.languages.golang.reading.layout import VENDOR
-from coevo.languages.golang.reading.layout import is_compiled
-from coevo.languages.golang.reading.layout import is_test_path
-from coevo.languages.golang.reading.module_paths import ImportingFile
-from coevo.languages.golang.reading.module_paths import find_module_path_fault
-from coevo.languages.golang.reading.module_paths import find_owning_module
-from coevo.languages.golang.reading.module_paths import guess_own_path
-from coevo.languages.golang.reading.module_paths import locate_go_mod
-from coevo.languages.golang.reading.module_paths import parse_module_path
-from coevo.languages.golang.reading.trees import GoTree
-from coevo.languages.golang.reading.trees import open_tree
+from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK, VENDOR, is_compiled, is_test_path
+from coevo.languages.golang.reading.module_paths import (
+    ImportingFile,
+    find_module_path_fault,
+    find_owning_module,
+    guess_own_path,
+    locate_go_mod,
+    parse_module_path,
+)
+from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.golang.reading.workspaces import add_replacements
 from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.golang.toolchains import find_level
-from coevo.languages.golang.toolchains import parse_numbers
+from coevo.languages.golang.toolchains import find_level, parse_numbers
 from coevo.languages.packed_files import pack_files
 from coevo.model.environments import LibraryEntry
 

@@ -12,12 +12,13 @@ from coevo.git.repository import Repository
 from coevo.languages.builds import Build
 from coevo.languages.golang.go_command import load_settings
 from coevo.languages.golang.module_listing import ModuleLister
-from coevo.languages.golang.projects import GoProject
-from coevo.languages.golang.projects import ModuleDescription
-from coevo.languages.golang.projects import describe_modules
-from coevo.languages.golang.projects import resolve_modules
-from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.golang.standard_library import prepare_toolchain
+from coevo.languages.golang.projects import (
+    GoProject,
+    ModuleDescription,
+    describe_modules,
+    resolve_modules,
+)
+from coevo.languages.golang.standard_library import PreparedToolchain, prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.listener import Say

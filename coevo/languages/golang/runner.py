@@ -9,29 +9,24 @@ from __future__ import annotations
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.languages.golang.channel import GoProcessReport
-from coevo.languages.golang.channel import GoTestReport
-from coevo.languages.golang.channel import read_events
+from coevo.languages.golang.channel import GoProcessReport, GoTestReport, read_events
 from coevo.languages.golang.launch import make_test_job
-from coevo.languages.golang.places import BINARY
-from coevo.languages.golang.places import TREE_FILE
+from coevo.languages.golang.places import BINARY, TREE_FILE
 from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.test_processes import MOST_KILLS
-from coevo.languages.test_processes import WALL_PER_CPU
-from coevo.languages.test_processes import CpuBounds
-from coevo.languages.test_processes import describe_ending
-from coevo.languages.test_processes import send_only_order
-from coevo.languages.test_processes import watch_limits
+from coevo.languages.test_processes import (
+    MOST_KILLS,
+    WALL_PER_CPU,
+    CpuBounds,
+    describe_ending,
+    send_only_order,
+    watch_limits,
+)
 from coevo.languages.verdicts import KILLED
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Sandbox
 
 LOADING_SECONDS = 120.0
 

@@ -10,22 +10,18 @@ import json
 import secrets
 from functools import partial
 
-from coevo.languages.golang.channel import GoProcessReport
-from coevo.languages.golang.channel import GoTestReport
-from coevo.languages.golang.channel import read_events
-from coevo.languages.golang.runner import GoCellLayout
-from coevo.languages.golang.runner import GoRunResult
-from coevo.languages.golang.runner import GoTestRun
-from coevo.languages.golang.runner import is_killed
+from coevo.languages.golang.channel import GoProcessReport, GoTestReport, read_events
+from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun, is_killed
 from coevo.languages.open_sessions import OpenSessions
-from coevo.languages.test_processes import describe_ending
-from coevo.languages.test_processes import dismiss_process
-from coevo.languages.test_processes import listen_until_over
-from coevo.languages.test_processes import read_noise_between
-from coevo.languages.test_processes import send_order_parts
+from coevo.languages.test_processes import (
+    describe_ending,
+    dismiss_process,
+    listen_until_over,
+    read_noise_between,
+    send_order_parts,
+)
 from coevo.sandboxes.names import BUBBLEWRAP
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Process, Sandbox
 
 # A pair has four cells, each in few packages; one that is open holds a tree in memory.
 _MOST_OPEN = 8

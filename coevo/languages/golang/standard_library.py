@@ -20,8 +20,7 @@ from pathlib import Path
 from coevo.languages.golang import inside
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.building import build_folder_once
 from coevo.storage.folders import find_cache_folder
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coevo.languages.golang.go_command import run_go
-from coevo.languages.golang.toolchains import OLDEST
-from coevo.languages.golang.toolchains import RELEASED
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import load_toolchain
-from coevo.languages.golang.toolchains import locate_module_cache
-from coevo.languages.golang.toolchains import parse_numbers
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.languages.golang.toolchains import (
+    OLDEST,
+    RELEASED,
+    GoToolchain,
+    find_toolchains,
+    load_toolchain,
+    locate_module_cache,
+    parse_numbers,
+)
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import Say, ignore_message
 
 _MODULE = 'golang.org/toolchain'
 _PLATFORM = 'linux-amd64'

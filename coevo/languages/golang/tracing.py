@@ -8,14 +8,10 @@ as statements begin in it. There are no branches.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
+from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 _RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
 

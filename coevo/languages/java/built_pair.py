@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coevo.languages.builds import Build
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CheckedSource
-from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.java.building.compilation import is_syntax_error
-from coevo.languages.java.cell_processes import make_launch_plan
-from coevo.languages.java.cell_processes import make_run_target
-from coevo.languages.java.cell_processes import run_cell
+from coevo.languages.java.cell_processes import make_launch_plan, make_run_target, run_cell
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.cells.compiled_cells import JavaCellKey
 from coevo.languages.java.jdk_worker import JdkWorker
-from coevo.languages.java.pit.run import make_pit_job
-from coevo.languages.java.pit.run import run_pit
+from coevo.languages.java.pit.run import make_pit_job, run_pit
 from coevo.languages.java.tools import pit
 from coevo.languages.java.tracing.code_files import find_code_files
 from coevo.languages.mutation_tools import ByteCodeMutants
-from coevo.languages.traces import Trace
-from coevo.languages.traces import TraceBatch
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.traces import Trace, TraceBatch
+from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.quality import PitTrouble
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 
 

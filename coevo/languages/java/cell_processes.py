@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import MainSources, RunConditions
 from coevo.languages.java.building.report import remove_own_options
 from coevo.languages.java.cells.compiled_cells import CompiledCell
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.runner import LEAST_CPU_LIMIT
-from coevo.languages.java.processes.runner import LEAST_ONCE_PASSED
-from coevo.languages.java.processes.runner import SLOWER_THAN_PASSING
-from coevo.languages.java.processes.runner import RunTarget
-from coevo.languages.java.processes.runner import did_not_start
-from coevo.languages.java.processes.runner import run_observed
-from coevo.languages.java.processes.runner import run_targets
-from coevo.languages.verdicts import NO_CLOCK
-from coevo.languages.verdicts import OPTIONS_REFUSED
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.java.processes.runner import (
+    LEAST_CPU_LIMIT,
+    LEAST_ONCE_PASSED,
+    SLOWER_THAN_PASSING,
+    RunTarget,
+    did_not_start,
+    run_observed,
+    run_targets,
+)
+from coevo.languages.verdicts import NO_CLOCK, OPTIONS_REFUSED, Verdict, VerdictBatch
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Sandbox
 
 Run = Callable[[Sandbox, Job, Sequence[RunTarget]], VerdictBatch]
 

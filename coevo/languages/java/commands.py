@@ -14,9 +14,11 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.gradle.commands import is_built_by_gradle
-from coevo.languages.java.gradle.commands import make_gradle_command
-from coevo.languages.java.gradle.commands import make_test_selection
+from coevo.languages.java.gradle.commands import (
+    is_built_by_gradle,
+    make_gradle_command,
+    make_test_selection,
+)
 from coevo.languages.java.reading.pom_plugins import has_plugin_dependencies
 from coevo.languages.reading import RevisionTree
 from coevo.languages.runners import find_runners

@@ -8,8 +8,7 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.engine import RunSettings
-from coevo.languages.java import reading
-from coevo.languages.java import surgery
+from coevo.languages.java import reading, surgery
 from coevo.languages.java.commands import add_commands
 from coevo.languages.java.engine import JavaEngine
 from coevo.languages.java.gradle.scripts import has_gradle_script
@@ -25,14 +24,12 @@ from coevo.languages.java.tools import pit
 from coevo.languages.java.tools.findings import inspect_machine
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import find_alike_jdks
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import find_alike_jdks, find_jdks
 from coevo.languages.java.tools.tool_versions import list_tool_versions
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'

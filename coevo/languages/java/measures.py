@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from coevo.languages.java import assertions
-from coevo.languages.java import compile_errors
-from coevo.languages.java import smells
+from coevo.languages.java import assertions, compile_errors, smells
 from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.surgery import defects
-from coevo.languages.java.surgery import placebos
-from coevo.languages.java.surgery import undo
+from coevo.languages.java.surgery import defects, placebos, undo
 from coevo.languages.measures import Measures
 from coevo.languages.universal_mutator import UniversalMutator
 

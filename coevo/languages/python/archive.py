@@ -5,13 +5,11 @@ They are made from Git's objects alone: nothing is checked out here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coevo.git.repository import Repository
-from coevo.git.repository import TreeEntry
+from coevo.git.repository import Repository, TreeEntry
 from coevo.languages.cells import CellEdits
 from coevo.languages.python.sides import select_test_paths
 from coevo.storage.beneath import find_path_fault

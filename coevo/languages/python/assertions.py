@@ -10,16 +10,11 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
 from coevo.languages.python.names import get_class_name
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tokens import DEDENT
-from coevo.languages.python.reading.tokens import INDENT
-from coevo.languages.python.reading.tokens import NEWLINE
-from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.python.reading.tokens import PythonTokens
+from coevo.languages.python.reading.tokens import DEDENT, INDENT, NEWLINE, PYTHON, PythonTokens
 from coevo.model.records import TestMethod
 
 # How many arguments unittest's take without a message (unittest.TestCase).

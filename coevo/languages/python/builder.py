@@ -8,8 +8,7 @@ from coevo.languages.python.ends import PythonEndBuilder
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.sessions import PythonSessions
 from coevo.languages.python.supply import PythonSupply
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 
 
 class PythonBuilder:

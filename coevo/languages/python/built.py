@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
@@ -16,8 +13,7 @@ from coevo.languages.builds import Build
 from coevo.languages.python import layout
 from coevo.languages.python.archive import RevisionTrees
 from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.options import SETTINGS
-from coevo.languages.python.options import make_pytest_options
+from coevo.languages.python.options import SETTINGS, make_pytest_options
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 

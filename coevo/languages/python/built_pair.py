@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CheckedSource
-from coevo.languages.cells import CompiledTests
-from coevo.languages.cells import SettingsScope
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.capabilities import Capability, make_refusal
+from coevo.languages.cells import (
+    BorrowedSettings,
+    CellEdits,
+    CheckedSource,
+    CompiledTests,
+    SettingsScope,
+)
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.observation import mark_as_tampered
-from coevo.languages.python.built import BuiltEnd
-from coevo.languages.python.built import PythonModule
-from coevo.languages.python.built import find_nearest_folder
+from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
-from coevo.languages.python.cell import PythonCell
-from coevo.languages.python.cell import PythonCellKey
+from coevo.languages.python.cell import PythonCell, PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.environments import list_packages
-from coevo.languages.python.events import PythonTargetReport
-from coevo.languages.python.events import derive_verdicts
+from coevo.languages.python.events import PythonTargetReport, derive_verdicts
 from coevo.languages.python.names import make_target
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.source_text import decode_source
@@ -41,21 +32,12 @@ from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.tracing import make_joint_trace
-from coevo.languages.python.tracing import make_trace
-from coevo.languages.test_processes import LEAST_CPU_LIMIT
-from coevo.languages.test_processes import SLOWER_THAN_PASSING
-from coevo.languages.traces import Trace
-from coevo.languages.traces import TraceBatch
-from coevo.languages.traces import unite_reached_lines
-from coevo.languages.verdicts import NO_CLOCK
-from coevo.languages.verdicts import UNOBSERVED
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
-from coevo.model.environments import Environment
-from coevo.model.environments import LibraryEntry
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.languages.python.tracing import make_joint_trace, make_trace
+from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
+from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
+from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
+from coevo.model.environments import Environment, LibraryEntry
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 
 _MISSING = Verdict(outcome=Outcome.MISSING)

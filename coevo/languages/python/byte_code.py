@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_compiler_job
+from coevo.languages.python.launch import PythonSetup, make_compiler_job
 from coevo.languages.python.places import TREE
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox

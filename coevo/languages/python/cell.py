@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Iterable
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
+from coevo.languages.cells import BorrowedSettings, CellEdits
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.sides import is_test_file
-from coevo.languages.python.sides import select_test_paths
+from coevo.languages.python.sides import is_test_file, select_test_paths
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 

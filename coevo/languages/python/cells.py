@@ -8,36 +8,25 @@ a name say so themselves (`inside/absent.py`).
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coevo.languages.conditions import MainSources
-from coevo.languages.packed_files import SECONDS
-from coevo.languages.packed_files import Files
-from coevo.languages.packed_files import pack_files
+from coevo.languages.packed_files import SECONDS, Files, pack_files
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.cell import PythonCell
-from coevo.languages.python.cell import PythonCellKey
+from coevo.languages.python.cell import PythonCell, PythonCellKey
 from coevo.languages.python.events import is_below_conftest
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_test_job
+from coevo.languages.python.launch import PythonSetup, make_test_job
 from coevo.languages.python.layout import make_metadata
-from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.places import TREE
+from coevo.languages.python.places import PACKAGES, TREE
 from coevo.languages.python.rewritten import Said
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.runner import LOADING_SECONDS
-from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.runner import run_request
-from coevo.languages.python.sessions import PythonSessionRun
-from coevo.languages.python.sessions import PythonSessions
-from coevo.languages.python.sessions import SessionKey
-from coevo.languages.python.shown_sources import replace_shown_sources
-from coevo.languages.python.shown_sources import select_sources
+from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult, run_request
+from coevo.languages.python.sessions import PythonSessionRun, PythonSessions, SessionKey
+from coevo.languages.python.shown_sources import replace_shown_sources, select_sources
 from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from coevo.languages.cells import CheckedSource
 from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_checker_job
+from coevo.languages.python.launch import PythonSetup, make_checker_job
 from coevo.languages.python.places import TREE
 from coevo.languages.python.run_context import PythonRunContext
 

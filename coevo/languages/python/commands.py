@@ -7,8 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.python.names import make_pytest_id
-from coevo.languages.python.names import to_module_path
+from coevo.languages.python.names import make_pytest_id, to_module_path
 from coevo.languages.python.reading.tests import is_collected
 from coevo.languages.reading import RevisionTree
 from coevo.languages.runners import find_runners

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from coevo.languages.python.interpreter_choice import Feature
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.uv_jobs import compile_requirements
-from coevo.languages.python.uv_jobs import install_packages
+from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import find_cache_folder

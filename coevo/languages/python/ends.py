@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections.abc import Collection
-from collections.abc import Container
-from collections.abc import Mapping
-from collections.abc import Sequence
-from datetime import UTC
-from datetime import datetime
+from collections.abc import Collection, Container, Mapping, Sequence
+from datetime import UTC, datetime
 
 from coevo.languages.builds import Build
 from coevo.languages.left_out import NEEDS_SUBMODULE
-from coevo.languages.python.built import BuiltEnd
-from coevo.languages.python.built import PythonModule
-from coevo.languages.python.built import find_nearest_folder
-from coevo.languages.python.built import list_module_folders
-from coevo.languages.python.built import list_project_folders
-from coevo.languages.python.built import make_module
+from coevo.languages.python.built import (
+    BuiltEnd,
+    PythonModule,
+    find_nearest_folder,
+    list_module_folders,
+    list_project_folders,
+    make_module,
+)
 from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
-from coevo.languages.python.extensions import Extensions
-from coevo.languages.python.extensions import build_extensions
-from coevo.languages.python.interpreter_choice import RELEASED
-from coevo.languages.python.interpreter_choice import Feature
-from coevo.languages.python.interpreter_choice import find_nearest_available
-from coevo.languages.python.interpreter_choice import list_candidates
+from coevo.languages.python.extensions import Extensions, build_extensions
+from coevo.languages.python.interpreter_choice import (
+    RELEASED,
+    Feature,
+    find_nearest_available,
+    list_candidates,
+)
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.left_out import needs_submodule
@@ -38,8 +37,7 @@ from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Commit
-from coevo.model.records import Pair
+from coevo.model.records import Commit, Pair
 
 RUNTIME_MISSING = 'runtime_missing'
 OWN_MODULE_MISSING = 'own_module_missing'

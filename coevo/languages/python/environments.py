@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.resolution import LockedRequirements
-from coevo.languages.python.resolution import ResolutionFailure
+from coevo.languages.python.resolution import LockedRequirements, ResolutionFailure
 from coevo.languages.python.uv_jobs import install_packages
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import find_cache_folder

@@ -18,13 +18,14 @@ from pathlib import Path
 
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_extension_job
+from coevo.languages.python.launch import PythonSetup, make_extension_job
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.wheels import EARLIEST
-from coevo.languages.python.wheels import classify_build_failure
-from coevo.languages.python.wheels import install_build_packages
-from coevo.languages.python.wheels import parse_build_system
+from coevo.languages.python.wheels import (
+    EARLIEST,
+    classify_build_failure,
+    install_build_packages,
+    parse_build_system,
+)
 from coevo.storage import durable
 from coevo.storage.folders import find_cache_folder
 

@@ -9,17 +9,11 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import quote
-from urllib.parse import unquote
-from urllib.parse import urljoin
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 JSON_TYPE = 'application/vnd.pypi.simple.v1+json'
 HTML_TYPE = 'text/html'

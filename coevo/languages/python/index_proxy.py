@@ -11,26 +11,22 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from email.message import Message
 from pathlib import Path
-from urllib.parse import unquote
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from coevo.languages.python.index_pages import HTML_TYPE
-from coevo.languages.python.index_pages import JSON_TYPE
-from coevo.languages.python.index_pages import IndexFile
-from coevo.languages.python.index_pages import IndexPage
-from coevo.languages.python.index_pages import render_links
-from coevo.languages.python.package_index import MOST_PART_BYTES
-from coevo.languages.python.package_index import IndexRefusal
-from coevo.languages.python.package_index import PackageIndex
+from coevo.languages.python.index_pages import (
+    HTML_TYPE,
+    JSON_TYPE,
+    IndexFile,
+    IndexPage,
+    render_links,
+)
+from coevo.languages.python.package_index import MOST_PART_BYTES, IndexRefusal, PackageIndex
 from coevo.model.errors import Transient
-from coevo.sandboxes.read_only_proxy import NOT_THERE
-from coevo.sandboxes.read_only_proxy import REFUSED
-from coevo.sandboxes.read_only_proxy import ProxyAnswer
+from coevo.sandboxes.read_only_proxy import NOT_THERE, REFUSED, ProxyAnswer
 
 _NUMBER = re.compile('[0-9]{1,3}')
 _RANGE = re.compile(r'bytes=(\d{0,18})-(\d{0,18})')

@@ -8,11 +8,8 @@ ran with the first one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Sequence
-from datetime import date
-from datetime import datetime
-from datetime import timedelta
+from collections.abc import Collection, Sequence
+from datetime import date, datetime, timedelta
 
 # The day of each feature release's .0 (PEP 494, 537, 569, 596, 619, 664, 693, 719, 745).
 RELEASED = {

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from coevo.languages.kits import Kit
-from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.environments import install_locked
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.environments import InstalledPackages, install_locked
+from coevo.languages.python.interpreters import Interpreter, find_interpreters
 from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.places import PROGRAMS
-from coevo.languages.python.places import TREE_FILE
+from coevo.languages.python.places import PACKAGES, PROGRAMS, TREE_FILE
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import ResolutionFailure
-from coevo.languages.python.resolution import resolve_requirements
+from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.run_context import copy_programs
-from coevo.languages.python.supply import PythonSupply
-from coevo.languages.python.supply import choose_alike
+from coevo.languages.python.supply import PythonSupply, choose_alike
 from coevo.languages.python.wheels import WheelMaker
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox

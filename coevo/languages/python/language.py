@@ -7,42 +7,36 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
+from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
-from coevo.languages.python import assertions
-from coevo.languages.python import c_libraries
-from coevo.languages.python import load_errors
-from coevo.languages.python import reading
-from coevo.languages.python import smells
-from coevo.languages.python import surgery
-from coevo.languages.python import uv
+from coevo.languages.python import (
+    assertions,
+    c_libraries,
+    load_errors,
+    reading,
+    smells,
+    surgery,
+    uv,
+)
 from coevo.languages.python.commands import add_commands
 from coevo.languages.python.engine import PythonEngine
 from coevo.languages.python.findings import inspect_machine
-from coevo.languages.python.interpreter_choice import RELEASED
-from coevo.languages.python.interpreter_choice import allows_feature
+from coevo.languages.python.interpreter_choice import RELEASED, allows_feature
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.kits import PythonKits
 from coevo.languages.python.mutation import MUTATION
-from coevo.languages.python.names import make_pytest_id
-from coevo.languages.python.names import to_module_path
-from coevo.languages.python.requirements.reading import BUILD_FILES
-from coevo.languages.python.requirements.reading import load_needs
-from coevo.languages.python.supply import PythonSupply
-from coevo.languages.python.supply import choose_alike
-from coevo.languages.python.surgery import defects
-from coevo.languages.python.surgery import placebos
-from coevo.languages.python.surgery import undo
+from coevo.languages.python.names import make_pytest_id, to_module_path
+from coevo.languages.python.requirements.reading import BUILD_FILES, load_needs
+from coevo.languages.python.supply import PythonSupply, choose_alike
+from coevo.languages.python.surgery import defects, placebos, undo
 from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 

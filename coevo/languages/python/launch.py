@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.places import ENVIRONMENT
-from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.places import PROGRAMS
-from coevo.languages.python.places import TREE
-from coevo.languages.python.places import TREE_FILE
-from coevo.languages.python.shown_interpreter import get_library_variables
-from coevo.languages.python.shown_interpreter import get_sandbox_program
-from coevo.languages.python.shown_interpreter import list_interpreter_mounts
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
+from coevo.languages.python.places import ENVIRONMENT, PACKAGES, PROGRAMS, TREE, TREE_FILE
+from coevo.languages.python.shown_interpreter import (
+    get_library_variables,
+    get_sandbox_program,
+    list_interpreter_mounts,
+)
+from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 MEMORY_BYTES = 4 << 30
 PROCESSES = 256

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.sides import select_test_paths

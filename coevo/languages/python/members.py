@@ -5,13 +5,10 @@ The index has them, too, of some other day; installed from there they would hide
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import get_requirement_name
-from coevo.languages.python.requirements.stated import normalise_name
+from coevo.languages.python.requirements.stated import Needs, get_requirement_name, normalise_name
 
 
 def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:

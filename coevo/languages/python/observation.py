@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.observation import ObservedCalls
-from coevo.languages.observation import explain_disagreement
+from coevo.languages.observation import ObservedCalls, explain_disagreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tomllib
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from coevo.languages.python.requirements.ini_files import parse_sections
 

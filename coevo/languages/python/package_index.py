@@ -15,23 +15,22 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from netrc import NetrcParseError
-from netrc import netrc
+from netrc import NetrcParseError, netrc
 from pathlib import Path
-from urllib.parse import quote
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from coevo.languages.python import uv
-from coevo.languages.python.index_pages import ACCEPT
-from coevo.languages.python.index_pages import HTML_TYPE
-from coevo.languages.python.index_pages import IndexFile
-from coevo.languages.python.index_pages import IndexPage
-from coevo.languages.python.index_pages import InvalidIndexPage
-from coevo.languages.python.index_pages import parse_page
+from coevo.languages.python.index_pages import (
+    ACCEPT,
+    HTML_TYPE,
+    IndexFile,
+    IndexPage,
+    InvalidIndexPage,
+    parse_page,
+)
 from coevo.model.errors import Transient
 from coevo.storage.beneath import join_beneath
-from coevo.storage.fetching import FetchAnswer
-from coevo.storage.fetching import Fetcher
+from coevo.storage.fetching import FetchAnswer, Fetcher
 from coevo.storage.folders import find_cache_folder
 
 _PAGE_BYTES, _FILE_BYTES, _METADATA_BYTES = 64 << 20, 4 << 30, 16 << 20

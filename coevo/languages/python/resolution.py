@@ -12,20 +12,13 @@ out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import get_requirement_name
-from coevo.languages.python.requirements.stated import normalise_name
+from coevo.languages.python.requirements.stated import Needs, get_requirement_name, normalise_name
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 

@@ -10,18 +10,13 @@ import functools
 import json
 import posixpath
 import threading
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from coevo.git.objects import LINK
-from coevo.languages.packed_files import SECONDS
-from coevo.languages.packed_files import Files
-from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.environments import list_packages
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_rewriter_job
+from coevo.languages.packed_files import SECONDS, Files
+from coevo.languages.python.environments import InstalledPackages, list_packages
+from coevo.languages.python.launch import PythonSetup, make_rewriter_job
 from coevo.languages.python.options import SETTINGS
 from coevo.languages.python.places import TREE
 from coevo.languages.python.sides import is_test_file

@@ -7,11 +7,8 @@ import hashlib
 import shutil
 import threading
 from collections.abc import Mapping
-from contextlib import ExitStack
-from contextlib import suppress
-from datetime import UTC
-from datetime import date
-from datetime import datetime
+from contextlib import ExitStack, suppress
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from coevo.git.repository import Repository
@@ -20,21 +17,15 @@ from coevo.languages.python import inside
 from coevo.languages.python.archive import RevisionTrees
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.byte_code import ByteCodeCache
-from coevo.languages.python.c_libraries import SLEEP
-from coevo.languages.python.c_libraries import compile_library
-from coevo.languages.python.coverage_package import copy_coverage_into
-from coevo.languages.python.coverage_package import ensure_coverage_package
-from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.environments import install_locked
-from coevo.languages.python.interpreter_choice import RELEASED
-from coevo.languages.python.interpreter_choice import SETTLED
+from coevo.languages.python.c_libraries import SLEEP, compile_library
+from coevo.languages.python.coverage_package import copy_coverage_into, ensure_coverage_package
+from coevo.languages.python.environments import InstalledPackages, install_locked
+from coevo.languages.python.interpreter_choice import RELEASED, SETTLED
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_clock_job
+from coevo.languages.python.launch import PythonSetup, make_clock_job
 from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import ResolutionFailure
-from coevo.languages.python.resolution import resolve_requirements
+from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.rewritten import RewrittenTestCache
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient

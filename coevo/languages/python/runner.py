@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coevo.languages.python.events import PythonProcessReport
-from coevo.languages.python.events import PythonTargetReport
-from coevo.languages.python.events import read_events
+from coevo.languages.python.events import PythonProcessReport, PythonTargetReport, read_events
 from coevo.languages.python.launch import make_worker_command
-from coevo.languages.test_processes import MOST_KILLS
-from coevo.languages.test_processes import CpuBounds
-from coevo.languages.test_processes import describe_ending
-from coevo.languages.test_processes import send_only_order
-from coevo.languages.test_processes import watch_limits
+from coevo.languages.test_processes import (
+    MOST_KILLS,
+    CpuBounds,
+    describe_ending,
+    send_only_order,
+    watch_limits,
+)
 from coevo.languages.verdicts import KILLED
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Sandbox
 
 LOADING_SECONDS = 300.0
 

@@ -10,36 +10,33 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coevo.languages.open_sessions import OpenSessions
-from coevo.languages.python.events import PythonProcessReport
-from coevo.languages.python.events import PythonTargetReport
-from coevo.languages.python.events import read_events
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_layout_script
-from coevo.languages.python.launch import make_session_job
-from coevo.languages.python.launch import make_worker_command
+from coevo.languages.python.events import PythonProcessReport, PythonTargetReport, read_events
+from coevo.languages.python.launch import (
+    PythonSetup,
+    make_layout_script,
+    make_session_job,
+    make_worker_command,
+)
 from coevo.languages.python.options import BLOCKED
-from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.places import TREE
-from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.runner import make_bounds
-from coevo.languages.test_processes import describe_ending
-from coevo.languages.test_processes import dismiss_process
-from coevo.languages.test_processes import listen_until_over
-from coevo.languages.test_processes import read_noise_between
-from coevo.languages.test_processes import send_order_parts
+from coevo.languages.python.places import PACKAGES, TREE
+from coevo.languages.python.runner import PythonRunResult, make_bounds
+from coevo.languages.test_processes import (
+    describe_ending,
+    dismiss_process,
+    listen_until_over,
+    read_noise_between,
+    send_order_parts,
+)
 from coevo.sandboxes.job import HOME
 from coevo.sandboxes.names import BUBBLEWRAP
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Process, Sandbox
 
 # Each holds a process that has imported pytest; a pair needs one for each hash seed.
 _MOST_OPEN = 4

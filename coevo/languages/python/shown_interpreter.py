@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import ensure_open_prefix
+from coevo.languages.python.interpreters import Interpreter, ensure_open_prefix
 from coevo.languages.python.places import PYTHON
 from coevo.sandboxes.sandbox import Mount
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import posixpath
 import struct
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from coevo.git.objects import LINK
-from coevo.languages.packed_files import SECONDS
-from coevo.languages.packed_files import Files
+from coevo.languages.packed_files import SECONDS, Files
 
 _ABSENT = b'raise ModuleNotFoundError("No module named %r" % __name__, name=__name__)\n'
 _PACKAGE = '__init__.py'

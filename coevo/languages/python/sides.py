@@ -11,8 +11,7 @@ below it; `test.py` and `tests.py` in a package are the code's where a test file
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 
 _FOLDERS = frozenset({'tests', '_tests', 'unit_test', 'unit_tests', 'unittests'})

@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from coevo.sandboxes.tar_stream import iterate_members
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import SafePath, UnsafePath, join_beneath
 from coevo.storage.durable import UNFINISHED
 
 MOST_BYTES = 8 << 30

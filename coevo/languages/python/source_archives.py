@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from coevo.languages.python.index_pages import IndexFile
-from coevo.languages.python.interpreter_choice import Feature
-from coevo.languages.python.interpreter_choice import allows_feature
-from coevo.languages.python.package_index import IndexRefusal
-from coevo.languages.python.package_index import get_machine_index
+from coevo.languages.python.interpreter_choice import Feature, allows_feature
+from coevo.languages.python.package_index import IndexRefusal, get_machine_index
 
 _FINAL = re.compile(
     r'.+?-v?(?P<version>\d+(\.\d+)*(\.post\d+)?)(?P<kind>\.tar\.gz|\.zip)', re.ASCII

@@ -7,21 +7,15 @@ import re
 import subprocess
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from coevo.display.credentials import hide_credentials
 from coevo.display.terminal import escape_controls
 from coevo.languages.python import uv
-from coevo.languages.python.interpreter_choice import RELEASED
-from coevo.languages.python.interpreter_choice import Feature
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.interpreters import get_download_folder
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.languages.python.interpreter_choice import RELEASED, Feature
+from coevo.languages.python.interpreters import Interpreter, find_interpreters, get_download_folder
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import Say, ignore_message
 
 _SECONDS = 900
 _MOST_SAID = 300

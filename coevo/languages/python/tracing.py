@@ -8,19 +8,13 @@ instruction of its first line, a branch one of several lines that may come next.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from coevo.languages.python.events import PythonTargetReport
 from coevo.languages.python.reading.places import module_name
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
+from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 from coevo.model.words import Outcome
 
 

@@ -15,10 +15,7 @@ import re
 import shutil
 import signal
 import tarfile
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,25 +24,20 @@ from typing import IO
 
 from coevo.languages.python import uv
 from coevo.languages.python.index_proxy import IndexProxy
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import fingerprint_program
-from coevo.languages.python.interpreters import is_open_to_all
+from coevo.languages.python.interpreters import Interpreter, fingerprint_program, is_open_to_all
 from coevo.languages.python.package_index import get_machine_index
 from coevo.languages.python.places import PACKAGES
-from coevo.languages.python.shown_interpreter import get_library_variables
-from coevo.languages.python.shown_interpreter import get_sandbox_program
-from coevo.languages.python.shown_interpreter import list_interpreter_mounts
-from coevo.languages.python.site_folder import DATE
-from coevo.languages.python.site_folder import SiteFault
-from coevo.languages.python.site_folder import unpack_packages
+from coevo.languages.python.shown_interpreter import (
+    get_library_variables,
+    get_sandbox_program,
+    list_interpreter_mounts,
+)
+from coevo.languages.python.site_folder import DATE, SiteFault, unpack_packages
 from coevo.model.errors import Transient
 from coevo.sandboxes.job import WORK_FOLDER
 from coevo.sandboxes.process import Process
 from coevo.sandboxes.read_only_proxy import serve_job
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Mount, Sandbox
 from coevo.storage.durable import UNFINISHED
 from coevo.storage.folders import find_cache_folder
 

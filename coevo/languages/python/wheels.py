@@ -9,29 +9,24 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
-from typing import Any
+from typing import IO, Any
 
-from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.environments import install_locked
+from coevo.languages.python.environments import InstalledPackages, install_locked
 from coevo.languages.python.interpreter_choice import meets_requirement
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.launch import PythonSetup
-from coevo.languages.python.launch import make_source_job
-from coevo.languages.python.launch import make_wheel_job
+from coevo.languages.python.launch import PythonSetup, make_source_job, make_wheel_job
 from coevo.languages.python.requirements.stated import get_requirement_name
-from coevo.languages.python.resolution import LockedRequirements
-from coevo.languages.python.resolution import ResolutionFailure
-from coevo.languages.python.source_archives import SourceArchive
-from coevo.languages.python.source_archives import fetch_archive
-from coevo.languages.python.source_archives import list_source_archives
+from coevo.languages.python.resolution import LockedRequirements, ResolutionFailure
+from coevo.languages.python.source_archives import (
+    SourceArchive,
+    fetch_archive,
+    list_source_archives,
+)
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
-from coevo.storage.beneath import find_path_fault
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import find_path_fault, join_beneath
 from coevo.storage.folders import find_cache_folder
 
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
-from contextlib import closing
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git.clones import NoRepository
-from coevo.git.clones import open_repository_with
+from coevo.git.clones import NoRepository, open_repository_with
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.snapshots.code_free.recipes import TextSource
 
 

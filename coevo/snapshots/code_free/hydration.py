@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,19 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.git.pool import RepositoryPool
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_table_of_plain_rows
-from coevo.model.schema import build_table_schema
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.schema import TABLES, build_table_of_plain_rows, build_table_schema
 from coevo.model.texts import find_third_party_paths
 from coevo.snapshots.code_free.blobs import CloneLocations
 from coevo.snapshots.code_free.recipes import FULL
-from coevo.snapshots.code_free.texts import EditionTexts
-from coevo.snapshots.code_free.texts import LackingRepository
-from coevo.snapshots.code_free.texts import TextPosition
-from coevo.snapshots.local_copy import TIMINGS
-from coevo.snapshots.local_copy import open_local_copy
+from coevo.snapshots.code_free.texts import EditionTexts, LackingRepository, TextPosition
+from coevo.snapshots.local_copy import TIMINGS, open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifests import is_code_free
 from coevo.snapshots.snapshot import load_manifest

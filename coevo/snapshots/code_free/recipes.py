@@ -9,9 +9,7 @@ A recipe needs no parser, no diff and no version of coevo: whoever has the blobs
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 

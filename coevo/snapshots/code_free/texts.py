@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,20 +15,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots import forms
-from coevo.snapshots.code_free.blobs import CloneLocations
-from coevo.snapshots.code_free.blobs import SourceUnavailable
-from coevo.snapshots.code_free.recipes import FOLDER
-from coevo.snapshots.code_free.recipes import PLACES
-from coevo.snapshots.code_free.recipes import RECIPES
-from coevo.snapshots.code_free.recipes import SOURCES
-from coevo.snapshots.code_free.recipes import SourceForm
-from coevo.snapshots.code_free.recipes import TextPiece
-from coevo.snapshots.code_free.recipes import TextSource
-from coevo.snapshots.code_free.recipes import decode_blob
-from coevo.snapshots.code_free.recipes import join_pieces
+from coevo.snapshots.code_free.blobs import CloneLocations, SourceUnavailable
+from coevo.snapshots.code_free.recipes import (
+    FOLDER,
+    PLACES,
+    RECIPES,
+    SOURCES,
+    SourceForm,
+    TextPiece,
+    TextSource,
+    decode_blob,
+    join_pieces,
+)
 
 _OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
 _HELD = 400  # sources as texts

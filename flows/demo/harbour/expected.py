@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from coevo.model.words import Label
-from coevo.model.words import Stage
-from flows.demo.expected import ExpectedMethod
-from flows.demo.expected import Loss
-from flows.demo.expected import expect_dropped
-from flows.demo.expected import expect_labelled
+from coevo.model.words import Label, Stage
+from flows.demo.expected import ExpectedMethod, Loss, expect_dropped, expect_labelled
 from flows.demo.harbour import steps
 
 # Which ten of twelve are looked at is drawn from the ids of the commits: an edit of the history

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from flows.demo.steps import DemoStep
-from flows.demo.steps import Edit
+from flows.demo.steps import DemoStep, Edit
 
 
 def main(name: str, old: str, new: str) -> Edit:

@@ -11,13 +11,9 @@ from importlib.metadata import version
 import pytest
 
 import coevo
-from coevo.command.main import build_parser
-from coevo.command.main import main
+from coevo.command.main import build_parser, main
 from coevo.model.profiles import load_profiles
-from coevo.options.parser import GROUPS
-from coevo.options.parser import PIPELINE_VERBS
-from coevo.options.parser import Parser
-from coevo.options.parser import TopParser
+from coevo.options.parser import GROUPS, PIPELINE_VERBS, Parser, TopParser
 
 
 def verbs() -> dict[str, Parser]:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from coevo.command import main as cli
-from coevo.command.main import build_parser
-from coevo.command.main import main
+from coevo.command.main import build_parser, main
 from coevo.model.errors import Fatal
 from tests import snapshots
 

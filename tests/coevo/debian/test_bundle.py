@@ -9,25 +9,17 @@ import sys
 import threading
 from dataclasses import replace
 from functools import partial
-from http.server import SimpleHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import Process
 from pathlib import Path
 
 import pytest
 
 from coevo.debian.apt import Apt
-from coevo.debian.bundle import BundleRecipe
-from coevo.debian.bundle import install_bundle
-from coevo.debian.bundle import load_record
+from coevo.debian.bundle import BundleRecipe, install_bundle, load_record
 from coevo.debian.mirror import DebianSuite
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from tests.coevo.debian.archive import CODENAME
-from tests.coevo.debian.archive import add_package
-from tests.coevo.debian.archive import configure
-from tests.coevo.debian.archive import publish
-from tests.coevo.debian.archive import sign
+from coevo.model.errors import Fatal, Transient
+from tests.coevo.debian.archive import CODENAME, add_package, configure, publish, sign
 
 pytestmark = pytest.mark.skipif(
     shutil.which('apt-get') is None, reason='this machine has no apt, through which bundles come'

@@ -8,10 +8,8 @@ import pytest
 
 from coevo.command.main import main
 from coevo.display import credentials
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from flows.batches.jobs import BatchJob
-from flows.batches.jobs import Verb
+from coevo.model.errors import Fatal, Transient
+from flows.batches.jobs import BatchJob, Verb
 from miners.cloning.clones import obtain_clone
 
 SECRET = 'hunter2'

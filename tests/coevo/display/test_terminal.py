@@ -12,8 +12,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.display.console import open_console
-from coevo.display.terminal import GuardedStream
-from coevo.display.terminal import escape_controls
+from coevo.display.terminal import GuardedStream, escape_controls
 from tests.coevo.snapshots.test_forms import edit
 
 HOSTILE = "'a' || chr(27) || '[2J' || chr(8238) || chr(155) || 'b'"

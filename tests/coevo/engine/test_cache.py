@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from coevo.engine.cache import Cache
-from coevo.engine.cache import compute_batch_key
-from coevo.engine.results import MethodRun
-from coevo.engine.results import RunOrder
+from coevo.engine.cache import Cache, compute_batch_key
+from coevo.engine.results import MethodRun, RunOrder
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome

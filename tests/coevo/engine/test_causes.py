@@ -6,15 +6,9 @@ import pytest
 
 from coevo.languages.java.building.compilation import is_syntax_error
 from coevo.languages.java.processes.environment import name_withheld_resource
-from coevo.model.words import BreakageCause
-from coevo.model.words import Label
-from coevo.model.words import Track
+from coevo.model.words import BreakageCause, Label, Track
 from tests.once import mined_once
-from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import Mined, junit, pom, source, write
 
 MODE = """<build><plugins><plugin>
   <artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>

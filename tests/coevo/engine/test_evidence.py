@@ -6,15 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
-from coevo.model.words import Track
+from coevo.model.words import Cell, Label, Outcome, Stage, Track
 from tests.languages import toys
 from tests.languages.toy import built_pair
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import Mined, write
 
 OLD_TILL = ('price: 1', 'count: !pass', 'rings: 0', 'gone: 3')
 NEW_TILL = ('price: 2', 'count: !sh true', 'rings: !hang', 'most: 4')

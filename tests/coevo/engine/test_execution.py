@@ -7,21 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
-from coevo.model.words import BreakageCause
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Track
+from coevo.languages.capabilities import Capability, make_refusal
+from coevo.model.words import BreakageCause, Cell, Label, Track
 from flows.pipeline import mine
-from tests.languages import toy
-from tests.languages import toys
+from tests.languages import toy, toys
 from tests.languages.specimens import starve_toy
 from tests.languages.table import known_toy
 from tests.languages.toy.built_pair import ToyBuiltPair
-from tests.projects import QUICK
-from tests.projects import options
-from tests.projects import write
+from tests.projects import QUICK, options, write
 
 
 def written(folder: Path) -> Path:

@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 from coevo.model.reasons import Reason
-from coevo.model.words import Label
-from coevo.model.words import Stage
-from coevo.model.words import Track
+from coevo.model.words import Label, Stage, Track
 from tests.attacks.forgeries import TOOLS
 from tests.once import mined_once
-from tests.projects import QUICK
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import QUICK, junit, pom, source, write
 
 FORGED = (
     'Till.first(); String nonce = p.Forge.nonceInMemory(); assertNotNull(nonce);'

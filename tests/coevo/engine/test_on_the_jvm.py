@@ -9,17 +9,9 @@ from pathlib import Path
 import pytest
 
 from coevo.model.quality import IsolatedCells
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import Track
-from flows.reverification import ReverifyOptions
-from flows.reverification import reverify
-from tests.projects import QUICK
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from coevo.model.words import Cell, Label, Track
+from flows.reverification import ReverifyOptions, reverify
+from tests.projects import QUICK, junit, mined, pom, source, write
 
 FAILURE = 'java.lang.AssertionError@shop.TillTest.sells'
 SUITES = replace(QUICK, suites=True, suite_cpu_seconds=300.0)

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pytest
 
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import evaluate_pair
-from coevo.engine.repairs import RepairKind
-from coevo.engine.repairs import classify_repair
-from coevo.engine.repairs import guard_repairs
-from coevo.engine.results import SelectedMethod
-from coevo.engine.results import Step
+from coevo.engine.repairs import RepairKind, classify_repair, guard_repairs
+from coevo.engine.results import SelectedMethod, Step
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.model.identity import compute_candidate_id
 from coevo.model.quality import RepairGuard
-from coevo.model.words import BreakageCause
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from coevo.model.words import Walk
+from coevo.model.words import BreakageCause, Label, Outcome, Walk
 from coevo.sandboxes import libfaketime
 from miners.diffs.changes import diff_pair
 from miners.diffs.siblings import find_siblings
-from miners.walks.pairs import Route
-from miners.walks.pairs import visit_route
-from tests.languages import toy
-from tests.languages import toys
+from miners.walks.pairs import Route, visit_route
+from tests.languages import toy, toys
 from tests.languages.table import known_toy
 from tests.languages.toys import in_module
-from tests.projects import NAME
-from tests.projects import write
+from tests.projects import NAME, write
 
 # The commits are of 2024.
 OLD = {

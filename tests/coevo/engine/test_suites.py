@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from contextlib import ExitStack
-from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from coevo.engine.suites import SuiteAnswerCache
-from coevo.engine.suites import TestsOf
-from coevo.engine.suites import has_passed
+from coevo.engine.suites import SuiteAnswerCache, TestsOf, has_passed
 from coevo.git.repository import Repository
-from coevo.languages.engine import BuiltPair
-from coevo.languages.engine import RunSettings
+from coevo.languages.engine import BuiltPair, RunSettings
 from coevo.model.words import Walk
 from miners.diffs.siblings import group_methods_by_module
-from miners.walks.pairs import Route
-from miners.walks.pairs import visit_route
-from tests.languages import toy
-from tests.languages import toys
+from miners.walks.pairs import Route, visit_route
+from tests.languages import toy, toys
 from tests.languages.table import known_toy
 from tests.languages.toy import built_pair
 from tests.languages.toys import in_module
-from tests.projects import NAME
-from tests.projects import write
+from tests.projects import NAME, write
 
 BUDGET = 300.0
 TILL = toys.source('Till', 'last: 1')

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git.patches import make_file_patch
-from coevo.git.patches import make_tree_patch
+from coevo.git.patches import make_file_patch, make_tree_patch
 from coevo.git.repository import Repository
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 LINES = ''.join(f'line {number}\n' for number in range(40))
 LATIN = 'caf\u00e9\n'.encode('latin-1')

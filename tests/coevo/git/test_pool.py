@@ -9,8 +9,7 @@ import pytest
 
 from coevo.git.pool import RepositoryPool
 from coevo.git.repository import Repository
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 NAMES = ('a', 'b', 'c')
 

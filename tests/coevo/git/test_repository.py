@@ -2,23 +2,15 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.git.process import ObjectReader
-from coevo.git.repository import CorruptObject
-from coevo.git.repository import FileChange
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, FileChange, Repository
 from coevo.model.errors import Fatal
-from tests.repos import commit
-from tests.repos import commit_tree
-from tests.repos import damage
-from tests.repos import git
-from tests.repos import init
-from tests.repos import write_object
+from tests.repos import commit, commit_tree, damage, git, init, write_object
 
 
 @pytest.fixture

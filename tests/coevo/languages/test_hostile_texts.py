@@ -10,9 +10,7 @@ import pytest
 
 from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.languages.nesting import MOST_OPEN
-from coevo.languages.table import detect_file_language
-from coevo.languages.table import get_reading
-from coevo.languages.table import get_surgery
+from coevo.languages.table import detect_file_language, get_reading, get_surgery
 
 GO = 'package a\nimport "testing"\n'
 JAVA_PATH, PYTHON_PATH, GO_PATH = 'src/test/java/p/ATest.java', 'tests/test_a.py', 'a_test.go'

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.prints import BodyPrint
-from coevo.languages.prints import make_body_prints
-from coevo.languages.prints import split_words
+from coevo.languages.prints import BodyPrint, make_body_prints, split_words
 from coevo.languages.table import get_reading
 
 PYTHON = 'def test_sum(self):\n    """Doc."""\n    assert total("a b", f"{x}", 10) == {"k": 0x1F}\n'

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.refactorings import NoRefactoringFinder
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
-from coevo.languages.refactorings import RefactoringsUnknown
+from coevo.languages.refactorings import (
+    NoRefactoringFinder,
+    Refactorings,
+    RefactoringStatus,
+    RefactoringsUnknown,
+)
 from flows.study.refactoring import summarise_refactorings
 from tests import repos
 

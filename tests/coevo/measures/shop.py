@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
@@ -14,17 +11,11 @@ from coevo.languages.java.builder import JavaBuilder
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
+from coevo.model.dependencies import Dependency, Revised
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 from tests.repos import git
 
 PATH = 'src/main/java/shop/Shop.java'

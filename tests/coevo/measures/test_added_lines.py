@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.measures.added_lines import find_added_lines
-from coevo.measures.added_lines import find_unchanged_lines
-from tests.repos import commit
-from tests.repos import init
+from coevo.measures.added_lines import find_added_lines, find_unchanged_lines
+from tests.repos import commit, init
 
 OLD = ''.join(f'line {number};\n' for number in range(1, 21))
 

@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java import assertions as java
-from coevo.measures.assertions import AssertionChange
-from coevo.measures.assertions import AssertionKind
-from coevo.measures.assertions import classify_change
-from coevo.measures.assertions import compare_assertions
+from coevo.measures.assertions import (
+    AssertionChange,
+    AssertionKind,
+    classify_change,
+    compare_assertions,
+)
 
 
 def test_the_same_assertion_on_other_values_counts_as_changed() -> None:

@@ -7,12 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.mutant_sets import MutantSet
-from coevo.measures.mutant_sets import make_file_mutants
+from coevo.measures.mutant_sets import MutantSet, make_file_mutants
 from tests.coevo.measures.shop import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.projects import junit, pom, source
 
 pytestmark = pytest.mark.jvm
 

@@ -7,21 +7,18 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import find_module
+from coevo.measures.edited_cells import EditedCellRunner, find_module
 from coevo.measures.mutant_sets import CAP
-from coevo.measures.mutants import BASELINE_RUNS
-from coevo.measures.mutants import MutantMeasures
-from coevo.measures.mutants import find_mutable_lines
-from coevo.measures.mutants import measure_mutants
+from coevo.measures.mutants import (
+    BASELINE_RUNS,
+    MutantMeasures,
+    find_mutable_lines,
+    measure_mutants,
+)
 from coevo.model.dependencies import Revised
-from coevo.model.quality import MutantRow
-from coevo.model.quality import Mutation
+from coevo.model.quality import MutantRow, Mutation
 from coevo.model.words import Outcome
-from tests.coevo.measures.shop import NEW
-from tests.coevo.measures.shop import PATH
-from tests.coevo.measures.shop import gold
-from tests.coevo.measures.shop import opened
+from tests.coevo.measures.shop import NEW, PATH, gold, opened
 from tests.projects import source
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(600)]

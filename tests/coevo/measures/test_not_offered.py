@@ -13,24 +13,18 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.placebos import PlaceboKind
-from coevo.languages.table import LANGUAGES
-from coevo.languages.table import get_measures
-from coevo.languages.table import list_not_offered
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
+from coevo.languages.table import LANGUAGES, get_measures, list_not_offered
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.placebos import make_placebo
 from coevo.measures.reversals import measure_reversals
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.quality import ReversalStatus
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from tests.languages import toy
 from tests.languages.table import known_toy
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 PRICE = Dependency(
     declaration='price',

@@ -9,13 +9,10 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
-from coevo.measures.parts import UndoablePart
-from coevo.measures.parts import list_undoable_parts
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.measures.parts import UndoablePart, list_undoable_parts
+from coevo.model.dependencies import Dependency, Revised
 from tests.coevo.measures.shop import pair_of
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 PATH = 'src/main/java/shop/Shop.java'
 RESOURCE = 'src/main/resources/greeting.txt'

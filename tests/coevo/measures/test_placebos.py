@@ -12,8 +12,7 @@ from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.placebos import PlaceboKind
 from coevo.measures.placebos import make_placebo
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from tests.coevo.languages.java.jvm import javac

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.measures.edited_cells import EditedCellRunner
-from coevo.measures.edited_cells import GoldTest
+from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised
@@ -15,14 +14,9 @@ from coevo.model.quality import ReversalStatus
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.java.maven.test_processors import LEVEL_8
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4
-from tests.coevo.languages.java.maven.test_shapes import module
-from tests.coevo.languages.java.maven.test_shapes import root
-from tests.coevo.languages.java.maven.test_shapes import sibling
-from tests.coevo.measures.shop import dependency
-from tests.coevo.measures.shop import opened
-from tests.projects import junit
-from tests.projects import source
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, module, root, sibling
+from tests.coevo.measures.shop import dependency, opened
+from tests.projects import junit, source
 
 pytestmark = pytest.mark.jvm
 

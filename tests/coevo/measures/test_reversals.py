@@ -9,11 +9,9 @@ import pytest
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised
-from coevo.model.quality import ReversalRow
-from coevo.model.quality import ReversalStatus
+from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
-from tests.coevo.measures.shop import gold
-from tests.coevo.measures.shop import opened
+from tests.coevo.measures.shop import gold, opened
 
 pytestmark = pytest.mark.jvm
 

@@ -10,18 +10,13 @@ import pytest
 from coevo.languages.java.cells.edited_code import FILTERED
 from coevo.languages.java.reading.syntax import parse
 from coevo.measures.edited_cells import GoldTest
-from coevo.measures.parts import UndoablePart
-from coevo.measures.parts import list_undoable_parts
+from coevo.measures.parts import UndoablePart, list_undoable_parts
 from coevo.measures.reversals import measure_reversals
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import Revised
-from coevo.model.quality import ReversalRow
-from coevo.model.quality import ReversalStatus
+from coevo.model.dependencies import Dependency, Revised
+from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.records import TestMethod
 from tests.coevo.measures.shop import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.projects import junit, pom, source
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]  # `test_reversals` reverts methods
 

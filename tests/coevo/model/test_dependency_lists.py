@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.model.dependencies import RESOURCE
-from coevo.model.dependencies import CoupledBy
-from coevo.model.dependencies import Dependency
-from coevo.model.dependencies import DependencyList
-from coevo.model.dependencies import Revised
-from coevo.model.dependency_lists import choose_dependency_list
-from coevo.model.dependency_lists import select_dependencies
+from coevo.model.dependencies import RESOURCE, CoupledBy, Dependency, DependencyList, Revised
+from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
 
 CALLED, EXECUTED = DependencyList.CALLED, DependencyList.EXECUTED
 

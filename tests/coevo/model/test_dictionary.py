@@ -8,13 +8,9 @@ import pytest
 
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.model.dictionary import DictionaryEntry
-from coevo.model.dictionary import list_entries
-from coevo.model.reasons import EXPLANATIONS
-from coevo.model.reasons import explain_reason
-from coevo.model.schema import CONTENTS
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_arrow_schema
+from coevo.model.dictionary import DictionaryEntry, list_entries
+from coevo.model.reasons import EXPLANATIONS, explain_reason
+from coevo.model.schema import CONTENTS, TABLES, build_arrow_schema
 from packagers import dictionary
 
 RECORDS = {**TABLES, 'results': MethodResult, 'suites': SuiteResult}

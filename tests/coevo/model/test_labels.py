@@ -8,19 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.labels import CELL_ORDER
-from coevo.model.labels import TABLE
-from coevo.model.labels import EngineRelease
-from coevo.model.labels import decide_label
-from coevo.model.labels import list_contradictions
-from coevo.model.labels import list_deciding_cells
-from coevo.model.labels import list_former_contradictions
+from coevo.model.labels import (
+    CELL_ORDER,
+    TABLE,
+    EngineRelease,
+    decide_label,
+    list_contradictions,
+    list_deciding_cells,
+    list_former_contradictions,
+)
 from coevo.model.reasons import OWNERS
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
+from coevo.model.words import Cell, Label, MethodChange, Outcome, Stage
 
 OUTCOMES = (None, *Outcome)
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.model.profiles import load_profile
-from coevo.model.profiles import load_profiles
+from coevo.model.profiles import load_profile, load_profiles
 from coevo.model.words import Walk
 
 

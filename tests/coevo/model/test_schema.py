@@ -10,10 +10,7 @@ import pytest
 from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow
-from coevo.model.schema import KEYS
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_arrow_schema
-from coevo.model.schema import build_table
+from coevo.model.schema import KEYS, TABLES, build_arrow_schema, build_table
 from coevo.model.words import Stage
 from tests import segments
 

@@ -6,10 +6,8 @@ from coevo.model import schema_2
 from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import BY_STAGE
-from coevo.model.schema import TABLES
-from coevo.model.schema import build_arrow_schema
-from coevo.model.words import Cell
-from coevo.model.words import Walk
+from coevo.model.schema import TABLES, build_arrow_schema
+from coevo.model.words import Cell, Walk
 
 
 def test_renamed_columns_and_tables_exist() -> None:

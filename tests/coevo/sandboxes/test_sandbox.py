@@ -17,17 +17,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.bubblewrap import list_descendants
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
-from tests.attacks.jobs import LIMITS
-from tests.attacks.jobs import Done
+from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox, open_sandbox
+from tests.attacks.jobs import LIMITS, Done
 
 ROOT = os.geteuid() == 0
 

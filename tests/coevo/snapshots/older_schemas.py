@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coevo.model import schema_2
-from coevo.model.schema import TABLES
-from coevo.model.schema import SchemaVersion
-from coevo.model.schema import build_table_of_plain_rows
-from coevo.model.schema import list_columns_in_files
+from coevo.model.schema import (
+    TABLES,
+    SchemaVersion,
+    build_table_of_plain_rows,
+    list_columns_in_files,
+)
 from tests.coevo.snapshots.test_verification import reseal
 
 LAST_OF_2 = SchemaVersion(2, 5)

@@ -13,12 +13,9 @@ import pytest
 import coevo
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.model.schema import SCHEMA
-from coevo.model.schema import TABLES
-from coevo.snapshots.columns import TableFile
-from coevo.snapshots.columns import find_foreign_files
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.schema import SCHEMA, TABLES
+from coevo.snapshots.columns import TableFile, find_foreign_files
 from coevo.snapshots.verification import verify_snapshot
 from tests.coevo.snapshots.test_verification import reseal
 

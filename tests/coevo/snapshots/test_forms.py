@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 

@@ -20,8 +20,7 @@ from coevo.snapshots.verification import verify_snapshot
 from tests import snapshots
 from tests.coevo.snapshots.test_forms import edit
 from tests.coevo.snapshots.test_verification import reseal
-from tests.raw_server import Said
-from tests.raw_server import saying
+from tests.raw_server import Said, saying
 
 MUCH = b' ' * (1 << 16)
 LONG = b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n'

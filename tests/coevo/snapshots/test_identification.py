@@ -16,28 +16,22 @@ from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
 from coevo.model.segment import Segment
-from coevo.model.words import Cell
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
+from coevo.model.words import Cell, MethodChange, Outcome, Stage
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.identification import COUNTS
-from coevo.snapshots.identification import IdentificationStudy
-from coevo.snapshots.identification import build_identification_table
-from coevo.snapshots.identification import choose_split
-from coevo.snapshots.identification import parse_split
-from coevo.snapshots.identification import print_identification
+from coevo.snapshots.identification import (
+    COUNTS,
+    IdentificationStudy,
+    build_identification_table,
+    choose_split,
+    parse_split,
+    print_identification,
+)
 from coevo.snapshots.snapshot import attach_snapshots
-from coevo.snapshots.statistics import STATISTICS
-from coevo.snapshots.statistics import run_statistic
+from coevo.snapshots.statistics import STATISTICS, run_statistic
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from tests import segments
-from tests import snapshots
-from tests.segments import REFINEMENT
-from tests.segments import UPDATE
-from tests.segments import F
-from tests.segments import P
+from tests import segments, snapshots
+from tests.segments import REFINEMENT, UPDATE, F, P
 
 Cells = Mapping[Cell, Outcome]
 

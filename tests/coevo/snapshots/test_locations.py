@@ -11,12 +11,9 @@ import duckdb
 import pytest
 
 import coevo
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
+from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import SnapshotQuery
-from coevo.snapshots.query import run_query
-from coevo.snapshots.query import run_select
+from coevo.snapshots.query import SnapshotQuery, run_query, run_select
 from coevo.storage.place import Url
 from coevo.storage.places import open_place
 from tests import snapshots

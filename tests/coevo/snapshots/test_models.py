@@ -7,9 +7,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.models import find_cutoff
-from coevo.snapshots.models import find_model
-from coevo.snapshots.models import load_published_models
+from coevo.snapshots.models import find_cutoff, find_model, load_published_models
 from tests import snapshots
 
 OURS = """

@@ -13,22 +13,13 @@ import pytest
 
 import coevo
 from coevo.model import schema
-from coevo.model.errors import DamagedSnapshot
-from coevo.model.errors import Fatal
-from coevo.model.schema import ADDED
-from coevo.model.schema import TABLES
-from coevo.model.schema import AddedColumn
-from coevo.model.schema import SchemaVersion
-from coevo.model.schema import build_arrow_schema
-from coevo.snapshots import columns
-from coevo.snapshots import statistics
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.schema import ADDED, TABLES, AddedColumn, SchemaVersion, build_arrow_schema
+from coevo.snapshots import columns, statistics
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from tests import segments
-from tests import snapshots
-from tests.coevo.snapshots.older_schemas import LAST_OF_2
-from tests.coevo.snapshots.older_schemas import set_version
-from tests.coevo.snapshots.older_schemas import write_as_schema_2
+from tests import segments, snapshots
+from tests.coevo.snapshots.older_schemas import LAST_OF_2, set_version, write_as_schema_2
 
 NOW = schema.SCHEMA
 

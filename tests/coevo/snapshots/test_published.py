@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from coevo.command.main import main
 from coevo.model.errors import DamagedSnapshot
-from coevo.snapshots.verification import Finding
-from coevo.snapshots.verification import verify_snapshot
+from coevo.snapshots.verification import Finding, verify_snapshot
 from coevo.storage.place import Url
 from coevo.storage.places import open_place
 from tests.web_server import Site

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pytest
 
 from coevo.model.errors import Fatal
-from coevo.snapshots.query import SnapshotQuery
-from coevo.snapshots.query import run_query
+from coevo.snapshots.query import SnapshotQuery, run_query
 from tests.web_server import Site
 
 # Found by DuckDB by its name, where it may look at Python's variables.

@@ -11,8 +11,7 @@ from coevo.model.words import Track
 from coevo.snapshots.show import render_by_id
 from coevo.storage.store import Store
 from packagers.rows import Rows
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 from tests.segments import method_id
 
 UPDATED = method_id(2, 'growsWithZones')

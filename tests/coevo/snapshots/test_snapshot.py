@@ -17,16 +17,11 @@ from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import compute_short_hash
 from coevo.model.schema import TABLES
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import MethodChange, Outcome, Stage, Walk
 from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.query import SnapshotQuery
-from coevo.snapshots.query import run_query
+from coevo.snapshots.query import SnapshotQuery, run_query
 from coevo.storage.store import Store
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 from tests.segments import PARTITION
 
 Asked = Callable[..., list[dict[str, object]]]

@@ -22,8 +22,7 @@ from coevo.evaluation.assignments import load_assignments
 from coevo.storage.store import Store
 from packagers.built import BuiltTasks
 from packagers.rows import Rows
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 from tests.fuzz import snapshots as mutated
 
 SHORT, LONG = 8, 2_000

@@ -11,13 +11,11 @@ import pytest
 
 import coevo
 from coevo.model.schema import TABLES
-from coevo.snapshots.statistics import STATISTICS
-from coevo.snapshots.statistics import run_statistic
+from coevo.snapshots.statistics import STATISTICS, run_statistic
 from coevo.storage.store import Store
 from packagers.funnel import compute_funnel
 from packagers.rows import gather_rows
-from tests import segments
-from tests import snapshots
+from tests import segments, snapshots
 from tests.packagers import sites
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +15,19 @@ import pytest
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.pair_rows import CellRow
-from coevo.model.quality import IsolatedCells
-from coevo.model.quality import SiblingState
-from coevo.model.quality import SiblingTargets
+from coevo.model.quality import IsolatedCells, SiblingState, SiblingTargets
 from coevo.model.records import compute_short_hash
-from coevo.model.schema import KEYS
-from coevo.model.schema import TABLES
+from coevo.model.schema import KEYS, TABLES
 from coevo.model.task_rows import WithdrawnRow
-from coevo.model.words import BreakageCause
-from coevo.model.words import Cell
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Stage
-from coevo.model.words import Track
-from coevo.snapshots.verification import Finding
-from coevo.snapshots.verification import verify_snapshot
+from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Stage, Track
+from coevo.snapshots.verification import Finding, verify_snapshot
 from coevo.storage.store import Store
 from packagers import release
 from packagers.assembly import assemble_release_rows
 from packagers.manifests import SnapshotDetails
 from packagers.plan import ReleasePlan
-from packagers.rows import Rows
-from packagers.rows import gather_rows
-from packagers.rows import sort_rows
-from tests import segments
-from tests import snapshots
+from packagers.rows import Rows, gather_rows, sort_rows
+from tests import segments, snapshots
 
 Edit = Callable[[Rows], Rows]
 # Each is a snapshot that is written, sealed and verified: a CPU second.

@@ -8,9 +8,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.starts import added_data
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, git, init
 
 JAVA = {
     'pom.xml': '<project/>',

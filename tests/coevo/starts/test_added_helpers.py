@@ -10,8 +10,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.starts import added_helpers
 from coevo.starts.added_helpers import TestSources
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 Tree = Mapping[str, str | bytes | None]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 
 import pytest
@@ -17,18 +16,14 @@ from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import load_profile
 from coevo.model.quality import IsolatedCells
 from coevo.model.records import Pair
-from coevo.model.words import Track
-from coevo.model.words import Walk
+from coevo.model.words import Track, Walk
 from coevo.starts.isolated_cells import IsolatedSubject
-from coevo.starts.isolation import Isolation
-from coevo.starts.isolation import run_isolated_cells
+from coevo.starts.isolation import Isolation, run_isolated_cells
 from filters import filter_candidates
 from miners.diffs.changes import diff_pair
-from tests.languages import toy
-from tests.languages import toys
+from tests.languages import toy, toys
 from tests.languages.table import known_toy
-from tests.projects import NAME
-from tests.projects import write
+from tests.projects import NAME, write
 from tests.repos import git
 
 Tree = dict[str, str | None]

@@ -5,32 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 import coevo
 from benchmarks.copying import copied
-from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.judging.start_states import StartStateLost
-from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.assignments import Assignment, load_assignments
+from coevo.evaluation.judging.start_states import StartStateLost, StartStates
 from coevo.git.repository import Repository
-from coevo.model.quality import SiblingState
-from coevo.model.quality import SiblingTargets
+from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.model.words import Track
 from coevo.snapshots.leaks import LEAST_LEAK
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.once import mined_once
-from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import Mined, junit, pom, source, write
 from tests.repos import git
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1800)]

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.storage.beneath import PathFault
-from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import find_path_fault
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import PathFault, UnsafePath, find_path_fault, join_beneath
 
 REFUSED = {
     '': PathFault.EMPTY,

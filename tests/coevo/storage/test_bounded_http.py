@@ -7,13 +7,9 @@ import urllib.error
 
 import pytest
 
-from coevo.storage.bounded_http import ServerUnreachable
-from coevo.storage.bounded_http import fetch_body
-from coevo.storage.bounded_http import open_url
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import ContentTooSlow
-from tests.raw_server import Said
-from tests.raw_server import saying
+from coevo.storage.bounded_http import ServerUnreachable, fetch_body, open_url
+from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow
+from tests.raw_server import Said, saying
 
 OK = b'HTTP/1.1 200 OK\r\n'
 CHUNKED = OK + b'Transfer-Encoding: chunked\r\n\r\n'

@@ -7,8 +7,7 @@ import tracemalloc
 import pytest
 
 from coevo.storage.bounded_json import parse_json
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent
 
 MIB = 1 << 20
 LARGE = {

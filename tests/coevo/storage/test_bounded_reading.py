@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import ContentTooSlow
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import list_zip_names
-from coevo.storage.bounded_reading import load_file
-from coevo.storage.bounded_reading import load_member
-from coevo.storage.bounded_reading import open_zip
-from coevo.storage.bounded_reading import read_exactly
-from coevo.storage.bounded_reading import read_stream
+from coevo.storage.bounded_reading import (
+    ContentTooLarge,
+    ContentTooSlow,
+    UnreadableContent,
+    list_zip_names,
+    load_file,
+    load_member,
+    open_zip,
+    read_exactly,
+    read_stream,
+)
 
 MIB = 1 << 20
 

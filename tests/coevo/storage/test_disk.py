@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.storage.disk import describe_trouble
-from coevo.storage.disk import is_mendable
+from coevo.storage.disk import describe_trouble, is_mendable
 from coevo.storage.store import Store
 from tests import segments
 from tests.coevo.display.test_terminal import run

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from coevo.storage import leases
-from coevo.storage.leases import LeaseLost
-from coevo.storage.leases import LeaseTaken
-from coevo.storage.leases import LeaseTerms
+from coevo.storage.leases import LeaseLost, LeaseTaken, LeaseTerms
 from coevo.storage.place import StoragePlace
 from coevo.storage.places import open_place
 

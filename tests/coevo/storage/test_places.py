@@ -10,17 +10,12 @@ from pathlib import Path
 import pytest
 
 from coevo.command.main import main
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.storage.place import StoragePlace
-from coevo.storage.place import Url
-from coevo.storage.place import parse_root
+from coevo.model.errors import Fatal, Transient
+from coevo.storage.place import StoragePlace, Url, parse_root
 from coevo.storage.places import open_place
 from coevo.storage.store import Store
 from tests import buckets
-from tests.segments import PARTITION
-from tests.segments import segment
-from tests.segments import walk
+from tests.segments import PARTITION, segment, walk
 
 
 @pytest.fixture(params=['folder', 'bucket'])

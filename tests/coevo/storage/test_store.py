@@ -10,18 +10,12 @@ import pytest
 
 from coevo.model import codec
 from coevo.model.errors import Fatal
-from coevo.model.words import Stage
-from coevo.model.words import Walk
+from coevo.model.words import Stage, Walk
 from coevo.storage import leases
 from coevo.storage.place import Root
-from coevo.storage.store import Partition
-from coevo.storage.store import Store
+from coevo.storage.store import Partition, Store
 from tests import segments
-from tests.segments import PARTITION
-from tests.segments import REPO
-from tests.segments import pair_id
-from tests.segments import rev
-from tests.segments import segment
+from tests.segments import PARTITION, REPO, pair_id, rev, segment
 
 FOLDER = f'partitions/{PARTITION.path}'
 

@@ -9,18 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from tests.prefect_server import OVER
-from tests.prefect_server import ROOT
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
+from tests.prefect_server import OVER, ROOT, Server, deploy, prefect_server, worker
 
 _PATIENCE = 300.0
 # Prefect takes no shorter time than ten seconds for what is to be missed.

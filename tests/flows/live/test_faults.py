@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.faults import disturbed_under_prefect
-from benchmarks.faults import undisturbed
+from benchmarks.faults import disturbed_under_prefect, undisturbed
 from tests.faults.chain import staged
 from tests.faults.prefect_scene import hub
 from tests.folders import open_folder

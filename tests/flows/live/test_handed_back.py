@@ -10,20 +10,10 @@ import pytest
 from flows.batches.claims import list_living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
-from tests.flows.live.test_kills import PAIRS
-from tests.flows.live.test_kills import began
-from tests.flows.live.test_kills import history
-from tests.flows.live.test_kills import wait_for
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import gone
-from tests.flows.mining_runs import processes
-from tests.flows.mining_runs import released
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import logged
-from tests.prefect_server import prefect_server
-from tests.projects import QUICK
-from tests.projects import write
+from tests.flows.live.test_kills import PAIRS, began, history, wait_for
+from tests.flows.mining_runs import different, gone, processes, released
+from tests.prefect_server import Server, deploy, logged, prefect_server
+from tests.projects import QUICK, write
 
 
 def named(server: Server, run: str) -> str:

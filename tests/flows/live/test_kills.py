@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -13,19 +12,9 @@ import pytest
 from flows.batches.claims import list_living_runs
 from flows.options import MineOptions
 from flows.pipeline import mine
-from tests.flows.mining_runs import different
-from tests.flows.mining_runs import gone
-from tests.flows.mining_runs import processes
-from tests.flows.mining_runs import released
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
-from tests.projects import QUICK
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.flows.mining_runs import different, gone, processes, released
+from tests.prefect_server import Server, deploy, prefect_server, worker
+from tests.projects import QUICK, junit, pom, source, write
 
 PAIRS = 4
 _PATIENCE = 400.0

@@ -11,10 +11,7 @@ from coevo.snapshots.catalogue import find_latest
 from coevo.storage.leases import list_lease_states
 from coevo.storage.places import open_place
 from tests.flows.mining_runs import PAIRS
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import prefect_server
-from tests.prefect_server import worker
+from tests.prefect_server import Server, deploy, prefect_server, worker
 
 STAGES = {'walk', 'pair', 'filter', 'label', 'track'}
 

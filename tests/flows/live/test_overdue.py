@@ -5,18 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import urllib.request
-from datetime import UTC
-from datetime import datetime
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.prefect_server import PREFECT
-from tests.prefect_server import ROOT
-from tests.prefect_server import Server
-from tests.prefect_server import deploy
-from tests.prefect_server import prefect_server
+from tests.prefect_server import PREFECT, ROOT, Server, deploy, prefect_server
 
 ASKED_FOR = """\
 import sys

@@ -12,11 +12,8 @@ import pytest
 
 from coevo.storage.store import Store
 from flows.batches.claims import list_living_runs
-from tests.prefect_server import Server
-from tests.prefect_server import prefect_server
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.prefect_server import Server, prefect_server
+from tests.projects import pom, source, write
 
 # Leases are short, so that nobody has to wait long for the end of that of a process which is gone.
 FLOW = """\

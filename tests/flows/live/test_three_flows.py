@@ -10,12 +10,8 @@ import pytest
 
 from coevo.snapshots.catalogue import find_latest
 from coevo.snapshots.verification import verify_snapshot
-from tests.prefect_server import ROOT
-from tests.prefect_server import prefect_server
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.prefect_server import ROOT, prefect_server
+from tests.projects import junit, pom, source, write
 
 FLOWS = """\
 import sys

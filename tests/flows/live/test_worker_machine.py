@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.model.errors import Fatal
 from flows.live import clock
-from flows.live.tool_check import check_tools
-from flows.live.tool_check import prepare_runner_storage
+from flows.live.tool_check import check_tools, prepare_runner_storage
 
 
 def test_worker_without_git_or_a_known_sandbox_is_refused(

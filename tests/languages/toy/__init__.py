@@ -17,29 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
+from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.engine import RunSettings
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kit
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
-from coevo.languages.reading import LanguageReading
-from coevo.languages.reading import RevisionTree
+from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
-from tests.languages.toy import defects
-from tests.languages.toy import errors
-from tests.languages.toy import mutation
-from tests.languages.toy import reading
-from tests.languages.toy import surgery
+from tests.languages.toy import defects, errors, mutation, reading, surgery
 from tests.languages.toy.engine import ToyEngine
 from tests.languages.toy.trees import BUILD_FILE
 

@@ -9,20 +9,14 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from coevo.languages.builds import Build
 from coevo.languages.engine import RunSettings
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Mount, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 from tests.languages.toy.process import MOST_KILLS
-from tests.languages.toy.trees import BUILD_FILE
-from tests.languages.toy.trees import is_test_file
-from tests.languages.toy.trees import open_tree
+from tests.languages.toy.trees import BUILD_FILE, is_test_file, open_tree
 
 SHELL = 'sh'
 NO_BUILD_FILE = 'no_build_file'

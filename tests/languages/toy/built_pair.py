@@ -5,49 +5,38 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shutil
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from math import ceil
 from pathlib import Path
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability
-from coevo.languages.capabilities import make_refusal
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CheckedSource
-from coevo.languages.cells import CompiledTests
-from coevo.languages.cells import SettingsScope
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.capabilities import Capability, make_refusal
+from coevo.languages.cells import (
+    BorrowedSettings,
+    CellEdits,
+    CheckedSource,
+    CompiledTests,
+    SettingsScope,
+)
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.declarations import SourceFile
-from coevo.languages.traces import TraceBatch
-from coevo.languages.traces import unite_traces
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.traces import TraceBatch, unite_traces
+from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Job, Mount
 from tests.languages.toy import builds
 from tests.languages.toy.builds import Builds
 from tests.languages.toy.process import run_programs
-from tests.languages.toy.programs import Linked
-from tests.languages.toy.programs import link
+from tests.languages.toy.programs import Linked, link
 from tests.languages.toy.syntax import parse
 from tests.languages.toy.tracing import traces_of
-from tests.languages.toy.trees import SUFFIX
-from tests.languages.toy.trees import open_tree
+from tests.languages.toy.trees import SUFFIX, open_tree
 
 # Wall seconds for a test where nobody says how many CPU seconds; they wait, they do not spin.
 SECONDS = 3.0

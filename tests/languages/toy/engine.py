@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from coevo.languages.engine import RunSettings
 from coevo.model.records import Pair
 from tests.languages.toy.builds import Builds
-from tests.languages.toy.built_pair import Cells
-from tests.languages.toy.built_pair import ToyBuiltPair
+from tests.languages.toy.built_pair import Cells, ToyBuiltPair
 
 
 class ToyBuilder:

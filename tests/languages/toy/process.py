@@ -10,18 +10,12 @@ import os
 import secrets
 import select
 import time
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from coevo.languages.verdicts import KILLED
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
 # Tests that kill their process do so each time; who else kills it does not.
 MOST_KILLS = 5

@@ -14,10 +14,7 @@ A value of the code that names another one is what that is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.languages.declarations import SourceFile

@@ -6,28 +6,19 @@ import hashlib
 import re
 from pathlib import Path
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.file_names import name_by_stem as list_reference_names
 from coevo.languages.file_names import name_by_types as list_watch_names
-from coevo.languages.layout import PathClassification
-from coevo.languages.layout import Side
+from coevo.languages.layout import PathClassification, Side
 from coevo.languages.licences import list_no_licences as parse_licences
 from coevo.languages.prints import LexicalRules
 from coevo.languages.reading import Resolve
 from coevo.languages.submitted_files import accept_any_file as explain_refusal
 from coevo.languages.traces import ExecutedMethod
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
+from coevo.languages.words import DeclarationPart, Word
 from coevo.model.records import TestMethod
-from tests.languages.toy.syntax import TOKEN
-from tests.languages.toy.syntax import parse
-from tests.languages.toy.syntax import parse_uncached
-from tests.languages.toy.trees import BUILD_FILE
-from tests.languages.toy.trees import SUFFIX
-from tests.languages.toy.trees import is_test_file
-from tests.languages.toy.trees import open_tree
+from tests.languages.toy.syntax import TOKEN, parse, parse_uncached
+from tests.languages.toy.trees import BUILD_FILE, SUFFIX, is_test_file, open_tree
 
 SUFFIXES = (SUFFIX,)
 FIXTURE = '_before'

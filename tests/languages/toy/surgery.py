@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.helper_grafts import find_helper_grafts
 from coevo.languages.layout import Side
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
 from tests.languages.toy.reading import is_fixture

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import MODULE, DeclaredType, Member, SourceFile
 
 _TYPE = re.compile(r'\[(?P<name>[A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\]\s*$')
 _LINE = re.compile(r'(?P<name>\w+):\s*(?P<body>.*)$')

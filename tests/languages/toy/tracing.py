@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
+from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 
 def traces_of(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import LocatedType, SourceFile
 from coevo.languages.layout import Side
 from coevo.languages.located_types import index_test_types
 from coevo.model.records import FileOrigin

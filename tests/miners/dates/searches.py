@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,16 +12,11 @@ from coevo.languages.declarations import Member
 from coevo.languages.prints import make_body_prints
 from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
-from coevo.storage.dates import SearchBasis
-from coevo.storage.dates import SeenBodies
+from coevo.storage.dates import SearchBasis, SeenBodies
 from coevo.storage.store import Store
 from miners.dates.bodies import parse_bodies
-from miners.dates.clone_search import SearchedClone
-from miners.dates.clone_search import SearchListener
-from miners.dates.clone_search import search_clone
-from miners.dates.dating import load_wanted_prints
-from miners.dates.dating import search_for_store
-from miners.dates.dating import update_wanted_bodies
+from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
+from miners.dates.dating import load_wanted_prints, search_for_store, update_wanted_bodies
 from miners.discovery.crawls import list_refs
 from packagers.dating import DateJoin
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,11 @@ import pytest
 from coevo.git.repository import CorruptObject
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.storage.dates import NoDateReason
-from coevo.storage.dates import SeenBodies
+from coevo.storage.dates import NoDateReason, SeenBodies
 from miners.dates import clone_search
 from miners.dates.clone_search import SearchListener
 from tests.miners.dates.searches import search_again
-from tests.repos import commit
-from tests.repos import damage
-from tests.repos import git
-from tests.repos import init
+from tests.repos import commit, damage, git, init
 
 CRAWLED = datetime(2024, 1, 1, tzinfo=UTC)
 

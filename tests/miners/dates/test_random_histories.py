@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
-from datetime import UTC
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,11 +13,8 @@ import pytest
 from coevo.languages.declarations import Member
 from coevo.languages.table import get_reading
 from coevo.storage.dates import SeenBodies
-from tests.miners.dates.searches import naive_dates
-from tests.miners.dates.searches import search_again
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
+from tests.miners.dates.searches import naive_dates, search_again
+from tests.repos import commit, git, init
 
 CRAWLED = datetime(2024, 1, 1, tzinfo=UTC)
 # Some share their words, some their tokens; all but the numbers and strings.

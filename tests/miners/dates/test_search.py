@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,8 @@ import pytest
 from coevo.languages.java.reading.syntax import parse
 from coevo.storage.dates import SearchBasis
 from packagers.dating import find_earliest
-from tests.miners.dates.searches import FirstSeen
-from tests.miners.dates.searches import naive_dates
-from tests.miners.dates.searches import search
-from tests.repos import commit
-from tests.repos import git
-from tests.repos import init
-from tests.repos import write_object
+from tests.miners.dates.searches import FirstSeen, naive_dates, search
+from tests.repos import commit, git, init, write_object
 
 CRAWLED = datetime(2024, 1, 1, tzinfo=UTC)
 BODY = 'assertEquals(4, Sum.of(2, 2));'

@@ -6,14 +6,11 @@ from coevo.languages.golang.reading.class_under_test import guess_class_under_te
 from coevo.languages.golang.reading.common_calls import COMMON_CALLS
 from coevo.languages.golang.reading.executed import is_part_of
 from coevo.languages.golang.reading.expected_throws import list_expected_throws
-from coevo.languages.golang.reading.layout import classify_path
-from coevo.languages.golang.reading.layout import is_build_file
+from coevo.languages.golang.reading.layout import classify_path, is_build_file
 from coevo.languages.golang.reading.lexis import LEXIS
 from coevo.languages.golang.reading.submitted_files import explain_refusal
-from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.syntax import parse_uncached
-from coevo.languages.golang.reading.tests import find_tests
-from coevo.languages.golang.reading.tests import is_fixture
+from coevo.languages.golang.reading.syntax import parse, parse_uncached
+from coevo.languages.golang.reading.tests import find_tests, is_fixture
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.reading.version import compute_version
 from coevo.languages.golang.reading.words import list_words

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.traces import ExecutedMethod
 
 

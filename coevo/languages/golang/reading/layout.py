@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from coevo.languages.golang.reading.files import TEST_SUFFIX
-from coevo.languages.layout import PathClassification
-from coevo.languages.layout import Side
+from coevo.languages.layout import PathClassification, Side
 
 SUFFIX = '.go'
 TESTDATA = 'testdata'

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading.declared import GoDeclaration
 from coevo.languages.golang.reading.token_walk import GoTokenIndex
-from coevo.languages.golang.reading.tokens import GoPackageNames
-from coevo.languages.golang.reading.tokens import GoTokenSlice
+from coevo.languages.golang.reading.tokens import GoPackageNames, GoTokenSlice
 from coevo.languages.spans import subtract_holes
 from coevo.model.records import compute_short_hash
 

@@ -10,40 +10,32 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.declarations import MODULE
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import MODULE, DeclaredType, Member
 from coevo.languages.golang.reading.comments import GoComments
-from coevo.languages.golang.reading.declared import GoDeclaration
-from coevo.languages.golang.reading.declared import list_declarations
-from coevo.languages.golang.reading.files import GoFile
-from coevo.languages.golang.reading.files import may_declare_tests
-from coevo.languages.golang.reading.imports import bind_names
-from coevo.languages.golang.reading.imports import list_imports
-from coevo.languages.golang.reading.imports import make_import_records
-from coevo.languages.golang.reading.members import GoMemberReader
-from coevo.languages.golang.reading.members import GoTokenisedDeclaration
-from coevo.languages.golang.reading.members import list_modifiers
+from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
+from coevo.languages.golang.reading.files import GoFile, may_declare_tests
+from coevo.languages.golang.reading.imports import bind_names, list_imports, make_import_records
+from coevo.languages.golang.reading.members import (
+    GoMemberReader,
+    GoTokenisedDeclaration,
+    list_modifiers,
+)
 from coevo.languages.golang.reading.std import is_standard_package
-from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.reading.token_walk import GoTokenIndex
+from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoPackageNames
-from coevo.languages.golang.reading.type_heads import describe_type
-from coevo.languages.golang.reading.type_heads import is_interface
-from coevo.languages.golang.reading.type_heads import list_embedded_types
+from coevo.languages.golang.reading.type_heads import (
+    describe_type,
+    is_interface,
+    list_embedded_types,
+)
 from coevo.languages.nesting import is_nested_too_deep
-from coevo.languages.spans import Span
-from coevo.languages.spans import subtract_holes
+from coevo.languages.spans import Span, subtract_holes
 from coevo.model.records import compute_short_hash
 
 # As in Java: far above what people write, and the same on every machine.

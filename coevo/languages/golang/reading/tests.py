@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.golang.reading.files import GoFile
 from coevo.languages.golang.reading.token_walk import OUTPUT
 from coevo.languages.reading import Resolve

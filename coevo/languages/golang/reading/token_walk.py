@@ -10,24 +10,21 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable
-from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import tree_sitter_go
-from tree_sitter import Language
-from tree_sitter import Node
-from tree_sitter import TreeCursor
+from tree_sitter import Language, Node, TreeCursor
 
 from coevo.languages.golang.reading.scopes import LocalScopes
-from coevo.languages.golang.reading.tokens import END
-from coevo.languages.golang.reading.tokens import MAY_BE_LOCAL
-from coevo.languages.golang.reading.tokens import GoToken
-from coevo.languages.golang.reading.tokens import GoTokenRole
-from coevo.languages.golang.reading.tokens import GoTokenSlice
+from coevo.languages.golang.reading.tokens import (
+    END,
+    MAY_BE_LOCAL,
+    GoToken,
+    GoTokenRole,
+    GoTokenSlice,
+)
 from coevo.languages.grammars import list_fixed_node_kinds
 from coevo.languages.spans import Span
 

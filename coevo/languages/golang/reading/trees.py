@@ -7,35 +7,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import LocatedType
-from coevo.languages.golang.reading.files import TEST_SUFFIX
-from coevo.languages.golang.reading.files import GoFile
-from coevo.languages.golang.reading.layout import GO_MOD
-from coevo.languages.golang.reading.layout import VENDOR
-from coevo.languages.golang.reading.layout import is_compiled
-from coevo.languages.golang.reading.layout import is_test_path
-from coevo.languages.golang.reading.module_paths import GoModulePaths
-from coevo.languages.golang.reading.module_paths import ImportingFile
-from coevo.languages.golang.reading.module_paths import guess_own_path
-from coevo.languages.golang.reading.module_paths import parse_module_path
+from coevo.languages.declarations import Import, LocatedType
+from coevo.languages.golang.reading.files import TEST_SUFFIX, GoFile
+from coevo.languages.golang.reading.layout import GO_MOD, VENDOR, is_compiled, is_test_path
+from coevo.languages.golang.reading.module_paths import (
+    GoModulePaths,
+    ImportingFile,
+    guess_own_path,
+    parse_module_path,
+)
 from coevo.languages.golang.reading.origins import find_origin
-from coevo.languages.golang.reading.placed_files import GoFileContext
-from coevo.languages.golang.reading.placed_files import place_file
+from coevo.languages.golang.reading.placed_files import GoFileContext, place_file
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.testing_packages import ImportEdge
-from coevo.languages.golang.reading.testing_packages import find_packages_for_tests
-from coevo.languages.golang.reading.testing_packages import may_be_for_tests
+from coevo.languages.golang.reading.testing_packages import (
+    ImportEdge,
+    find_packages_for_tests,
+    may_be_for_tests,
+)
 from coevo.languages.layout import Side
-from coevo.languages.located_types import find_meant_types
-from coevo.languages.located_types import group_paths_by_side
-from coevo.languages.located_types import index_test_types
+from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
 from coevo.model.records import FileOrigin
 
 _EXTERNAL = '_test'

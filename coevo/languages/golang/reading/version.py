@@ -7,8 +7,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from coevo.languages import grammars
-from coevo.languages import spans
+from coevo.languages import grammars, spans
 
 
 @cache

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.reading.token_walk import GoTokenIndex
-from coevo.languages.golang.reading.tokens import GoToken
-from coevo.languages.golang.reading.tokens import GoTokenRole
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
+from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
+from coevo.languages.golang.reading.tokens import GoToken, GoTokenRole
+from coevo.languages.words import DeclarationPart, Word
 
 _PARTS: Mapping[GoTokenRole | None, DeclarationPart] = {
     None: DeclarationPart.REST,

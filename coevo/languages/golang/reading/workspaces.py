@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from coevo.languages.golang.reading.module_paths import locate_go_mod
-from coevo.languages.golang.reading.module_paths import parse_module_path
+from coevo.languages.golang.reading.module_paths import locate_go_mod, parse_module_path
 
 _COMMENT = re.compile(r'//.*')
 _BLOCK = re.compile(r'^[ \t]*(\w+)[ \t]*\(([^)]*)\)', re.MULTILINE)

@@ -9,8 +9,7 @@ from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery import start_state
 from coevo.languages.golang.surgery.extension import add_helpers
 from coevo.languages.golang.surgery.namers import make_mention_finder
-from coevo.languages.golang.surgery.reach import find_derived_classes
-from coevo.languages.golang.surgery.reach import list_names_used_elsewhere
+from coevo.languages.golang.surgery.reach import find_derived_classes, list_names_used_elsewhere
 from coevo.languages.golang.surgery.start_state import make_start_file
 from coevo.languages.golang.surgery.transplant import transplant_tests
 

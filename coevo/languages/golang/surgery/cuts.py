@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from coevo.languages.golang.surgery.pieces import GoOutline
-from coevo.languages.golang.surgery.pieces import GoPart
-from coevo.languages.golang.surgery.pieces import GoPiece
+from coevo.languages.golang.surgery.pieces import GoOutline, GoPart, GoPiece
 from coevo.languages.spans import Span
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import widen_to_whole_lines
+from coevo.languages.text_edits import TextEdits, widen_to_whole_lines
 
 
 def remove_pieces(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:

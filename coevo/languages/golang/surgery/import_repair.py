@@ -6,15 +6,12 @@ import has is told by the files that it comes from, which use all of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from coevo.languages.golang.reading.imports import GoImport
 from coevo.languages.golang.reading.std import is_standard_package
-from coevo.languages.golang.surgery.cuts import find_line_of_group
-from coevo.languages.golang.surgery.cuts import include_separator
-from coevo.languages.golang.surgery.pieces import GoOutline
-from coevo.languages.golang.surgery.pieces import make_outline
+from coevo.languages.golang.surgery.cuts import find_line_of_group, include_separator
+from coevo.languages.golang.surgery.pieces import GoOutline, make_outline
 from coevo.languages.text_edits import TextEdits
 
 _EMBED = 'embed'

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.golang.surgery.pieces import GoOutline
-from coevo.languages.golang.surgery.pieces import GoPiece
+from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece
 from coevo.languages.surgery import OriginalTest
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from coevo.languages.golang.surgery.old_pieces import OldGoFile
-from coevo.languages.golang.surgery.pieces import GoPart
-from coevo.languages.golang.surgery.pieces import GoPiece
+from coevo.languages.golang.surgery.pieces import GoPart, GoPiece
 from coevo.languages.text_edits import TextEdits
 
 

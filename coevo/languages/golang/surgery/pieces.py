@@ -7,28 +7,21 @@ they follow from what is left, see `coevo.languages.golang.surgery.import_repair
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from tree_sitter import Parser
 
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading.comments import GoComments
-from coevo.languages.golang.reading.declared import GoDeclaration
-from coevo.languages.golang.reading.declared import list_declarations
-from coevo.languages.golang.reading.imports import bind_names
-from coevo.languages.golang.reading.imports import list_imports
+from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
+from coevo.languages.golang.reading.imports import bind_names, list_imports
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.tests import is_fixture
-from coevo.languages.golang.reading.tests import is_test
-from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.reading.token_walk import GoTokenIndex
-from coevo.languages.golang.reading.tokens import GoTokenRole
-from coevo.languages.golang.reading.tokens import GoTokenSlice
+from coevo.languages.golang.reading.tests import is_fixture, is_test
+from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
+from coevo.languages.golang.reading.tokens import GoTokenRole, GoTokenSlice
 from coevo.languages.spans import Span
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod

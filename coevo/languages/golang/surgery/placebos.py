@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.placebos import PlaceboKind
-from coevo.languages.placebos import choose_line_breaks
-from coevo.languages.placebos import invent_word
+from coevo.languages.placebos import PlaceboKind, choose_line_breaks, invent_word
 from coevo.languages.undoing import LocatedDeclaration
 
 # What statements stand in: a block or a case.

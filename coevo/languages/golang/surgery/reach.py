@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import SourceFile
-from coevo.languages.golang.reading.trees import GoTree
-from coevo.languages.golang.reading.trees import open_tree
+from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.layout import Side
 
 

@@ -7,9 +7,7 @@ a reverted target needs of its old file, and new no longer has, comes with it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -18,14 +16,9 @@ from coevo.languages.golang.surgery.cuts import remove_pieces
 from coevo.languages.golang.surgery.import_repair import repair_imports
 from coevo.languages.golang.surgery.old_pieces import OldGoFile
 from coevo.languages.golang.surgery.old_places import add_piece
-from coevo.languages.golang.surgery.pieces import GoOutline
-from coevo.languages.golang.surgery.pieces import GoPiece
-from coevo.languages.golang.surgery.pieces import make_outline
-from coevo.languages.reached import find_reached_pieces
-from coevo.languages.reached import list_used_names
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece, make_outline
+from coevo.languages.reached import find_reached_pieces, list_used_names
+from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.languages.text_edits import TextEdits
 
 

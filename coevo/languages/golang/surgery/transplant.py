@@ -8,14 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.golang.surgery.pieces import GoOutline
-from coevo.languages.golang.surgery.pieces import GoPiece
-from coevo.languages.golang.surgery.pieces import make_outline
-from coevo.languages.golang.surgery.start_state import GoCutPlan
-from coevo.languages.golang.surgery.start_state import check_start_file
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartTarget
+from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece, make_outline
+from coevo.languages.golang.surgery.start_state import GoCutPlan, check_start_file
+from coevo.languages.surgery import Graft, OriginalTest, StartTarget
 from coevo.model.records import TestMethod
 
 

@@ -3,9 +3,7 @@
 Fulfils `coevo.languages.assertions.Assertions`.
 """
 
-from coevo.languages.java.assertions.oracles import expects_exception
-from coevo.languages.java.assertions.oracles import find_oracle_lines
-from coevo.languages.java.assertions.texts import classify_assertion
-from coevo.languages.java.assertions.texts import list_assertions
+from coevo.languages.java.assertions.oracles import expects_exception, find_oracle_lines
+from coevo.languages.java.assertions.texts import classify_assertion, list_assertions
 
 __all__ = ['list_assertions', 'expects_exception', 'classify_assertion', 'find_oracle_lines']

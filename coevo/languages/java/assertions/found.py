@@ -9,10 +9,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from coevo.languages.java.assertions.style import ARITY
-from coevo.languages.java.reading.calls import JavaCall
-from coevo.languages.java.reading.calls import find_calls
-from coevo.languages.java.reading.calls import find_chained_calls
-from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import JavaCall, find_calls, find_chained_calls, get_text
 
 GROUP = 'assertAll'
 DESCRIBING = frozenset({'as', 'describedAs', 'withFailMessage', 'overridingErrorMessage'})

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.java.assertions.found import is_oracle
-from coevo.languages.java.assertions.found import is_oracle_reference
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import parse_call
-from coevo.languages.java.reading.source import get_annotation_values
-from coevo.languages.java.reading.source import parse_java_source
+from coevo.languages.java.assertions.found import is_oracle, is_oracle_reference
+from coevo.languages.java.reading.calls import iterate_nodes, parse_call
+from coevo.languages.java.reading.source import get_annotation_values, parse_java_source
 from coevo.languages.java.reading.tokens import JAVA
 from coevo.model.records import TestMethod
 

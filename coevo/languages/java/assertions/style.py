@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from tree_sitter import Node
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.calls import JavaCall
-from coevo.languages.java.reading.calls import JavaVariable
-from coevo.languages.java.reading.calls import get_text
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.java.reading.calls import (
+    JavaCall,
+    JavaVariable,
+    get_text,
+    iterate_nodes,
+    list_named_children,
+)
 
 # How many arguments an assertion has without a message and without a delta.
 ARITY: Mapping[str, int] = {

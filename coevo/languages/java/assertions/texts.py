@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.java.assertions.found import DESCRIBING
-from coevo.languages.java.assertions.found import GROUP
-from coevo.languages.java.assertions.found import Assertion
-from coevo.languages.java.assertions.found import find_assertions
-from coevo.languages.java.assertions.found import is_oracle
-from coevo.languages.java.assertions.found import is_oracle_reference
-from coevo.languages.java.assertions.style import find_message_argument
-from coevo.languages.java.assertions.style import is_text
-from coevo.languages.java.reading.calls import JavaCall
-from coevo.languages.java.reading.calls import JavaVariable
-from coevo.languages.java.reading.calls import find_chained_calls
-from coevo.languages.java.reading.calls import find_variables
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import normalise_node
-from coevo.languages.java.reading.calls import parse_call
+from coevo.languages.java.assertions.found import (
+    DESCRIBING,
+    GROUP,
+    Assertion,
+    find_assertions,
+    is_oracle,
+    is_oracle_reference,
+)
+from coevo.languages.java.assertions.style import find_message_argument, is_text
+from coevo.languages.java.reading.calls import (
+    JavaCall,
+    JavaVariable,
+    find_chained_calls,
+    find_variables,
+    iterate_nodes,
+    normalise_node,
+    parse_call,
+)
 from coevo.languages.java.reading.tokens import JAVA
 
 _EXPECTED = ('expected', 'expectedExceptions')

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

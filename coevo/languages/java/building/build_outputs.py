@@ -13,16 +13,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
-from collections.abc import Container
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.building.report import JavaModule
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import SafePath, join_beneath
 
 # What a program is written in; wherever it lies but in test folders and among resources (templates of
 # generators), it is a main source.

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmDeath
+from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from coevo.languages.java.building.report import locate_library
 from coevo.languages.java.places import REPOSITORY
-from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES
-from coevo.languages.java.tools.toolchain import Toolchain
+from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 
 
 def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:

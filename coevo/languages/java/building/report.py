@@ -7,19 +7,13 @@ read, and a path that leaves the tree is refused.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
-from coevo.languages.java.places import BUILD_TREE
-from coevo.languages.java.places import HEAD
-from coevo.languages.java.places import REPOSITORY
-from coevo.languages.java.places import TREE
+from coevo.languages.java.places import BUILD_TREE, HEAD, REPOSITORY, TREE
 
 LEVEL_RAISED = 'source-level-8'
 LINTERS_LEFT_OUT = 'without-linters'

@@ -5,22 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from typing import cast
+from typing import Any, cast
 
-from coevo.languages.java.tools.wire import WireError
-from coevo.languages.java.tools.wire import receive_response
-from coevo.languages.java.tools.wire import send_request
+from coevo.languages.java.tools.wire import WireError, receive_response, send_request
 from coevo.languages.verdicts import KILLED
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
 # No leak was seen in sixty builds; not examined beyond.
 REQUESTS_PER_JVM = 60

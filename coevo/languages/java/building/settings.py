@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.places import BUILD_TREE
-from coevo.languages.java.places import HEAD
-from coevo.languages.java.places import REPOSITORY
-from coevo.languages.java.places import SOCKET
-from coevo.languages.java.places import TOOLS
-from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.places import BUILD_TREE, HEAD, REPOSITORY, SOCKET, TOOLS, WORKSPACE
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 SETTINGS = 'settings.xml'
 

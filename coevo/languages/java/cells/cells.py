@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CheckedSource
-from coevo.languages.cells import CompiledTests
-from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.build_outputs import link_resources
-from coevo.languages.java.building.compilation import add_unread_classes
-from coevo.languages.java.building.compilation import is_out_of_space
-from coevo.languages.java.building.compilation import parse_compile_report
+from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
+from coevo.languages.java.building.build_outputs import BuildOutput, link_resources
+from coevo.languages.java.building.compilation import (
+    add_unread_classes,
+    is_out_of_space,
+    parse_compile_report,
+)
 from coevo.languages.java.building.javac_options import list_javac_options
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.session import TOO_LONG
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
-from coevo.languages.java.building.settings import JavacSettings
-from coevo.languages.java.building.settings import make_compile_request
-from coevo.languages.java.cells.compiled_cells import CompiledCell
-from coevo.languages.java.cells.compiled_cells import JavaCellKey
-from coevo.languages.java.cells.compiled_cells import find_edited_resources
-from coevo.languages.java.cells.compiled_cells import find_edited_source_roots
-from coevo.languages.java.cells.compiled_cells import iterate_with_dependencies
-from coevo.languages.java.cells.compiled_cells import list_test_class_siblings
-from coevo.languages.java.cells.compiled_cells import make_absent_cell
-from coevo.languages.java.cells.compiled_cells import make_sibling_key
-from coevo.languages.java.cells.compiled_cells import make_uncompilable_cell
-from coevo.languages.java.cells.edited_code import CodeEditor
-from coevo.languages.java.cells.edited_code import EditedCode
-from coevo.languages.java.cells.edited_files import Files
-from coevo.languages.java.cells.edited_files import is_below
-from coevo.languages.java.cells.edited_files import write_files
+from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
+from coevo.languages.java.building.settings import JavacSettings, make_compile_request
+from coevo.languages.java.cells.compiled_cells import (
+    CompiledCell,
+    JavaCellKey,
+    find_edited_resources,
+    find_edited_source_roots,
+    iterate_with_dependencies,
+    list_test_class_siblings,
+    make_absent_cell,
+    make_sibling_key,
+    make_uncompilable_cell,
+)
+from coevo.languages.java.cells.edited_code import CodeEditor, EditedCode
+from coevo.languages.java.cells.edited_files import Files, is_below, write_files
 from coevo.languages.java.revisions.borrowed_settings import apply_borrowed_settings
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.revisions.unread_files import name_test_class

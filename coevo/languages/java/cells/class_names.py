@@ -9,9 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from coevo.languages.java.cells.constant_pool import CLASS
-from coevo.languages.java.cells.constant_pool import TEXT
-from coevo.languages.java.cells.constant_pool import parse_constant_pool
+from coevo.languages.java.cells.constant_pool import CLASS, TEXT, parse_constant_pool
 
 
 def find_outermost_class(content: bytes) -> str:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
-from pathlib import Path
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import BorrowedSettings, CellEdits, CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.compilation import CompileReport
 from coevo.languages.java.building.report import JavaModule

@@ -9,14 +9,15 @@ there: what such a test looks for is still there, and what it must not find is t
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from coevo.languages.java.cells.constant_pool import NAMING
-from coevo.languages.java.cells.constant_pool import TEXT
-from coevo.languages.java.cells.constant_pool import TIED
-from coevo.languages.java.cells.constant_pool import Constant
-from coevo.languages.java.cells.constant_pool import parse_constant_pool
+from coevo.languages.java.cells.constant_pool import (
+    NAMING,
+    TEXT,
+    TIED,
+    Constant,
+    parse_constant_pool,
+)
 
 _MOST = 65_534
 # A text of nothing, which keeps the place of what is left out.

@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
-from pathlib import Path
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 
 from coevo.languages.cells import CheckedSource
-from coevo.languages.java.building.build_outputs import RESOURCES
-from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.build_outputs import is_source
-from coevo.languages.java.building.build_outputs import link_classes
-from coevo.languages.java.building.compilation import has_out_of_space_error
-from coevo.languages.java.building.compilation import name_compiler_death
+from coevo.languages.java.building.build_outputs import (
+    RESOURCES,
+    BuildOutput,
+    is_source,
+    link_classes,
+)
+from coevo.languages.java.building.compilation import has_out_of_space_error, name_compiler_death
 from coevo.languages.java.building.javac_options import list_javac_options
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
-from coevo.languages.java.building.settings import JavacSettings
-from coevo.languages.java.building.settings import make_check_request
-from coevo.languages.java.cells.edited_files import Files
-from coevo.languages.java.cells.edited_files import compute_depth
-from coevo.languages.java.cells.edited_files import find_top_level_types
-from coevo.languages.java.cells.edited_files import is_below
-from coevo.languages.java.cells.edited_files import is_in_family
-from coevo.languages.java.cells.edited_files import move_classes
-from coevo.languages.java.cells.edited_files import write_files
-from coevo.languages.java.cells.edited_sources import CheckedSets
-from coevo.languages.java.cells.edited_sources import EditedSources
-from coevo.languages.java.cells.edited_sources import select_java_sources
+from coevo.languages.java.building.session import JvmDeath, JvmSession
+from coevo.languages.java.building.settings import JavacSettings, make_check_request
+from coevo.languages.java.cells.edited_files import (
+    Files,
+    compute_depth,
+    find_top_level_types,
+    is_below,
+    is_in_family,
+    move_classes,
+    write_files,
+)
+from coevo.languages.java.cells.edited_sources import (
+    CheckedSets,
+    EditedSources,
+    select_java_sources,
+)
 from coevo.languages.java.processes.launch import Launcher
 from coevo.storage.beneath import join_beneath
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from pathlib import Path
-from pathlib import PurePosixPath
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.building.build_outputs import link_classes

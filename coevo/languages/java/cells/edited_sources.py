@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from coevo.languages.java.building.build_outputs import RESOURCES
 from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.cells.edited_files import Files
-from coevo.languages.java.cells.edited_files import find_top_level_types
-from coevo.languages.java.cells.edited_files import list_type_names
+from coevo.languages.java.cells.edited_files import Files, find_top_level_types, list_type_names
 
 Texts = tuple[tuple[str, bytes], ...]
 

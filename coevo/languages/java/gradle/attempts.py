@@ -5,16 +5,10 @@ What it keeps is in the sandbox and of one build: scripts of another revision ma
 
 from __future__ import annotations
 
-from coevo.languages.java.building.build_attempt import BuildAttempt
-from coevo.languages.java.building.build_attempt import get_cpu_seconds
+from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
-from coevo.languages.java.places import BUILD_TREE
-from coevo.languages.java.places import GRADLE_FOLDER
-from coevo.languages.java.places import GRADLES
-from coevo.languages.java.places import REPOSITORY
-from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.building.session import JvmDeath, JvmSession
+from coevo.languages.java.places import BUILD_TREE, GRADLE_FOLDER, GRADLES, REPOSITORY, WORKSPACE
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.sandboxes.sandbox import Mount
 

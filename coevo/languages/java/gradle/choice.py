@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.gradle import scripts
-from coevo.languages.java.tools.gradles import Gradle
-from coevo.languages.java.tools.gradles import parse_version_numbers
+from coevo.languages.java.tools.gradles import Gradle, parse_version_numbers
 
 
 def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:

@@ -10,20 +10,14 @@ import hashlib
 import tarfile
 from pathlib import Path
 
-from coevo.languages.java.kits.kit_tools import list_tool_mounts
-from coevo.languages.java.kits.kit_tools import make_tool_environment
-from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import list_upstreams
+from coevo.languages.java.kits.kit_tools import list_tool_mounts, make_tool_environment
+from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.pump import pump_connections
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
 from coevo.sandboxes.tar_stream import END
 from coevo.sandboxes.unpacking import unpack
 from coevo.storage.building import build_folder_once

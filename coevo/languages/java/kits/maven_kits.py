@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.languages.java.kits.kit_libraries import MIRROR
-from coevo.languages.java.kits.kit_libraries import fetch_kit_libraries
-from coevo.languages.java.kits.kit_tools import KIT
-from coevo.languages.java.kits.kit_tools import list_tool_mounts
-from coevo.languages.java.kits.kit_tools import make_tool_environment
+from coevo.languages.java.kits.kit_libraries import MIRROR, fetch_kit_libraries
+from coevo.languages.java.kits.kit_tools import KIT, list_tool_mounts, make_tool_environment
 from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_alike_jdks
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import load_pins
+from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
+from coevo.languages.java.tools.libraries import fetch_libraries, load_pins
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.languages.kits import Kit
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Mount, Sandbox
 
 _CONSOLE = Path(__file__).with_name('console.toml')
 _REPOSITORY, _LIBRARIES = f'{KIT}/repository', f'{KIT}/libraries'

@@ -8,9 +8,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from coevo.languages.java.gradle.commands import is_built_by_gradle
-from coevo.languages.java.gradle.commands import make_gradle_command
-from coevo.languages.java.gradle.commands import make_test_selection
+from coevo.languages.java.gradle.commands import (
+    is_built_by_gradle,
+    make_gradle_command,
+    make_test_selection,
+)
 from coevo.languages.prompt_words import PromptWords
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod

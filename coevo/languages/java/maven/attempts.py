@@ -10,13 +10,9 @@ import dataclasses
 import json
 from pathlib import Path
 
-from coevo.languages.java.building.build_attempt import BuildAttempt
-from coevo.languages.java.building.build_attempt import get_cpu_seconds
+from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_seconds
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.session import TOO_LONG
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
 from coevo.languages.java.building.settings import make_build_request
 
 LOOP, COMMAND = 'maven-loop', 'mvn'

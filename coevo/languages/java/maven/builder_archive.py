@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coevo.languages.java.building import settings
-from coevo.languages.java.places import BUILD_TREE
-from coevo.languages.java.places import HEAD
-from coevo.languages.java.places import WORKSPACE
-from coevo.languages.java.processes.archives import LIMITS
-from coevo.languages.java.processes.archives import LIST
-from coevo.languages.java.processes.archives import LISTING
-from coevo.languages.java.processes.archives import ArchiveRehearsal
-from coevo.languages.java.processes.archives import make_dump_job
+from coevo.languages.java.places import BUILD_TREE, HEAD, WORKSPACE
+from coevo.languages.java.processes.archives import (
+    LIMITS,
+    LIST,
+    LISTING,
+    ArchiveRehearsal,
+    make_dump_job,
+)
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.languages.java.tools.wire import encode_strings
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Job, Mount
 
 _FOLDER = 'rehearsal'
 _FILES = {

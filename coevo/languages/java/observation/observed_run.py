@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Collection
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from coevo.languages.java.observation.observer import Observer
-from coevo.languages.java.observation.observer import WatchedMethod
-from coevo.languages.java.observation.observer import find_disagreement
+from coevo.languages.java.observation.observer import Observer, WatchedMethod, find_disagreement
 from coevo.languages.verdicts import UNOBSERVED
 from coevo.sandboxes.sandbox import Process
 

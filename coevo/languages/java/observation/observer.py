@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import socket
 from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from coevo.languages.java.observation.jdwp import CodeLocation
-from coevo.languages.java.observation.jdwp import JdwpClient
-from coevo.languages.java.observation.jdwp import JdwpConnectionClosed
-from coevo.languages.java.observation.jdwp import JdwpError
-from coevo.languages.java.observation.jdwp import JdwpEvent
-from coevo.languages.java.observation.jdwp import JdwpEventKind
-from coevo.languages.java.observation.jdwp import JdwpMethod
+from coevo.languages.java.observation.jdwp import (
+    CodeLocation,
+    JdwpClient,
+    JdwpConnectionClosed,
+    JdwpError,
+    JdwpEvent,
+    JdwpEventKind,
+    JdwpMethod,
+)
 from coevo.languages.java.observation.returns import find_return_indexes
 
 _NO_CODE = 0x400 | 0x100 | 0x1000 | 0x40  # abstract, native, synthetic, bridge

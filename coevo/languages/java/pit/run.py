@@ -9,25 +9,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 
-from coevo.languages.java.pit.report import MOST_BYTES
-from coevo.languages.java.pit.report import parse_report
+from coevo.languages.java.pit.report import MOST_BYTES, parse_report
 from coevo.languages.java.places import TOOLS
-from coevo.languages.java.processes.launch import JVM_OPTIONS
-from coevo.languages.java.processes.launch import Launcher
+from coevo.languages.java.processes.launch import JVM_OPTIONS, Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import RunTarget
 from coevo.languages.java.tools.pit import PitInstallation
 from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
 CPU_SECONDS = 300.0
 WALL_SECONDS = 1200.0

@@ -12,17 +12,13 @@ import contextlib
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.languages.java.places import ARCHIVES
 from coevo.model.records import compute_short_hash
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Sandbox
 from coevo.storage import durable
 
 # About 25 MB each; the one that was used least recently goes first.

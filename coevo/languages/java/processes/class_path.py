@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from pathlib import Path
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from coevo.languages.java.places import TREE
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import list_zip_names
+from coevo.storage.bounded_reading import UnreadableContent, list_zip_names
 
 # Folders that everyone has and nobody asks for, and a file that the class path gives no meaning.
 _COMMON = frozenset({'.', 'META-INF', 'META-INF/services', 'META-INF/maven'})

@@ -8,8 +8,7 @@ uses too, its message must hold the words given.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 

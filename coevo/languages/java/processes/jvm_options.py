@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 _REFUSED = re.compile(
     r'-javaagent:|-agentlib:|-agentpath:|-Xrun|-Xdebug'

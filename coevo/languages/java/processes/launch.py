@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedClassPathEntry
-from coevo.languages.java.places import PACKED_TREE
-from coevo.languages.java.places import REPOSITORY
-from coevo.languages.java.places import TOOLS
-from coevo.languages.java.places import TREE
-from coevo.languages.java.places import WORKSPACE
-from coevo.languages.java.processes.archives import LIMITS
-from coevo.languages.java.processes.archives import LISTING
-from coevo.languages.java.processes.archives import ArchiveRehearsal
-from coevo.languages.java.processes.archives import make_dump_job
+from coevo.languages.java.building.report import JavaModule, ReportedClassPathEntry
+from coevo.languages.java.places import PACKED_TREE, REPOSITORY, TOOLS, TREE, WORKSPACE
+from coevo.languages.java.processes.archives import LIMITS, LISTING, ArchiveRehearsal, make_dump_job
 from coevo.languages.java.processes.class_path import move_libraries_first
-from coevo.languages.java.processes.jvm_options import select_usable_environment
-from coevo.languages.java.processes.jvm_options import select_usable_options
-from coevo.languages.java.processes.laying_out import LAY_OUT
-from coevo.languages.java.processes.laying_out import LAY_OUT_AND_LIST
-from coevo.languages.java.processes.laying_out import LAY_OUT_OBSERVED
-from coevo.languages.java.processes.laying_out import make_report_script
+from coevo.languages.java.processes.jvm_options import (
+    select_usable_environment,
+    select_usable_options,
+)
+from coevo.languages.java.processes.laying_out import (
+    LAY_OUT,
+    LAY_OUT_AND_LIST,
+    LAY_OUT_OBSERVED,
+    make_report_script,
+)
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.runner import LEAST_CPU_LIMIT
-from coevo.languages.java.processes.runner import WALL_PER_CPU
-from coevo.languages.java.processes.runner import encode_request
+from coevo.languages.java.processes.runner import LEAST_CPU_LIMIT, WALL_PER_CPU, encode_request
 from coevo.languages.java.processes.shelves import mount_shelves
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
-from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES
-from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
+from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
+from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 JVM_OPTIONS = (
     '-ea',

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from coevo.languages.java.places import PACKED_TREE
-from coevo.languages.java.places import TREE
+from coevo.languages.java.places import PACKED_TREE, TREE
 from coevo.languages.java.processes.archives import LIST
 
 # The tree is laid out anew for every process, so that none sees what another one wrote, and in the

@@ -12,9 +12,7 @@ import secrets
 import shutil
 import stat
 import tarfile
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 # Of one thread. Each is as large as its tree, and a test runs several times with the same one.

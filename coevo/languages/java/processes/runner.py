@@ -12,15 +12,9 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coevo.languages.java.building.session import MOST_KILLS
@@ -28,13 +22,9 @@ from coevo.languages.java.observation.observed_run import ObservedRun
 from coevo.languages.java.observation.observer import WatchedMethod
 from coevo.languages.java.processes.environment import name_withheld_resource
 from coevo.languages.java.tools.wire import encode_strings
-from coevo.languages.verdicts import KILLED
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
+from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Process
-from coevo.sandboxes.sandbox import Sandbox
+from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
 # CPU seconds that a method may use at least; fewer once it has passed, in this pair, and then ten
 # times its slowest passing run if that is more. In wall time ten times the first at least, since a

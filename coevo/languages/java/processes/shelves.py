@@ -10,15 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from collections.abc import Mapping
-from pathlib import Path
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 from coevo.model.records import compute_short_hash
 from coevo.sandboxes.sandbox import Mount
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import SafePath, join_beneath
 
 
 def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:

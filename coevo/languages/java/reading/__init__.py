@@ -8,12 +8,9 @@ from coevo.languages.java.reading.executed import is_part_of
 from coevo.languages.java.reading.expected_throws import list_expected_throws
 from coevo.languages.java.reading.lexis import LEXIS
 from coevo.languages.java.reading.pom_licences import parse_licences
-from coevo.languages.java.reading.standard_folders import classify_path
-from coevo.languages.java.reading.standard_folders import is_build_file
-from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.syntax import parse_uncached
-from coevo.languages.java.reading.tests import find_tests
-from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.reading.standard_folders import classify_path, is_build_file
+from coevo.languages.java.reading.syntax import parse, parse_uncached
+from coevo.languages.java.reading.tests import find_tests, is_fixture
 from coevo.languages.java.reading.trees import open_tree
 from coevo.languages.java.reading.version import compute_version
 from coevo.languages.java.reading.words import list_words

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.tokens import COMMENTS
-from coevo.languages.java.reading.tokens import erase_type_name
+from coevo.languages.java.reading.tokens import COMMENTS, erase_type_name
 
 _CLASS_BODIES = frozenset({'class_body', 'interface_body', 'enum_body'})
 _ATOMS = frozenset({'string_literal', 'character_literal'})

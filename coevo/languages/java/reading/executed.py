@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.traces import ExecutedMethod
 
 _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')

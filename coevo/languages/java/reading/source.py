@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.calls import JavaVariable
-from coevo.languages.java.reading.calls import find_variables
-from coevo.languages.java.reading.calls import get_text
-from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.java.reading.calls import (
+    JavaVariable,
+    find_variables,
+    get_text,
+    list_named_children,
+)
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
-from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import erase_type_name
+from coevo.languages.java.reading.tokens import JAVA, erase_type_name
 from coevo.model.records import TestMethod
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from coevo.languages.layout import PathClassification
-from coevo.languages.layout import Side
+from coevo.languages.layout import PathClassification, Side
 
 BUILD_FILE = 'pom.xml'
 

@@ -9,27 +9,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import JavaSlice
-from coevo.languages.java.reading.tokens import JavaTokens
-from coevo.languages.java.reading.tokens import erase_type_name
-from coevo.languages.java.reading.tokens import is_shareable
+from coevo.languages.declarations import DeclaredType, Import, Member, SourceFile
+from coevo.languages.java.reading.tokens import (
+    JAVA,
+    JavaSlice,
+    JavaTokens,
+    erase_type_name,
+    is_shareable,
+)
 from coevo.languages.nesting import is_nested_too_deep
-from coevo.languages.spans import Span
-from coevo.languages.spans import begins_line
-from coevo.languages.spans import find_code_end
-from coevo.languages.spans import subtract_holes
+from coevo.languages.spans import Span, begins_line, find_code_end, subtract_holes
 from coevo.model.records import compute_short_hash
 
 _KINDS = {

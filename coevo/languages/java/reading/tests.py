@@ -4,9 +4,7 @@ and annotations made of theirs."""
 from __future__ import annotations
 
 from coevo.languages.ancestry import AncestryQuery
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.reading import Resolve
 
 TEST_ANNOTATIONS = frozenset(

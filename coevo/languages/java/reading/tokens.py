@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import tree_sitter_java
-from tree_sitter import Language
-from tree_sitter import Node
+from tree_sitter import Language, Node
 
 from coevo.languages.grammars import list_fixed_node_kinds
 from coevo.languages.spans import Span

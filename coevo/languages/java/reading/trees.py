@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from functools import cached_property
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import LocatedType, SourceFile
 from coevo.languages.java.reading.origins import determine_origin
-from coevo.languages.java.reading.standard_folders import BUILD_FILE
-from coevo.languages.java.reading.standard_folders import classify_path
-from coevo.languages.java.reading.standard_folders import find_project_folder
-from coevo.languages.java.reading.standard_folders import is_build_file
+from coevo.languages.java.reading.standard_folders import (
+    BUILD_FILE,
+    classify_path,
+    find_project_folder,
+    is_build_file,
+)
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
-from coevo.languages.located_types import find_meant_types
-from coevo.languages.located_types import group_paths_by_side
-from coevo.languages.located_types import index_test_types
+from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'

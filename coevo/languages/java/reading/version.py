@@ -8,9 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from coevo.languages import grammars
-from coevo.languages.java.reading import syntax
-from coevo.languages.java.reading import tests
-from coevo.languages.java.reading import tokens
+from coevo.languages.java.reading import syntax, tests, tokens
 
 
 @cache

@@ -8,11 +8,8 @@ from functools import lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import JavaToken
-from coevo.languages.java.reading.tokens import JavaTokens
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
+from coevo.languages.java.reading.tokens import JAVA, JavaToken, JavaTokens
+from coevo.languages.words import DeclarationPart, Word
 
 # Members are no compilation unit: the grammar wants a type around them.
 _BEFORE, _AFTER = b'class _ {\n', b'\n}'

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import Any
-from typing import Self
+from typing import Any, Self
 
-from coevo.git.repository import FileChange
-from coevo.git.repository import Repository
-from coevo.languages.java.refactorings.process import MinerLimits
-from coevo.languages.java.refactorings.process import MinerPairEnd
-from coevo.languages.java.refactorings.process import RefactoringProcess
-from coevo.languages.refactorings import Refactoring
-from coevo.languages.refactorings import RefactoringLocation
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
-from coevo.languages.refactorings import RefactoringsUnknown
+from coevo.git.repository import FileChange, Repository
+from coevo.languages.java.refactorings.process import MinerLimits, MinerPairEnd, RefactoringProcess
+from coevo.languages.refactorings import (
+    Refactoring,
+    RefactoringLocation,
+    Refactorings,
+    RefactoringStatus,
+    RefactoringsUnknown,
+)
 
 SUFFIX = '.java'
 _LINE_END = re.compile('\r\n|\r|\n')  # as the parser counts lines

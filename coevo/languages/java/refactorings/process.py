@@ -11,17 +11,14 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from typing import cast
+from typing import Any, cast
 
 import psutil
 
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
 from coevo.languages.java.tools.refactoring_miner import fetch_class_path
 from coevo.languages.refactorings import RefactoringsUnknown
 from coevo.model.errors import Fatal

@@ -20,11 +20,8 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import BinaryIO
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
 import jpype
 

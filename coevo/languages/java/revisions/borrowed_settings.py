@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from coevo.languages.cells import SettingsScope
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedClassPathEntry
+from coevo.languages.java.building.report import JavaModule, ReportedClassPathEntry
 
 TEST_SCOPE = 'test'
 

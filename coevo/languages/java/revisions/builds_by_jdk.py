@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from coevo.languages.java.revisions.jdk_choice import rank_jdks_for_pair
 from coevo.languages.java.revisions.run_context import JavaRunContext

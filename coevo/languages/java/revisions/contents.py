@@ -7,15 +7,13 @@ from collections.abc import Callable
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import ReportedClassPathEntry
+from coevo.languages.java.building.report import JavaModule, ReportedClassPathEntry
 from coevo.languages.java.gradle.attempts import format_gradle_name
 from coevo.languages.java.processes.plan import JUnitClassPath
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.model.environments import Environment
-from coevo.model.environments import LibraryEntry
+from coevo.model.environments import Environment, LibraryEntry
 
 
 class BuildContents:

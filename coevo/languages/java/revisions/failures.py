@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import name_failure
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.maven.attempts import OF_THE_MODEL
-from coevo.languages.java.maven.attempts import SIBLING_NOT_PACKAGED
-from coevo.languages.left_out import NEEDS_LFS_FILE
-from coevo.languages.left_out import NEEDS_SUBMODULE
+from coevo.languages.java.building.report import JavaModule, name_failure
+from coevo.languages.java.building.session import JvmAnswer, JvmDeath
+from coevo.languages.java.maven.attempts import OF_THE_MODEL, SIBLING_NOT_PACKAGED
+from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 from coevo.model.reasons import LIBRARY_REASONS
 
 # A tree that no sandbox of ours has room for.

@@ -8,9 +8,7 @@ files name others, the one of those that is nearest to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
-from datetime import datetime
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from itertools import zip_longest
 
 from coevo.git.repository import Repository
@@ -20,8 +18,7 @@ from coevo.languages.java.maven.pom_demand import find_pom_demand
 from coevo.languages.java.places import POM
 from coevo.languages.java.revisions.named_jdks import find_named_jdks
 from coevo.languages.java.tools.gradles import Gradle
-from coevo.languages.java.tools.jdks import PREFERRED
-from coevo.languages.java.tools.jdks import Jdk
+from coevo.languages.java.tools.jdks import PREFERRED, Jdk
 from coevo.model.records import Pair
 
 # Long-term releases and when they came (Oracle Java SE Support Roadmap).

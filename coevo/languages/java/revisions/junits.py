@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from coevo.languages.java.building import settings
-from coevo.languages.java.building.report import JavaModule
-from coevo.languages.java.building.report import locate_library
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.report import JavaModule, locate_library
+from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.places import REPOSITORY
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import JUnitClassPath
-from coevo.languages.java.reading.junit import JUnitLibraries
-from coevo.languages.java.reading.junit import choose_junit_libraries
+from coevo.languages.java.reading.junit import JUnitLibraries, choose_junit_libraries
 from coevo.model.errors import Transient
 
 # The worker needs the platform to say that no engine knows a test.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from coevo.languages.java.building.report import LEVEL_RAISED
-from coevo.languages.java.building.report import JavaModule
+from coevo.languages.java.building.report import LEVEL_RAISED, JavaModule
 
 # 8 of `8`, `1.8` and `1.8.0`.
 _LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')

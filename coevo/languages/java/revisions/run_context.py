@@ -6,12 +6,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import list_upstreams
+from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.model.listener import Say, ignore_message
 from coevo.sandboxes.sandbox import open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 from coevo.storage.folders import find_cache_folder

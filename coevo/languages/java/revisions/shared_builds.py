@@ -4,52 +4,44 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from coevo.languages.builds import Build
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_attempt import BuildAttempt
-from coevo.languages.java.building.build_outputs import BuildOutput
-from coevo.languages.java.building.build_outputs import separate_tests_and_code
+from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
 from coevo.languages.java.building.report import parse_modules
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.gradle import attempts as gradle_attempts
 from coevo.languages.java.gradle.attempts import make_gradle_mount
 from coevo.languages.java.gradle.choice import choose_gradle_for_revision
-from coevo.languages.java.gradle.scripts import BUILD_FILES
-from coevo.languages.java.gradle.scripts import has_gradle_script
+from coevo.languages.java.gradle.scripts import BUILD_FILES, has_gradle_script
 from coevo.languages.java.maven.attempts import MavenBuildAttempts
 from coevo.languages.java.maven.builder_archive import prepare_rehearsal
 from coevo.languages.java.maven.left_out import find_absent_need
-from coevo.languages.java.places import ARCHIVES
-from coevo.languages.java.places import POM
-from coevo.languages.java.places import REPOSITORY
-from coevo.languages.java.places import TOOLS
-from coevo.languages.java.places import WORKSPACE
+from coevo.languages.java.places import ARCHIVES, POM, REPOSITORY, TOOLS, WORKSPACE
 from coevo.languages.java.processes import launch
-from coevo.languages.java.processes.archives import ArchiveRehearsal
-from coevo.languages.java.processes.archives import ClassArchives
-from coevo.languages.java.processes.archives import make_archive_key
+from coevo.languages.java.processes.archives import (
+    ArchiveRehearsal,
+    ClassArchives,
+    make_archive_key,
+)
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.revisions.contents import BuildContents
-from coevo.languages.java.revisions.failures import GRADLE_MISSING
-from coevo.languages.java.revisions.failures import NO_BUILD_FILE
-from coevo.languages.java.revisions.failures import PATH_TOO_LONG
-from coevo.languages.java.revisions.failures import TREE_TOO_LARGE
-from coevo.languages.java.revisions.failures import explain_failure
-from coevo.languages.java.revisions.failures import is_builder_death
+from coevo.languages.java.revisions.failures import (
+    GRADLE_MISSING,
+    NO_BUILD_FILE,
+    PATH_TOO_LONG,
+    TREE_TOO_LARGE,
+    explain_failure,
+    is_builder_death,
+)
 from coevo.languages.java.revisions.junits import JUnitChoices
 from coevo.languages.java.revisions.levels import find_declared_level
 from coevo.languages.java.revisions.run_context import JavaRunContext
-from coevo.languages.java.revisions.sharing import can_share
-from coevo.languages.java.revisions.sharing import find_differing_paths
-from coevo.languages.java.revisions.sharing import share_outputs
+from coevo.languages.java.revisions.sharing import can_share, find_differing_paths, share_outputs
 from coevo.languages.java.revisions.unread_files import find_unread_tests
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdk_bundles import list_source_packages
@@ -57,10 +49,8 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.model.errors import Transient
 from coevo.sandboxes.clock import ProcessClock
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Mount
-from coevo.storage.beneath import find_path_fault
-from coevo.storage.beneath import join_beneath
+from coevo.sandboxes.sandbox import Job, Mount
+from coevo.storage.beneath import find_path_fault, join_beneath
 from coevo.storage.folders import find_cache_folder
 
 # Wall seconds for one build or compilation; far beyond what a healthy one takes.

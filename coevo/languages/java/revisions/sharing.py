@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from coevo.git.repository import TreeEntry

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.standard_folders import classify_path
-from coevo.languages.java.reading.syntax import MOST_BYTES
-from coevo.languages.java.reading.syntax import MOST_NESTED
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.syntax import MOST_BYTES, MOST_NESTED, parse
 from coevo.languages.layout import Side
 from coevo.languages.nesting import may_nest_deeper
 

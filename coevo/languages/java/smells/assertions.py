@@ -11,21 +11,22 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.assertions.found import Assertion
-from coevo.languages.java.assertions.found import find_assertion_groups
-from coevo.languages.java.assertions.found import find_assertions
-from coevo.languages.java.assertions.found import is_oracle
-from coevo.languages.java.assertions.found import is_oracle_reference
-from coevo.languages.java.assertions.style import find_message_argument
-from coevo.languages.java.assertions.style import has_message_last
-from coevo.languages.java.assertions.style import is_number
-from coevo.languages.java.reading.calls import find_calls
-from coevo.languages.java.reading.calls import get_text
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import list_named_children
-from coevo.languages.java.reading.calls import normalise_node
-from coevo.languages.java.reading.source import JavaTest
-from coevo.languages.java.reading.source import get_annotation_values
+from coevo.languages.java.assertions.found import (
+    Assertion,
+    find_assertion_groups,
+    find_assertions,
+    is_oracle,
+    is_oracle_reference,
+)
+from coevo.languages.java.assertions.style import find_message_argument, has_message_last, is_number
+from coevo.languages.java.reading.calls import (
+    find_calls,
+    get_text,
+    iterate_nodes,
+    list_named_children,
+    normalise_node,
+)
+from coevo.languages.java.reading.source import JavaTest, get_annotation_values
 
 _WITHOUT_NUMBERS = frozenset({'assertTrue', 'assertFalse', 'fail'})
 _EQUALITIES = frozenset(

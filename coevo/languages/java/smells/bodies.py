@@ -10,10 +10,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import find_calls
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import list_named_children
-from coevo.languages.java.reading.calls import normalise_node
+from coevo.languages.java.reading.calls import (
+    find_calls,
+    iterate_nodes,
+    list_named_children,
+    normalise_node,
+)
 from coevo.languages.java.reading.source import JavaTest
 
 _CONTROL = frozenset(

@@ -9,12 +9,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.java.reading.calls import get_text
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.source import JavaTest
-from coevo.languages.java.reading.source import get_annotation_values
+from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.java.reading.calls import get_text, iterate_nodes
+from coevo.languages.java.reading.source import JavaTest, get_annotation_values
 
 _DEFAULT_CLASSES = frozenset({'ExampleUnitTest', 'ExampleInstrumentedTest'})
 _IGNORING = frozenset({'Ignore', 'Disabled'})

@@ -13,10 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.reading.calls import JavaCall
-from coevo.languages.java.reading.calls import find_calls
-from coevo.languages.java.reading.calls import find_created_type
-from coevo.languages.java.reading.calls import get_text
+from coevo.languages.java.reading.calls import JavaCall, find_calls, find_created_type, get_text
 from coevo.languages.java.reading.source import JavaTest
 
 _JAVA_LANG = frozenset(

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import JavaVariable
-from coevo.languages.java.reading.calls import find_calls
-from coevo.languages.java.reading.calls import find_created_type
-from coevo.languages.java.reading.calls import get_text
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.java.reading.calls import (
+    JavaVariable,
+    find_calls,
+    find_created_type,
+    get_text,
+    iterate_nodes,
+    list_named_children,
+)
 from coevo.languages.java.reading.source import JavaTest
 
 # The types of tsDetect by package, and the siblings of its FileOutputStream in java.io.

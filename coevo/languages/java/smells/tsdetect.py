@@ -7,18 +7,12 @@ Test to each of those that call the same production method. Eager and Lazy Test 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.java.reading.source import JavaTest
-from coevo.languages.java.reading.source import parse_java_source
-from coevo.languages.java.smells import assertions
-from coevo.languages.java.smells import bodies
-from coevo.languages.java.smells import classes
-from coevo.languages.java.smells import production
-from coevo.languages.java.smells import resources
+from coevo.languages.java.reading.source import JavaTest, parse_java_source
+from coevo.languages.java.smells import assertions, bodies, classes, production, resources
 from coevo.model.records import TestMethod
 
 

@@ -9,8 +9,7 @@ from coevo.languages.java.surgery import start_state
 from coevo.languages.java.surgery.extension import add_helpers
 from coevo.languages.java.surgery.namers import make_mention_finder
 from coevo.languages.java.surgery.pieces import JavaOutline
-from coevo.languages.java.surgery.reach import find_derived_classes
-from coevo.languages.java.surgery.reach import list_names_used_elsewhere
+from coevo.languages.java.surgery.reach import find_derived_classes, list_names_used_elsewhere
 from coevo.languages.java.surgery.start_state import make_start_file
 from coevo.languages.java.surgery.transplant import transplant_tests
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tree_sitter import Node
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.assertions.found import find_assertions
-from coevo.languages.java.reading.calls import find_calls
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import list_named_children
-from coevo.languages.java.reading.source import JavaSource
-from coevo.languages.java.reading.source import parse_java_source
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import remove_span
-from coevo.languages.text_edits import replace_span
+from coevo.languages.java.reading.calls import find_calls, iterate_nodes, list_named_children
+from coevo.languages.java.reading.source import JavaSource, parse_java_source
+from coevo.languages.text_edits import TextEdits, remove_span, replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 

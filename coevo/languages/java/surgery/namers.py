@@ -7,8 +7,7 @@ import re
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import open_tree
-from coevo.languages.namers import FileMentionFinder
-from coevo.languages.namers import MentionRules
+from coevo.languages.namers import FileMentionFinder, MentionRules
 
 _SETTINGS = (
     *('.xml', '.properties', '.yml', '.yaml', '.json', '.toml', '.gradle', '.kts'),

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.pieces import JavaOutline
-from coevo.languages.java.surgery.pieces import JavaPiece
-from coevo.languages.java.surgery.pieces import list_inner_types
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, list_inner_types
+from coevo.languages.surgery import OriginalTest, StartStateInvalid
 from coevo.model.records import TestMethod
 
 # Seen without any import; a wildcard is not brought for their sake.

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from coevo.languages.java.surgery.old_pieces import OldJavaFile
 from coevo.languages.java.surgery.pieces import JavaPiece
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import find_indentation
+from coevo.languages.text_edits import TextEdits, find_indentation
 
 
 def insert_beside_neighbour(

@@ -6,26 +6,18 @@ A piece is an import, a member or a whole type, with the comments above it and b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
 
 from tree_sitter import Parser
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Import, Member
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import find_tests
-from coevo.languages.java.reading.tokens import JAVA
-from coevo.languages.java.reading.tokens import JavaSlice
-from coevo.languages.java.reading.tokens import JavaToken
-from coevo.languages.java.reading.tokens import JavaTokens
-from coevo.languages.spans import Span
-from coevo.languages.spans import find_code_end
-from coevo.languages.spans import subtract_holes
+from coevo.languages.java.reading.tokens import JAVA, JavaSlice, JavaToken, JavaTokens
+from coevo.languages.spans import Span, find_code_end, subtract_holes
 
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')
 _IDENTIFIERS = ('identifier', 'type_identifier')

@@ -7,12 +7,9 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.java.reading.calls import iterate_nodes
-from coevo.languages.java.reading.calls import list_named_children
+from coevo.languages.java.reading.calls import iterate_nodes, list_named_children
 from coevo.languages.java.reading.source import parse_java_source
-from coevo.languages.placebos import PlaceboKind
-from coevo.languages.placebos import choose_line_breaks
-from coevo.languages.placebos import invent_word
+from coevo.languages.placebos import PlaceboKind, choose_line_breaks, invent_word
 from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'constructor_body')

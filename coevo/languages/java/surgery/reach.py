@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import open_tree
 

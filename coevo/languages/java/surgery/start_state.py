@@ -7,25 +7,16 @@ reverted target needs of its old file, and new no longer has, comes with it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from coevo.languages.declarations import Member
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.old_pieces import collect_old_content
-from coevo.languages.java.surgery.old_pieces import parse_outline
+from coevo.languages.java.surgery.old_pieces import collect_old_content, parse_outline
 from coevo.languages.java.surgery.old_places import insert_beside_neighbour
-from coevo.languages.java.surgery.pieces import JavaOutline
-from coevo.languages.java.surgery.pieces import JavaPiece
-from coevo.languages.java.surgery.pieces import Key
-from coevo.languages.java.surgery.pieces import list_inner_types
-from coevo.languages.reached import find_pieces_serving_only
-from coevo.languages.reached import find_reached_pieces
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, Key, list_inner_types
+from coevo.languages.reached import find_pieces_serving_only, find_reached_pieces
+from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
 

@@ -10,12 +10,8 @@ from collections.abc import Set as AbstractSet
 
 from coevo.languages.java.reading.tests import is_fixture
 from coevo.languages.java.surgery.pieces import JavaOutline
-from coevo.languages.java.surgery.start_state import JavaCutPlan
-from coevo.languages.java.surgery.start_state import check_start_file
-from coevo.languages.java.surgery.start_state import find_declaration
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartTarget
+from coevo.languages.java.surgery.start_state import JavaCutPlan, check_start_file, find_declaration
+from coevo.languages.surgery import Graft, OriginalTest, StartTarget
 from coevo.model.records import TestMethod
 
 

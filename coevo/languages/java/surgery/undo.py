@@ -5,15 +5,11 @@ Fulfils `coevo.languages.undoing.ChangeUndoing`.
 
 from __future__ import annotations
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Import, SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.headers import locate_header
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import find_indentation
-from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import find_neighbours
+from coevo.languages.text_edits import TextEdits, find_indentation
+from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 
 

@@ -15,14 +15,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from coevo.languages.java.tools.artifact_paths import ArtifactKind
-from coevo.languages.java.tools.artifact_paths import ArtifactResource
+from coevo.languages.java.tools.artifact_paths import ArtifactKind, ArtifactResource
 from coevo.languages.java.tools.downloads import ArtifactDownloads
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Fatal
-from coevo.storage.beneath import SafePath
-from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import SafePath, UnsafePath, join_beneath
 
 # Not a name that Maven gives anything: temporary files, on the same file system.
 _INCOMING = '.coevo'

@@ -15,16 +15,13 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import UnixStreamServer
 from types import TracebackType
-from typing import Any
-from typing import Self
+from typing import Any, Self
 
 from coevo.languages.java.tools.artifact_paths import parse_request_path
 from coevo.languages.java.tools.artifact_store import ArtifactStore
-from coevo.languages.java.tools.upstreams import Upstream
-from coevo.languages.java.tools.upstreams import list_upstreams
+from coevo.languages.java.tools.upstreams import Upstream, list_upstreams
 from coevo.model.errors import Transient
-from coevo.sandboxes.bounded_threads import CONNECTIONS
-from coevo.sandboxes.bounded_threads import BoundedThreads
+from coevo.sandboxes.bounded_threads import CONNECTIONS, BoundedThreads
 from coevo.sandboxes.socket_addresses import shorten_address
 
 __all__ = ['ArtifactProxy', 'Upstream', 'list_upstreams']

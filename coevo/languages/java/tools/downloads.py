@@ -8,24 +8,22 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import IO
-from urllib.parse import quote
-from urllib.parse import urlsplit
-from urllib.parse import urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import urllib3
 
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Transient
-from coevo.storage.bounded_reading import ContentTooLarge
-from coevo.storage.bounded_reading import UnreadableContent
-from coevo.storage.bounded_reading import read_blocks
-from coevo.storage.bounded_reading import read_stream
+from coevo.storage.bounded_reading import (
+    ContentTooLarge,
+    UnreadableContent,
+    read_blocks,
+    read_stream,
+)
 
 _LARGEST_BYTES, _SECONDS = 1 << 30, 1800.0
 _CHECKSUM_BYTES, _CHECKSUM_SECONDS = 64 << 10, 60.0

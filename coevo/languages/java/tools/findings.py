@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from coevo.languages.findings import DoctorFinding
-from coevo.languages.findings import read_first_output_line
+from coevo.languages.findings import DoctorFinding, read_first_output_line
 from coevo.languages.java.tools import refactoring_miner
 from coevo.languages.java.tools.gradles import find_gradles
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
 from coevo.model.errors import Fatal
 from coevo.storage.folders import find_cache_folder
 

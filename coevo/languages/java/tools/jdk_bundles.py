@@ -8,12 +8,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.debian.bundle import BundleRecipe
-from coevo.debian.bundle import install_bundle
-from coevo.debian.bundle import load_record
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import identify_jdk
-from coevo.languages.java.tools.jdks import locate_installed_jdks
+from coevo.debian.bundle import BundleRecipe, install_bundle, load_record
+from coevo.languages.java.tools.jdks import Jdk, identify_jdk, locate_installed_jdks
 from coevo.languages.java.tools.system_classes import archive_classes
 from coevo.model.errors import Fatal
 from coevo.model.listener import Say

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from coevo.languages.java.tools.jdk_bundles import OFFERED
-from coevo.languages.java.tools.jdk_bundles import install_jdk
-from coevo.languages.java.tools.jdk_bundles import locate_jdk_folder
-from coevo.languages.java.tools.jdks import LIMIT
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_alike_jdks
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.languages.java.tools.jdk_bundles import OFFERED, install_jdk, locate_jdk_folder
+from coevo.languages.java.tools.jdks import LIMIT, Jdk, find_alike_jdks, find_jdks
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import Say, ignore_message
 
 
 class JdkSupply:

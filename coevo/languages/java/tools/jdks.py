@@ -6,9 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree

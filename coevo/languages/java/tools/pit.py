@@ -11,16 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.libraries import PinnedLibrary
-from coevo.languages.java.tools.libraries import digest_files
-from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import load_pins
-from coevo.languages.java.tools.toolchain import compile_program
-from coevo.languages.java.tools.toolchain import prepare_toolchain
-from coevo.model.listener import Say
-from coevo.model.listener import ignore_message
+from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
+from coevo.languages.java.tools.libraries import (
+    PinnedLibrary,
+    digest_files,
+    fetch_libraries,
+    load_pins,
+)
+from coevo.languages.java.tools.toolchain import compile_program, prepare_toolchain
+from coevo.model.listener import Say, ignore_message
 from coevo.storage.building import build_folder_once
 
 _SOURCES = Path(__file__).parents[1] / 'jvm'

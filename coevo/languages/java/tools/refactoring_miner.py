@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import load_pins
-from coevo.languages.java.tools.libraries import locate_library_folder
+from coevo.languages.java.tools.libraries import fetch_libraries, load_pins, locate_library_folder
 from coevo.model.listener import Say
 
 _PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'

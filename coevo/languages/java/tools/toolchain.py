@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.libraries import PinnedLibrary
-from coevo.languages.java.tools.libraries import digest_files
-from coevo.languages.java.tools.libraries import fetch_libraries
-from coevo.languages.java.tools.libraries import load_pins
-from coevo.languages.java.tools.libraries import run_java_tool
+from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_jdks
+from coevo.languages.java.tools.libraries import (
+    PinnedLibrary,
+    digest_files,
+    fetch_libraries,
+    load_pins,
+    run_java_tool,
+)
 from coevo.model.listener import Say
 from coevo.storage.building import build_folder_once
 from coevo.storage.folders import find_cache_folder

@@ -22,8 +22,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.storage.folders import find_cache_folder
 
 # Changes with what is made of Maven's answer.

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from coevo.model.errors import Transient
-from coevo.storage.beneath import UnsafePath
-from coevo.storage.beneath import find_path_fault
-from coevo.storage.beneath import join_beneath
+from coevo.storage.beneath import UnsafePath, find_path_fault, join_beneath
 
 _BLOCK = 1 << 16
 _FILE_COST = 512  # what a file counts beside its bytes, so that empty files are not free

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coevo.languages.java.tracing.code_files import CodeFiles
-from coevo.languages.traces import CoveredLine
-from coevo.languages.traces import ExecutedMethod
-from coevo.languages.traces import Trace
+from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 _Counts = tuple[int, int, int, int]
 

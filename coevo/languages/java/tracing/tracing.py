@@ -16,27 +16,19 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from coevo.languages.java.building.session import JvmDeath
 from coevo.languages.java.processes.launch import WORKER
-from coevo.languages.java.processes.plan import JvmAgent
-from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.runner import TargetRecording
-from coevo.languages.java.processes.runner import run_traced
-from coevo.languages.java.processes.runner import run_watched
+from coevo.languages.java.processes.plan import JvmAgent, LaunchPlan
+from coevo.languages.java.processes.runner import TargetRecording, run_traced, run_watched
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.tools.toolchain import AGENT
 from coevo.languages.java.tracing.code_files import CodeFiles
 from coevo.languages.java.tracing.traces import parse_traces
-from coevo.languages.traces import Trace
-from coevo.languages.traces import TraceBatch
+from coevo.languages.traces import Trace, TraceBatch
 from coevo.languages.verdicts import VerdictBatch
 from coevo.model.words import Outcome
 

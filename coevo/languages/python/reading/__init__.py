@@ -6,14 +6,11 @@ from coevo.languages.python.reading.class_under_test import guess_class_under_te
 from coevo.languages.python.reading.common_calls import COMMON_CALLS
 from coevo.languages.python.reading.executed import is_part_of
 from coevo.languages.python.reading.expected_throws import list_expected_throws
-from coevo.languages.python.reading.layout import classify_path
-from coevo.languages.python.reading.layout import is_build_file
+from coevo.languages.python.reading.layout import classify_path, is_build_file
 from coevo.languages.python.reading.lexis import LEXIS
 from coevo.languages.python.reading.metadata_licences import parse_licences
-from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.syntax import parse_uncached
-from coevo.languages.python.reading.tests import find_tests
-from coevo.languages.python.reading.tests import is_fixture
+from coevo.languages.python.reading.syntax import parse, parse_uncached
+from coevo.languages.python.reading.tests import find_tests, is_fixture
 from coevo.languages.python.reading.trees import open_tree
 from coevo.languages.python.reading.version import compute_version
 from coevo.languages.python.reading.words import list_words

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coevo.languages.python.reading.tokens import Span
-from coevo.languages.spans import begins_line
-from coevo.languages.spans import find_code_end
+from coevo.languages.spans import begins_line, find_code_end
 
 
 class PythonComments:

@@ -6,8 +6,7 @@ module is known to `coevo.languages.python.reading.trees`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node

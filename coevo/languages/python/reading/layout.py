@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from coevo.languages.layout import PathClassification
-from coevo.languages.layout import Side
+from coevo.languages.layout import PathClassification, Side
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.sides import select_test_paths
 

@@ -9,8 +9,7 @@ import ast
 import configparser
 import re
 import tomllib
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from coevo.languages.licences import DeclaredLicence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coevo.languages.python.reading.places import make_absolute
-from coevo.languages.python.reading.places import module_name
+from coevo.languages.python.reading.places import make_absolute, module_name
 from coevo.languages.python.reading.syntax import parse
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from functools import lru_cache
+from functools import cache, lru_cache
 
 # Folders of a project that are put on the path beside its root.
 _ROOTS = ('', 'src', 'lib', 'python')

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading.module_contents import ModuleContents
-from coevo.languages.python.reading.module_contents import ModuleImport
-from coevo.languages.python.reading.module_contents import parse_module_contents
+from coevo.languages.declarations import Import, SourceFile
+from coevo.languages.python.reading.module_contents import (
+    ModuleContents,
+    ModuleImport,
+    parse_module_contents,
+)
 from coevo.languages.python.reading.module_paths import PythonModulePaths
 from coevo.languages.python.reading.places import module_name
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
-from coevo.languages.declarations import Import
-from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading.collection import DEFAULT
-from coevo.languages.python.reading.collection import CollectionRules
-from coevo.languages.python.reading.collection import PythonFile
+from coevo.languages.declarations import Import, SourceFile
+from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, PythonFile
 from coevo.languages.python.reading.syntax import parse
 
 

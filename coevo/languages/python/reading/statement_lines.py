@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tree_sitter import Parser
 

@@ -9,34 +9,30 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.nesting import is_nested_too_deep
 from coevo.languages.python.reading.comments import PythonComments
 from coevo.languages.python.reading.heads import Head
 from coevo.languages.python.reading.imports import STATEMENTS as IMPORTS
-from coevo.languages.python.reading.imports import list_imported_names
-from coevo.languages.python.reading.imports import list_imports
-from coevo.languages.python.reading.imports import map_renamed_imports
+from coevo.languages.python.reading.imports import (
+    list_imported_names,
+    list_imports,
+    map_renamed_imports,
+)
 from coevo.languages.python.reading.places import module_name
-from coevo.languages.python.reading.statements import StatementsTooDeep
-from coevo.languages.python.reading.statements import find_import_statements
-from coevo.languages.python.reading.statements import get_definition
-from coevo.languages.python.reading.statements import list_declaring_statements
-from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.python.reading.tokens import PythonSlice
-from coevo.languages.python.reading.tokens import PythonTokens
+from coevo.languages.python.reading.statements import (
+    StatementsTooDeep,
+    find_import_statements,
+    get_definition,
+    list_declaring_statements,
+)
+from coevo.languages.python.reading.tokens import PYTHON, PythonSlice, PythonTokens
 from coevo.languages.python.reading.variables import list_bound_names
 from coevo.model.records import compute_short_hash
 

@@ -7,18 +7,12 @@ put into a variable for one, is none of ours: it has no text to compare.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from coevo.languages.ancestry import AncestryQuery
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading.collection import DEFAULT
-from coevo.languages.python.reading.collection import CollectionRules
-from coevo.languages.python.reading.collection import PythonFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
+from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, PythonFile
 from coevo.languages.reading import Resolve
 
 FIXTURES = frozenset({'fixture', 'yield_fixture', 'async_fixture'})

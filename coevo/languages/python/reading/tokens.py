@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 
 import tree_sitter_python
-from tree_sitter import Language
-from tree_sitter import Node
-from tree_sitter import TreeCursor
+from tree_sitter import Language, Node, TreeCursor
 
 from coevo.languages.grammars import list_fixed_node_kinds
-from coevo.languages.python.reading.literals import normalise_content
-from coevo.languages.python.reading.literals import normalise_number
-from coevo.languages.python.reading.literals import normalise_prefix
-from coevo.languages.python.reading.literals import spell_string
-from coevo.languages.python.reading.literals import split_literal
-from coevo.languages.python.reading.redundancy import Frame
-from coevo.languages.python.reading.redundancy import is_docstring
-from coevo.languages.python.reading.redundancy import is_redundant
+from coevo.languages.python.reading.literals import (
+    normalise_content,
+    normalise_number,
+    normalise_prefix,
+    spell_string,
+    split_literal,
+)
+from coevo.languages.python.reading.redundancy import Frame, is_docstring, is_redundant
 
 PYTHON = Language(tree_sitter_python.language())
 # Words and signs that are always written so, and whose neighbours cannot make them redundant.

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from functools import cached_property
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import LocatedType
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, LocatedType, SourceFile
 from coevo.languages.layout import Side
-from coevo.languages.located_types import find_meant_types
-from coevo.languages.located_types import group_paths_by_side
-from coevo.languages.located_types import index_test_types
-from coevo.languages.python.reading.collection import DEFAULT
-from coevo.languages.python.reading.collection import SETTINGS
-from coevo.languages.python.reading.collection import CollectionRules
-from coevo.languages.python.reading.collection import PythonFile
-from coevo.languages.python.reading.collection import parse_rules
+from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
+from coevo.languages.python.reading.collection import (
+    DEFAULT,
+    SETTINGS,
+    CollectionRules,
+    PythonFile,
+    parse_rules,
+)
 from coevo.languages.python.reading.module_paths import get_module_paths
 from coevo.languages.python.reading.modules import PythonModules
 from coevo.languages.python.reading.origins import determine_origin
-from coevo.languages.python.reading.placed_files import PythonFileContext
-from coevo.languages.python.reading.placed_files import make_placed_file
+from coevo.languages.python.reading.placed_files import PythonFileContext, make_placed_file
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_extended_names
 from coevo.languages.python.sides import select_test_paths

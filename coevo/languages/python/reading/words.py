@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.python.reading.tokens import PythonToken
-from coevo.languages.python.reading.tokens import PythonTokens
-from coevo.languages.python.reading.tokens import TokenRole
-from coevo.languages.words import DeclarationPart
-from coevo.languages.words import Word
+from coevo.languages.python.reading.tokens import PYTHON, PythonToken, PythonTokens, TokenRole
+from coevo.languages.words import DeclarationPart, Word
 
 # Below decorators the head stands where the first decorator stood before it was cut out.
 _HEAD = re.compile(rb'\n([ \t]+)(?:@|def\b|async\b|class\b)')

@@ -5,12 +5,9 @@ from __future__ import annotations
 import configparser
 import posixpath
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import StatedRequirements
+from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 Read = Callable[[str], bytes | None]
 """The content of a file of the revision by its path; None where there is none."""

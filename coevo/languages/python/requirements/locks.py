@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,9 +18,11 @@ from typing import Any
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.python.requirements.ini_files import load_requirement_list
-from coevo.languages.python.requirements.stated import clean_requirement
-from coevo.languages.python.requirements.stated import get_requirement_name
-from coevo.languages.python.requirements.stated import normalise_name
+from coevo.languages.python.requirements.stated import (
+    clean_requirement,
+    get_requirement_name,
+    normalise_name,
+)
 
 _MOST_BYTES = 16 << 20
 _LISTS = re.compile(r'(requirements/[\w.-]+|[\w.-]*(requirements|constraints)[\w.-]*)\.txt')

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.python.requirements.ini_files import load_requirement_list
-from coevo.languages.python.requirements.ini_files import parse_setup_cfg
-from coevo.languages.python.requirements.ini_files import parse_tox_ini
-from coevo.languages.python.requirements.setup_py import find_list_names
-from coevo.languages.python.requirements.setup_py import parse_setup_py
-from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import StatedRequirements
-from coevo.languages.python.requirements.stated import filter_for_tests
-from coevo.languages.python.requirements.stated import merge_requirements
-from coevo.languages.python.requirements.toml_files import parse_pipfile
-from coevo.languages.python.requirements.toml_files import parse_pyproject
-from coevo.languages.python.requirements.workflows import is_workflow
-from coevo.languages.python.requirements.workflows import parse_workflow
+from coevo.languages.python.requirements.ini_files import (
+    load_requirement_list,
+    parse_setup_cfg,
+    parse_tox_ini,
+)
+from coevo.languages.python.requirements.setup_py import find_list_names, parse_setup_py
+from coevo.languages.python.requirements.stated import (
+    FILES,
+    Needs,
+    StatedRequirements,
+    filter_for_tests,
+    merge_requirements,
+)
+from coevo.languages.python.requirements.toml_files import parse_pipfile, parse_pyproject
+from coevo.languages.python.requirements.workflows import is_workflow, parse_workflow
 
 # What a project is built by; the folder of one is a module.
 BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')

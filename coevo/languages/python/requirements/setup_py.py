@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import StatedRequirements
+from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 _UNKNOWN = object()
 _DEEP = 100  # parts of a sum

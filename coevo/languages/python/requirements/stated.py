@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 # Groups and extras that hold what tests need; the first of these kinds that a project has counts,
 # since `dev` drags in linters, documents and tox.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import StatedRequirements
+from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 _DEPTH = 8  # of groups that include others
 

@@ -9,8 +9,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from coevo.languages.python.requirements.stated import FILES
-from coevo.languages.python.requirements.stated import StatedRequirements
+from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 _FILE = re.compile(r'\.github/workflows/[^/]+\.ya?ml|\.travis\.ya?ml')
 _RUNS_TESTS = re.compile(r'pytest|py\.test|unittest')

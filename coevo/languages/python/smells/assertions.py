@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from coevo.languages.python.assertions import list_assertions
-from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import get_normalised_text
-from coevo.languages.python.smells.source import get_text
-from coevo.languages.python.smells.source import list_decorators
-from coevo.languages.python.smells.source import walk_descendants
+from coevo.languages.python.smells.source import (
+    PythonTest,
+    get_normalised_text,
+    get_text,
+    list_decorators,
+    walk_descendants,
+)
 
 # What each says if it is about a literal.
 _ONE = {

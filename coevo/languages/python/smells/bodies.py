@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import get_text
-from coevo.languages.python.smells.source import list_decorators
-from coevo.languages.python.smells.source import walk_descendants
+from coevo.languages.python.smells.source import (
+    PythonTest,
+    get_text,
+    list_decorators,
+    walk_descendants,
+)
 
 _CONTROL = frozenset(
     {

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from coevo.languages.python.reading.statements import get_definition
-from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import get_name
-from coevo.languages.python.smells.source import get_text
-from coevo.languages.python.smells.source import list_functions
-from coevo.languages.python.smells.source import walk_descendants
+from coevo.languages.python.smells.source import (
+    PythonTest,
+    get_name,
+    get_text,
+    list_functions,
+    walk_descendants,
+)
 
 _SETS_UP = ('setUp', 'setUpClass')
 _DEFAULT = 'MyTestCase'  # as PyCharm names it

@@ -6,16 +6,12 @@ a test would have it for its neighbours. Names that tsDetect has, too, are tsDet
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from coevo.languages.declarations import DeclaredType
-from coevo.languages.python.smells import assertions
-from coevo.languages.python.smells import bodies
-from coevo.languages.python.smells import classes
-from coevo.languages.python.smells.source import PythonTest
-from coevo.languages.python.smells.source import locate_test
+from coevo.languages.python.smells import assertions, bodies, classes
+from coevo.languages.python.smells.source import PythonTest, locate_test
 from coevo.model.records import TestMethod
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
 from coevo.languages.python.names import get_class_name
-from coevo.languages.python.reading.statements import StatementsTooDeep
-from coevo.languages.python.reading.statements import get_definition
-from coevo.languages.python.reading.statements import list_declaring_statements
+from coevo.languages.python.reading.statements import (
+    StatementsTooDeep,
+    get_definition,
+    list_declaring_statements,
+)
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.model.records import TestMethod
 

@@ -10,8 +10,7 @@ from coevo.languages.python.surgery import start_state
 from coevo.languages.python.surgery.extension import add_helpers
 from coevo.languages.python.surgery.namers import make_mention_finder
 from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.python.surgery.reach import find_derived_classes
-from coevo.languages.python.surgery.reach import list_names_used_elsewhere
+from coevo.languages.python.surgery.reach import find_derived_classes, list_names_used_elsewhere
 from coevo.languages.python.surgery.start_state import make_start_file
 from coevo.languages.python.surgery.transplant import transplant_tests
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from itertools import groupby
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from coevo.languages.python.reading.tokens import Span
-from coevo.languages.python.surgery.pieces import PythonOutline
-from coevo.languages.python.surgery.pieces import PythonPiece
+from coevo.languages.python.surgery.pieces import PythonOutline, PythonPiece
 from coevo.languages.python.surgery.suites import find_emptied_suites
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import find_indentation
-from coevo.languages.text_edits import widen_to_whole_lines
+from coevo.languages.text_edits import TextEdits, find_indentation, widen_to_whole_lines
 
 
 def remove_pieces(

@@ -5,24 +5,15 @@ A test that is declared twice is none: the second takes the place of the first, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
 from coevo.languages.declarations import Member
-from coevo.languages.python.assertions import find_assertion_nodes
-from coevo.languages.python.assertions import split_callee
-from coevo.languages.python.reading.statements import get_definition
-from coevo.languages.python.reading.statements import is_text_statement
+from coevo.languages.python.assertions import find_assertion_nodes, split_callee
+from coevo.languages.python.reading.statements import get_definition, is_text_statement
 from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import find_indentation
-from coevo.languages.text_edits import remove_span
-from coevo.languages.text_edits import replace_span
+from coevo.languages.text_edits import TextEdits, find_indentation, remove_span, replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 

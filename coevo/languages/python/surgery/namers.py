@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from coevo.git.repository import Repository
-from coevo.languages.namers import FileMentionFinder
-from coevo.languages.namers import MentionRules
+from coevo.languages.namers import FileMentionFinder, MentionRules
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.trees import open_tree

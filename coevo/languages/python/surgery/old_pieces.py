@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.layout import find_long_strings
-from coevo.languages.python.surgery.layout import reindent
-from coevo.languages.python.surgery.pieces import PythonOutline
-from coevo.languages.python.surgery.pieces import PythonPiece
-from coevo.languages.python.surgery.pieces import add_outer_types
-from coevo.languages.python.surgery.pieces import list_inner_types
-from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.python.surgery.pieces import strip_module_name
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.python.surgery.layout import find_long_strings, reindent
+from coevo.languages.python.surgery.pieces import (
+    PythonOutline,
+    PythonPiece,
+    add_outer_types,
+    list_inner_types,
+    make_outline,
+    strip_module_name,
+)
+from coevo.languages.surgery import OriginalTest, StartStateInvalid
 from coevo.languages.text_edits import find_indentation
 from coevo.model.records import TestMethod
 

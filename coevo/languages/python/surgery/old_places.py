@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from coevo.languages.python.surgery.layout import count_empty_lines_above
-from coevo.languages.python.surgery.layout import find_line_end
+from coevo.languages.python.surgery.layout import count_empty_lines_above, find_line_end
 from coevo.languages.python.surgery.old_pieces import OldPythonFile
-from coevo.languages.python.surgery.pieces import PythonOutline
-from coevo.languages.python.surgery.pieces import PythonPiece
+from coevo.languages.python.surgery.pieces import PythonOutline, PythonPiece
 from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import find_indentation
+from coevo.languages.text_edits import TextEdits, find_indentation
 
 
 def add_piece(

@@ -7,32 +7,27 @@ comments above it and behind it. Names of types are those of a file without a pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.python.reading.comments import PythonComments
-from coevo.languages.python.reading.imports import STATEMENTS
-from coevo.languages.python.reading.imports import ImportedName
-from coevo.languages.python.reading.imports import list_imported_names
+from coevo.languages.python.reading.imports import STATEMENTS, ImportedName, list_imported_names
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_tests
-from coevo.languages.python.reading.tokens import PYTHON
-from coevo.languages.python.reading.tokens import PythonSlice
-from coevo.languages.python.reading.tokens import PythonTokens
-from coevo.languages.python.reading.tokens import Span
-from coevo.languages.python.reading.tokens import TokenRole
-from coevo.languages.python.reading.tokens import subtract_spans
+from coevo.languages.python.reading.tokens import (
+    PYTHON,
+    PythonSlice,
+    PythonTokens,
+    Span,
+    TokenRole,
+    subtract_spans,
+)
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from tree_sitter import Node
-from tree_sitter import Parser
+from tree_sitter import Node, Parser
 
-from coevo.languages.placebos import PlaceboKind
-from coevo.languages.placebos import choose_line_breaks
-from coevo.languages.placebos import invent_word
+from coevo.languages.placebos import PlaceboKind, choose_line_breaks, invent_word
 from coevo.languages.python.reading.statements import is_text_statement
 from coevo.languages.python.reading.tokens import PYTHON
 from coevo.languages.text_edits import find_indentation

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, SourceFile
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.trees import open_tree

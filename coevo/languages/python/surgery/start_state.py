@@ -7,8 +7,7 @@ reverted target needs of its old file, and new no longer has, comes with it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -17,18 +16,17 @@ from coevo.languages.python.reading.tests import is_fixture
 from coevo.languages.python.surgery.cuts import remove_pieces
 from coevo.languages.python.surgery.old_pieces import collect_old_pieces
 from coevo.languages.python.surgery.old_places import add_piece
-from coevo.languages.python.surgery.pieces import PythonOutline
-from coevo.languages.python.surgery.pieces import PythonPiece
-from coevo.languages.python.surgery.pieces import add_outer_types
-from coevo.languages.python.surgery.pieces import list_inner_types
-from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.python.surgery.pieces import strip_module_name
+from coevo.languages.python.surgery.pieces import (
+    PythonOutline,
+    PythonPiece,
+    add_outer_types,
+    list_inner_types,
+    make_outline,
+    strip_module_name,
+)
 from coevo.languages.python.surgery.suites import find_emptied_suites as emptied_by
-from coevo.languages.reached import find_pieces_serving_only
-from coevo.languages.reached import find_reached_pieces
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.reached import find_pieces_serving_only, find_reached_pieces
+from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.languages.text_edits import TextEdits
 
 

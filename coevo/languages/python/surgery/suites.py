@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Collection
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from tree_sitter import Node
 

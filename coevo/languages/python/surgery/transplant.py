@@ -9,14 +9,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.pieces import PythonOutline
-from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.python.surgery.pieces import strip_module_name
-from coevo.languages.python.surgery.start_state import PythonCutPlan
-from coevo.languages.python.surgery.start_state import check_start_file
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartTarget
+from coevo.languages.python.surgery.pieces import PythonOutline, make_outline, strip_module_name
+from coevo.languages.python.surgery.start_state import PythonCutPlan, check_start_file
+from coevo.languages.surgery import Graft, OriginalTest, StartTarget
 from coevo.model.records import TestMethod
 
 

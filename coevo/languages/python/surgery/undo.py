@@ -13,19 +13,18 @@ from tree_sitter import Node
 from coevo.languages.declarations import MODULE
 from coevo.languages.python.reading.statements import get_definition
 from coevo.languages.python.surgery.cuts import remove_pieces
-from coevo.languages.python.surgery.layout import count_empty_lines_above
-from coevo.languages.python.surgery.layout import find_line_end
-from coevo.languages.python.surgery.layout import find_long_strings
-from coevo.languages.python.surgery.layout import reindent
+from coevo.languages.python.surgery.layout import (
+    count_empty_lines_above,
+    find_line_end,
+    find_long_strings,
+    reindent,
+)
 from coevo.languages.python.surgery.old_pieces import format_import_line
 from coevo.languages.python.surgery.old_places import add_import
-from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.python.surgery.pieces import strip_module_name
+from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
 from coevo.languages.spans import Span
-from coevo.languages.text_edits import TextEdits
-from coevo.languages.text_edits import find_indentation
-from coevo.languages.undoing import LocatedDeclaration
-from coevo.languages.undoing import find_neighbours
+from coevo.languages.text_edits import TextEdits, find_indentation
+from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 
 

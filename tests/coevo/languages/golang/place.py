@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.cells import CellEdits, CompiledTests
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.engine import GoEngine
 from coevo.languages.verdicts import Verdict
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
 from tests.projects import write
 from tests.repos import git

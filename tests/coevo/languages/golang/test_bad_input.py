@@ -10,16 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import locate_module_cache
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.languages.golang.toolchains import find_toolchains, locate_module_cache
+from coevo.model.errors import Fatal, Transient
 from coevo.model.words import Outcome
-from tests.coevo.languages.golang.module_server import ModuleServer
-from tests.coevo.languages.golang.module_server import module_server
-from tests.coevo.languages.golang.place import GO_MOD
-from tests.coevo.languages.golang.place import GoPlace
-from tests.coevo.languages.golang.place import opened
+from tests.coevo.languages.golang.module_server import ModuleServer, module_server
+from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 
 pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
-from tests.coevo.languages.golang.place import GO_MOD
-from tests.coevo.languages.golang.place import opened
+from tests.coevo.languages.golang.place import GO_MOD, opened
 
 pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.golang.channel import GoProcessReport
-from coevo.languages.golang.channel import GoTestReport
-from coevo.languages.golang.channel import make_verdicts
-from coevo.languages.golang.channel import read_events
+from coevo.languages.golang.channel import GoProcessReport, GoTestReport, make_verdicts, read_events
 from coevo.model.words import Outcome
 
 BEGIN, PASS = {'e': 'begin', 'test': 'TestA'}, {'e': 'end', 'test': 'TestA', 'outcome': 'pass'}

@@ -15,8 +15,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests import projects
 from tests.coevo.languages.golang.histories import STEPS
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import Mined, write
 
 pytestmark = [
     pytest.mark.slow,

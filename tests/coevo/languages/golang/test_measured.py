@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import SettingsScope
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.cells import BorrowedSettings, SettingsScope
+from coevo.languages.conditions import MainSources, RunConditions
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
-from tests.coevo.languages.golang.place import GO_MOD
-from tests.coevo.languages.golang.place import GoPlace
-from tests.coevo.languages.golang.place import opened
+from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 
 pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 

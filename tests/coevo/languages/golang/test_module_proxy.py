@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from email.message import Message
 from pathlib import Path
 
 import pytest
 
-from coevo.languages.golang.go_command import ChecksumDatabase
-from coevo.languages.golang.go_command import GoSettings
-from coevo.languages.golang.module_proxy import DatedVersions
-from coevo.languages.golang.module_proxy import ModuleProxy
-from coevo.languages.golang.module_store import ModuleStore
-from coevo.languages.golang.module_store import parse_proxy_path
+from coevo.languages.golang.go_command import ChecksumDatabase, GoSettings
+from coevo.languages.golang.module_proxy import DatedVersions, ModuleProxy
+from coevo.languages.golang.module_store import ModuleStore, parse_proxy_path
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import ProxyAnswer
 from coevo.storage.fetching import Fetcher
-from tests.coevo.languages.golang.module_server import MODULE
-from tests.coevo.languages.golang.module_server import ModuleServer
-from tests.coevo.languages.golang.module_server import module_server
-from tests.coevo.languages.golang.module_server import packed
+from tests.coevo.languages.golang.module_server import MODULE, ModuleServer, module_server, packed
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.golang.projects import ModuleDescription
-from coevo.languages.golang.projects import describe_modules
+from coevo.languages.golang.projects import ModuleDescription, describe_modules
 from tests.projects import write
 from tests.repos import git
 

@@ -10,9 +10,7 @@ from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import RunConditions
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.words import Outcome
-from tests.coevo.languages.golang.place import GO_MOD
-from tests.coevo.languages.golang.place import GoPlace
-from tests.coevo.languages.golang.place import opened
+from tests.coevo.languages.golang.place import GO_MOD, GoPlace, opened
 
 pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from coevo.git.repository import Repository
 from miners.single_revision import list_single_revision_files
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 TEST = 'import "testing"\n\nfunc TestA(t *testing.T) {}\n'
 FILES = {

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.golang.standard_library import UnknownLibraryText
-from coevo.languages.golang.standard_library import prepare_toolchain
+from coevo.languages.golang.standard_library import UnknownLibraryText, prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
-from coevo.languages.golang.toolchains import GoToolchain
-from coevo.languages.golang.toolchains import find_level
-from coevo.languages.golang.toolchains import find_toolchains
-from coevo.languages.golang.toolchains import locate_module_cache
-from coevo.languages.golang.toolchains import select_alike
+from coevo.languages.golang.toolchains import (
+    GoToolchain,
+    find_level,
+    find_toolchains,
+    locate_module_cache,
+    select_alike,
+)
 from coevo.model.errors import Fatal
 
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.toolchain import Toolchain
-from coevo.languages.java.tools.toolchain import prepare_toolchain
-from coevo.languages.java.tools.wire import encode_strings
-from coevo.languages.java.tools.wire import receive_response
-from coevo.languages.java.tools.wire import send_request
+from coevo.languages.java.tools.jdks import Jdk, find_jdks
+from coevo.languages.java.tools.toolchain import Toolchain, prepare_toolchain
+from coevo.languages.java.tools.wire import encode_strings, receive_response, send_request
 
 NONCE = 'n0nce'
 

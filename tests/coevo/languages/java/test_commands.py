@@ -15,8 +15,7 @@ from coevo.languages.reading import RevisionTree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 from tests.projects import pom
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 REACTOR = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">

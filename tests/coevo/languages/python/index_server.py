@@ -13,13 +13,10 @@ import tarfile
 import threading
 import zipfile
 from base64 import b64encode
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import field
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
 

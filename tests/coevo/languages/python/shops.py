@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from collections.abc import Mapping
-from contextlib import ExitStack
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
 from coevo.languages.python.built_pair import PythonBuiltPair
-from coevo.languages.verdicts import Verdict
-from coevo.languages.verdicts import VerdictBatch
-from coevo.model.records import Pair
-from coevo.model.records import TestMethod
+from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 # What every machine that builds coevo has, too.
 PROJECT = """\

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.python.assertions import classify_assertion
-from coevo.languages.python.assertions import expects_exception
-from coevo.languages.python.assertions import find_oracle_lines
-from coevo.languages.python.assertions import list_assertions
+from coevo.languages.python.assertions import (
+    classify_assertion,
+    expects_exception,
+    find_oracle_lines,
+    list_assertions,
+)
 from tests.coevo.languages.python.shops import method
 
 

@@ -10,9 +10,7 @@ import pytest
 
 from coevo.languages.conditions import RunConditions
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import Shop, method, shop
 
 # An argument by which a program that a test leaves is found on the host.
 LEFT = '98765.8125'

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import MainSources, RunConditions
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import method, shop
 
 FILES = {
     'till.py': 'def price():\n\treturn 1\n',

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
 from coevo.languages.conditions import RunConditions
 from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import Shop, method, shop
 
 OF_2019 = RunConditions(clock=datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC))
 

@@ -10,16 +10,13 @@ from pathlib import Path
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.python import reading
-from coevo.languages.python import uv
+from coevo.languages.python import reading, uv
 from coevo.languages.python.commands import add_commands
 from coevo.languages.python.language import make_prompt_words
 from coevo.languages.reading import RevisionTree
-from coevo.model.environments import Environment
-from coevo.model.environments import LibraryEntry
+from coevo.model.environments import Environment, LibraryEntry
 from coevo.model.records import TestMethod
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 PINS = ('iniconfig==2.0.0', 'packaging==24.0', 'pluggy==1.5.0', 'pytest==8.2.1')
 BARE = Environment(

@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import CellEdits
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import MainSources, RunConditions
 from coevo.languages.python import coverage_package
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.reading.statement_lines import add_first_lines
 from coevo.languages.traces import Trace
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import Shop, method, shop
 
 CODE = """\
 def price(

@@ -5,22 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.resolution import LockedRequirements
-from coevo.languages.python.resolution import resolve_requirements
+from coevo.languages.python.resolution import LockedRequirements, resolve_requirements
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Sandbox
-from tests.coevo.languages.python.shops import PROJECT
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import PROJECT, Shop, method, shop
 
 TESTS = """\
     from importlib.metadata import entry_points

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.python.index_pages import HTML_TYPE
-from coevo.languages.python.index_pages import JSON_TYPE
-from coevo.languages.python.index_pages import IndexPage
-from coevo.languages.python.index_pages import InvalidIndexPage
-from coevo.languages.python.index_pages import parse_page
-from coevo.languages.python.index_pages import render_links
+from coevo.languages.python.index_pages import (
+    HTML_TYPE,
+    JSON_TYPE,
+    IndexPage,
+    InvalidIndexPage,
+    parse_page,
+    render_links,
+)
 
 PLACE = 'https://index.invalid/simple/shoe/'
 DIGEST = 'a' * 64

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.python.index_proxy import MOST_REQUESTS
-from coevo.languages.python.index_proxy import IndexProxy
+from coevo.languages.python.index_proxy import MOST_REQUESTS, IndexProxy
 from coevo.languages.python.package_index import PackageIndex
 from coevo.languages.python.uv import IndexSources
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import ProxyAnswer
 from coevo.storage.fetching import Fetcher
-from tests.coevo.languages.python.index_server import Shelf
-from tests.coevo.languages.python.index_server import serving
+from tests.coevo.languages.python.index_server import Shelf, serving
 
 WHEEL = 'shoe-1.0-py3-none-any.whl'
 PLACE = f'/simple/0/shoe/{WHEEL}'

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.model.words import Label
-from coevo.model.words import Track
+from coevo.model.words import Label, Track
 from coevo.starts.isolation import WITH_FILE
 from tests.coevo.languages.python.shops import PROJECT
 from tests.once import mined_once

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.left_out import NEEDS_SUBMODULE
-from tests.coevo.languages.python.shops import PROJECT
-from tests.coevo.languages.python.shops import shop
-from tests.repos import init
-from tests.repos import name_submodule
+from tests.coevo.languages.python.shops import PROJECT, shop
+from tests.repos import init, name_submodule
 
 TESTS = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
 

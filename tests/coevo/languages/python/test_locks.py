@@ -8,11 +8,8 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.python.requirements.locks import load_pins
-from tests.coevo.languages.python.shops import PROJECT
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import shop
-from tests.repos import commit
-from tests.repos import init
+from tests.coevo.languages.python.shops import PROJECT, Shop, shop
+from tests.repos import commit, init
 
 UV = """\
 version = 1

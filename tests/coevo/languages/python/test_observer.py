@@ -10,10 +10,7 @@ import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import SHORTLY
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import SHORTLY, Shop, method, shop
 
 OBSERVED = replace(SHORTLY, observed=True)
 

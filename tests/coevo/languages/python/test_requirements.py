@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.python import sides
-from coevo.languages.python.interpreter_choice import allows_feature
-from coevo.languages.python.interpreter_choice import find_nearest_available
-from coevo.languages.python.interpreter_choice import list_candidates
-from coevo.languages.python.interpreter_choice import meets_requirement
+from coevo.languages.python.interpreter_choice import (
+    allows_feature,
+    find_nearest_available,
+    list_candidates,
+    meets_requirement,
+)
 from coevo.languages.python.layout import list_generated_modules
 from coevo.languages.python.members import join_members
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 
 def needs_of(folder: Path, **files: str) -> Needs:

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import BorrowedSettings
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import SettingsScope
+from coevo.languages.cells import BorrowedSettings, CellEdits, SettingsScope
 from coevo.languages.conditions import RunConditions
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import Shop, method, shop
 
 OLD_CODE = """\
 def price():

@@ -11,17 +11,11 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.cells import CellEdits
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import PLAIN, MainSources, RunConditions
 from coevo.languages.python import inside
-from coevo.languages.python.interpreters import OLDEST
-from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.interpreters import OLDEST, find_interpreters
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import SHORTLY
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import SHORTLY, Shop, method, shop
 
 CODE = 'NOTES = []\n'
 TESTS = """\

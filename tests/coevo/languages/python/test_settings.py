@@ -9,10 +9,7 @@ import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import PROJECT
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import PROJECT, Shop, method, shop
 
 SETTINGS = """\
 [project.optional-dependencies]

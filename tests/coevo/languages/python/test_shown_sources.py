@@ -7,15 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import MainSources
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.model.words import Outcome
-from tests.coevo.languages.python.shops import SHORTLY
-from tests.coevo.languages.python.shops import Shop
-from tests.coevo.languages.python.shops import method
-from tests.coevo.languages.python.shops import shop
+from tests.coevo.languages.python.shops import SHORTLY, Shop, method, shop
 
 PACKAGE = 'from till.prices import price\n'
 OLD = 'def price():\n    return 1\n'

@@ -11,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.python.site_folder import DATE
-from coevo.languages.python.site_folder import MOST_BYTES
-from coevo.languages.python.site_folder import SiteFault
-from coevo.languages.python.site_folder import unpack_packages
+from coevo.languages.python.site_folder import DATE, MOST_BYTES, SiteFault, unpack_packages
 from coevo.sandboxes.tar_stream import END
 
 

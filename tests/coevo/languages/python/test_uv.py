@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,10 @@ from coevo.languages.python import uv
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.package_index import get_machine_index
 from coevo.languages.python.uv_jobs import compile_requirements
-from coevo.model.errors import Fatal
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.sandboxes.workspace import open_workspace
-from tests.coevo.languages.python.index_server import Shelf
-from tests.coevo.languages.python.index_server import serving
-from tests.coevo.languages.python.index_server import wheel
+from tests.coevo.languages.python.index_server import Shelf, serving, wheel
 
 
 @pytest.fixture

@@ -8,33 +8,30 @@ import sys
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.interpreters import find_interpreters
-from coevo.languages.python.requirements.stated import Needs
-from coevo.languages.python.requirements.stated import StatedRequirements
-from coevo.languages.python.requirements.stated import merge_requirements
-from coevo.languages.python.resolution import LockedRequirements
-from coevo.languages.python.resolution import ResolutionFailure
-from coevo.languages.python.resolution import resolve_requirements
+from coevo.languages.python.interpreters import Interpreter, find_interpreters
+from coevo.languages.python.requirements.stated import Needs, StatedRequirements, merge_requirements
+from coevo.languages.python.resolution import (
+    LockedRequirements,
+    ResolutionFailure,
+    resolve_requirements,
+)
 from coevo.languages.python.run_context import copy_programs
-from coevo.languages.python.uv_jobs import RESOLVING
-from coevo.languages.python.uv_jobs import UvFailure
-from coevo.languages.python.uv_jobs import compile_requirements
-from coevo.languages.python.uv_jobs import install_packages
+from coevo.languages.python.uv_jobs import (
+    RESOLVING,
+    UvFailure,
+    compile_requirements,
+    install_packages,
+)
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
-from tests.coevo.languages.python.index_server import Shelf
-from tests.coevo.languages.python.index_server import serving
-from tests.coevo.languages.python.index_server import wheel
+from tests.coevo.languages.python.index_server import Shelf, serving, wheel
 
 DAY = datetime(2024, 3, 1, tzinfo=UTC)
 

@@ -7,13 +7,9 @@ from contextlib import suppress
 
 import pytest
 
-from coevo.languages.golang import reading
-from coevo.languages.golang import surgery
-from coevo.languages.golang.assertions import find_oracle_lines
-from coevo.languages.golang.assertions import list_assertions
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.golang import reading, surgery
+from coevo.languages.golang.assertions import find_oracle_lines, list_assertions
+from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
 WHOLE = b"""//go:build linux

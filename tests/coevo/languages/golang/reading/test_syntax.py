@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.golang.reading.syntax import MOST_BYTES
-from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.declarations import Member, SourceFile
+from coevo.languages.golang.reading.syntax import MOST_BYTES, parse
 
 
 def read(source: str) -> SourceFile:

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.golang.reading import find_tests
-from coevo.languages.golang.reading import is_fixture
-from coevo.languages.golang.reading import parse
+from coevo.languages.golang.reading import find_tests, is_fixture, parse
 
 
 def run_of(source: str, path: str = 'a/a_test.go') -> list[str]:

@@ -12,8 +12,7 @@ from coevo.languages.golang.reading.trees import GoTree
 from coevo.languages.layout import Side
 from coevo.model.records import FileOrigin
 from miners.diffs.contexts import TestTree
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 MAIN = 'package mux\n\nimport "testing"\n\nfunc TestMain(m *testing.M) { m.Run() }\n'
 FILES = {

@@ -7,14 +7,9 @@ import re
 
 import pytest
 
-from coevo.languages.golang.surgery import list_other_tests
-from coevo.languages.golang.surgery import make_start_file
-from coevo.languages.golang.surgery import transplant_tests
+from coevo.languages.golang.surgery import list_other_tests, make_start_file, transplant_tests
 from coevo.languages.golang.surgery.pieces import make_outline
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
 MEANT = 'twice|is the file at new'

@@ -9,8 +9,7 @@ from random import Random
 
 import pytest
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery.placebos import choose_insertion
 from coevo.languages.golang.toolchains import find_toolchains

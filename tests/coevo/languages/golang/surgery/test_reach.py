@@ -6,8 +6,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.golang import surgery
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 FILES = {
     'go.mod': 'module a.b/c\n',

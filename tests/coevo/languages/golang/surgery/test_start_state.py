@@ -3,11 +3,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.golang import surgery
-from coevo.languages.surgery import FileSurgery
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.surgery import FileSurgery, Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
 # mypy holds it against what is asked of a language.

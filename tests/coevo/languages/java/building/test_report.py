@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.java.building.report import ReportedClassPathEntry
-from coevo.languages.java.building.report import SurefireSettings
-from coevo.languages.java.building.report import parse_modules
+from coevo.languages.java.building.report import (
+    ReportedClassPathEntry,
+    SurefireSettings,
+    parse_modules,
+)
 
 
 def project(module: str, **changed: Any) -> dict[str, Any]:

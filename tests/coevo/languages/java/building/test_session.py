@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.building.session import JvmDeath
-from coevo.languages.java.building.session import JvmSession
-from coevo.languages.java.building.session import compute_crowding
+from coevo.languages.java.building.session import JvmDeath, JvmSession, compute_crowding
 from coevo.languages.java.places import TREE
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Sandbox
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Sandbox, open_sandbox
 
 PROCESSORS = len(os.sched_getaffinity(0))
 HANGS = Job(

@@ -8,8 +8,7 @@ import pytest
 
 from coevo.languages.java.cells.class_names import find_outermost_class
 from coevo.languages.java.cells.edited_files import is_in_family
-from tests.coevo.languages.java.jvm import javac
-from tests.coevo.languages.java.jvm import write
+from tests.coevo.languages.java.jvm import javac, write
 
 SOURCE = """\
 package p;

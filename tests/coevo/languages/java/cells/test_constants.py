@@ -10,8 +10,7 @@ import pytest
 from coevo.languages.java.cells.class_names import find_outermost_class
 from coevo.languages.java.cells.constants import add_constants
 from coevo.languages.java.tools.toolchain import prepare_toolchain
-from tests.coevo.languages.java.jvm import javac
-from tests.coevo.languages.java.jvm import write
+from tests.coevo.languages.java.jvm import javac, write
 
 PLAIN = 'class Till { public static void main(String[] a) { System.out.println("plain"); } }'
 RICH = """\

@@ -7,19 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.cells.cells import MOST_EDITED_CELLS
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.model.records import TestMethod
-from tests.coevo.languages.java.maven.test_processors import LEVEL_8
-from tests.coevo.languages.java.maven.test_processors import library
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4
-from tests.coevo.languages.java.maven.test_shapes import TEST_JAR
-from tests.coevo.languages.java.maven.test_shapes import module
-from tests.coevo.languages.java.maven.test_shapes import root
-from tests.coevo.languages.java.maven.test_shapes import sibling
+from tests.coevo.languages.java.maven.test_processors import LEVEL_8, library
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, TEST_JAR, module, root, sibling
 from tests.coevo.languages.place import opened
 
 pytestmark = pytest.mark.jvm

@@ -9,10 +9,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.gradle import scripts
-from coevo.languages.java.gradle.choice import choose_gradle
-from coevo.languages.java.gradle.choice import find_gradle_demand
-from coevo.languages.java.tools.gradles import Gradle
-from coevo.languages.java.tools.gradles import find_gradles
+from coevo.languages.java.gradle.choice import choose_gradle, find_gradle_demand
+from coevo.languages.java.tools.gradles import Gradle, find_gradles
 from tests.projects import write
 
 ALL = tuple(

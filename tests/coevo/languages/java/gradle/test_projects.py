@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -19,14 +18,8 @@ from coevo.languages.java.tools.gradles import LIMIT
 from coevo.model.environments import Environment
 from coevo.model.profiles import load_profile
 from coevo.model.words import Label
-from tests.gradle_distribution import FORKED
-from tests.gradle_distribution import VERSION
-from tests.gradle_distribution import gradle_home
-from tests.projects import Mined
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import source
-from tests.projects import write
+from tests.gradle_distribution import FORKED, VERSION, gradle_home
+from tests.projects import Mined, junit, mined, source, write
 from tests.repos import git
 
 # What Central has of Gradle is 165 MB, and each build a JVM of its own.

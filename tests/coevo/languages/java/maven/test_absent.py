@@ -6,15 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdks import LIMIT
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import LIMIT, choose_jdk, find_jdks
 from coevo.model.reasons import LIBRARY_REASONS
 from tests.once import mined_once
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 
 pytestmark = pytest.mark.jvm
 

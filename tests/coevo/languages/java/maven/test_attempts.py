@@ -7,11 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.words import Label
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, mined, pom, source, write
 
 pytestmark = pytest.mark.jvm
 

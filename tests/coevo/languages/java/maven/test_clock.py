@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.java import cell_processes
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import Jdk, find_jdks
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.sandboxes import libfaketime
 from coevo.sandboxes.clock import ProcessClock
-from tests.coevo.languages.place import Place
-from tests.coevo.languages.place import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.coevo.languages.place import Place, opened
+from tests.projects import junit, pom, source
 
 pytestmark = pytest.mark.jvm
 

@@ -8,16 +8,9 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.maven.left_out import find_absent_need
-from coevo.languages.left_out import NEEDS_LFS_FILE
-from coevo.languages.left_out import NEEDS_SUBMODULE
-from tests.projects import junit
-from tests.projects import mined
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
-from tests.repos import commit
-from tests.repos import init
-from tests.repos import name_submodule
+from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
+from tests.projects import junit, mined, pom, source, write
+from tests.repos import commit, init, name_submodule
 
 POINTER = f'version https://git-lfs.github.com/spec/v1\noid sha256:{"0" * 64}\nsize 123456\n'
 ATTRIBUTES = {'.gitattributes': '*.jar filter=lfs diff=lfs merge=lfs -text\n'}

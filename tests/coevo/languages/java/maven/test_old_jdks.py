@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
 from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.java.maven.attempts import LOOP
 from coevo.languages.java.tools.jdks import locate_installed_jdks
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.java.jvm import jdk_of
-from tests.coevo.languages.place import Place
-from tests.coevo.languages.place import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.coevo.languages.place import Place, opened
+from tests.projects import junit, pom, source
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1500)]
 

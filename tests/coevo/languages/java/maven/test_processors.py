@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4
-from tests.coevo.languages.java.maven.test_shapes import module
-from tests.coevo.languages.java.maven.test_shapes import root
+from coevo.model.words import Label, Outcome
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, module, root
 from tests.once import mined_once
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import Mined, write
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.model.words import Label
-from coevo.model.words import Outcome
-from tests.coevo.languages.java.maven.test_processors import COMPILER
-from tests.coevo.languages.java.maven.test_processors import LEVEL_8
-from tests.coevo.languages.java.maven.test_processors import library
-from tests.coevo.languages.java.maven.test_processors import price
-from tests.coevo.languages.java.maven.test_processors import written
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4
-from tests.coevo.languages.java.maven.test_shapes import PLACE
-from tests.coevo.languages.java.maven.test_shapes import TEST_JAR
-from tests.coevo.languages.java.maven.test_shapes import sibling
+from coevo.model.words import Label, Outcome
+from tests.coevo.languages.java.maven.test_processors import (
+    COMPILER,
+    LEVEL_8,
+    library,
+    price,
+    written,
+)
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, PLACE, TEST_JAR, sibling
 from tests.once import mined_once
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import Mined, write
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

@@ -7,15 +7,10 @@ import zipfile
 
 import pytest
 
-from coevo.model.words import Label
-from coevo.model.words import MethodChange
-from coevo.model.words import Outcome
-from coevo.model.words import Track
-from flows.reverification import ReverifyOptions
-from flows.reverification import reverify
+from coevo.model.words import Label, MethodChange, Outcome, Track
+from flows.reverification import ReverifyOptions, reverify
 from tests.once import mined_once
-from tests.projects import Mined
-from tests.projects import write
+from tests.projects import Mined, write
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 

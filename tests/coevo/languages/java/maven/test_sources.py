@@ -6,16 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
-from coevo.languages.conditions import MainSources
-from coevo.languages.conditions import RunConditions
+from coevo.languages.cells import CellEdits, CompiledTests
+from coevo.languages.conditions import MainSources, RunConditions
 from coevo.model.records import TestMethod
-from tests.coevo.languages.place import Place
-from tests.coevo.languages.place import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.coevo.languages.place import Place, opened
+from tests.projects import junit, pom, source
 
 pytestmark = pytest.mark.jvm
 

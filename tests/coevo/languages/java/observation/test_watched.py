@@ -10,10 +10,8 @@ import pytest
 from coevo.languages.conditions import PLAIN
 from coevo.languages.traces import Trace
 from coevo.model.records import TestMethod
-from tests.coevo.languages.place import Place
-from tests.coevo.languages.place import opened
-from tests.projects import junit
-from tests.projects import pom
+from tests.coevo.languages.place import Place, opened
+from tests.projects import junit, pom
 
 pytestmark = pytest.mark.jvm
 

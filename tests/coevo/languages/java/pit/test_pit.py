@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 
 import pytest
 
 from coevo.git.repository import Repository
-from coevo.languages.conditions import PLAIN
-from coevo.languages.conditions import RunConditions
+from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
@@ -18,10 +16,7 @@ from coevo.languages.mutation_tools import ByteCodeMutants
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod
 from tests.coevo.languages.java.jvm import jdk_of
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4
-from tests.coevo.languages.java.maven.test_shapes import JUPITER
-from tests.coevo.languages.java.maven.test_shapes import module
-from tests.coevo.languages.java.maven.test_shapes import root
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, JUPITER, module, root
 from tests.coevo.languages.place import built_alone
 from tests.projects import write
 from tests.repos import git

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from coevo.languages.java.places import TREE
-from coevo.languages.java.processes.runner import RunTarget
-from coevo.languages.java.processes.runner import run_targets
+from coevo.languages.java.processes.runner import RunTarget, run_targets
 from coevo.model.words import Outcome
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Limits, open_sandbox
 
 TARGET = RunTarget(classes=('shop.TillTest',), method='rings', parameters=())
 BEGIN, END = {'e': 'begin', 't': 0}, {'e': 'end', 't': 0, 'tests': 1, 'cpu_ms': 5}

@@ -7,9 +7,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from coevo.languages.java.processes.packed_trees import MOST_PACKED
-from coevo.languages.java.processes.packed_trees import PackedTrees
-from coevo.languages.java.processes.packed_trees import pack_tree
+from coevo.languages.java.processes.packed_trees import MOST_PACKED, PackedTrees, pack_tree
 
 
 def layer(folder: Path, **files: str) -> Path:

@@ -8,10 +8,7 @@ import pytest
 
 from coevo.languages.java.processes import launch
 from tests.once import mined_once
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 from tests.repos import git
 
 pytestmark = pytest.mark.jvm

@@ -11,11 +11,8 @@ from coevo.languages.java.processes.shelves import mount_shelves
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.storage.folders import find_cache_folder
-from tests.coevo.languages.place import Place
-from tests.coevo.languages.place import opened
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
+from tests.coevo.languages.place import Place, opened
+from tests.projects import junit, pom, source
 
 STEP = {
     'pom.xml': pom(),

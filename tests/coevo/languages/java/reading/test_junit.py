@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.junit import JUnitLibraries
-from coevo.languages.java.reading.junit import choose_junit_libraries
+from coevo.languages.java.reading.junit import JUnitLibraries, choose_junit_libraries
 from coevo.languages.java.tools.toolchain import load_toolchain_pins
 
 VINTAGE = (

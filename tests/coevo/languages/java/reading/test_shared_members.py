@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.java.reading import syntax
-from coevo.languages.java.reading import tokens
+from coevo.languages.java.reading import syntax, tokens
 from coevo.languages.java.reading.syntax import parse_uncached
 
 _METHOD = """\

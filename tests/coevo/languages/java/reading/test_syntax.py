@@ -2,11 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.declarations import DeclaredType
-from coevo.languages.declarations import Member
-from coevo.languages.java.reading.syntax import MOST_BYTES
-from coevo.languages.java.reading.syntax import MOST_NESTED
-from coevo.languages.java.reading.syntax import parse
+from coevo.languages.declarations import DeclaredType, Member
+from coevo.languages.java.reading.syntax import MOST_BYTES, MOST_NESTED, parse
 from coevo.languages.nesting import MOST_OPEN
 
 

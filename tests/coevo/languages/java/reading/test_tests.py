@@ -4,8 +4,7 @@ import pytest
 
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.tests import find_tests
-from coevo.languages.java.reading.tests import is_fixture
+from coevo.languages.java.reading.tests import find_tests, is_fixture
 
 
 def found_in(source: str, *others: str) -> list[str]:

@@ -17,9 +17,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.java.refactorings.process import MinerLimits
-from coevo.languages.refactorings import Refactorings
-from coevo.languages.refactorings import RefactoringStatus
-from coevo.languages.refactorings import RefactoringsUnknown
+from coevo.languages.refactorings import Refactorings, RefactoringStatus, RefactoringsUnknown
 from tests import repos
 
 pytestmark = pytest.mark.jvm

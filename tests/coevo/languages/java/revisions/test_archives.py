@@ -10,18 +10,14 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.java.building import settings
-from coevo.languages.java.building.session import JvmAnswer
-from coevo.languages.java.building.session import JvmSession
+from coevo.languages.java.building.session import JvmAnswer, JvmSession
 from coevo.languages.java.revisions import shared_builds
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from tests.coevo.languages.place import built_alone
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 from tests.repos import git
 
 STEP = {

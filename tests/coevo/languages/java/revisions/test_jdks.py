@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,10 @@ from coevo.languages.java.building.jdk_demand import JdkDemand
 from coevo.languages.java.maven.pom_demand import parse_pom_demand
 from coevo.languages.java.revisions.jdk_choice import rank_jdks
 from coevo.languages.java.revisions.named_jdks import find_named_jdks
-from coevo.languages.java.tools.jdks import LIMIT
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.jdks import LIMIT, Jdk, find_jdks
 from coevo.model.words import Label
 from tests.once import mined_once
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 
 ALL = tuple(Jdk(home=Path(f'/jdk/{n}'), version=f'{n}.0.1') for n in (25, 8, 17, 11, 21))
 

@@ -12,10 +12,7 @@ from coevo.languages.builds import Build
 from coevo.languages.java.building.session import JvmSession
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
-from tests.projects import junit
-from tests.projects import pom
-from tests.projects import source
-from tests.projects import write
+from tests.projects import junit, pom, source, write
 from tests.repos import git
 
 pytestmark = pytest.mark.jvm

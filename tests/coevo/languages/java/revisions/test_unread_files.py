@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.building.compilation import CompileReport
-from coevo.languages.java.building.compilation import add_unread_classes
-from coevo.languages.java.revisions.unread_files import find_unread_tests
-from coevo.languages.java.revisions.unread_files import name_test_class
+from coevo.languages.java.building.compilation import CompileReport, add_unread_classes
+from coevo.languages.java.revisions.unread_files import find_unread_tests, name_test_class
 from coevo.model.records import TestMethod
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 TESTS = 'src/test/java/shop'
 

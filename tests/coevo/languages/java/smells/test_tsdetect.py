@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.smells.tsdetect import JavaSmell
-from coevo.languages.java.smells.tsdetect import find_smells
+from coevo.languages.java.smells.tsdetect import JavaSmell, find_smells
 from coevo.model.records import TestMethod
-from tests.coevo.languages.java.smells.classes import FLUENT
-from tests.coevo.languages.java.smells.classes import JUNIT3
-from tests.coevo.languages.java.smells.classes import JUNIT4
-from tests.coevo.languages.java.smells.classes import JUNIT5
-from tests.coevo.languages.java.smells.classes import TESTNG
-from tests.coevo.languages.java.smells.classes import of_body
-from tests.coevo.languages.java.smells.classes import smells_in
+from tests.coevo.languages.java.smells.classes import (
+    FLUENT,
+    JUNIT3,
+    JUNIT4,
+    JUNIT5,
+    TESTNG,
+    of_body,
+    smells_in,
+)
 
 # Per smell: the frame, a body that has it, and its nearest neighbour that has not.
 BODIES = {

@@ -8,9 +8,7 @@ import pytest
 
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.start_state import make_start_file
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
 SIBLING = '    @Test public void sibling() { assertTrue(Shop.open()); }\n'

@@ -6,11 +6,8 @@ import pytest
 
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.transplant import transplant_tests
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import StartStateInvalid
-from tests.coevo.languages.java.surgery.test_start_state import SIBLING
-from tests.coevo.languages.java.surgery.test_start_state import java
-from tests.coevo.languages.java.surgery.test_start_state import method
+from coevo.languages.surgery import Graft, StartStateInvalid
+from tests.coevo.languages.java.surgery.test_start_state import SIBLING, java, method
 
 SELLS = '    @Test public void sells() { assertTrue(Shop.sells(one())); }\n'
 ONE = '    private int one() { return 1; }\n'

@@ -9,13 +9,10 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.surgery.undo import undo_member
-from coevo.measures.declaration_pairs import find_counterpart
-from coevo.measures.declaration_pairs import find_declaration
+from coevo.measures.declaration_pairs import find_counterpart, find_declaration
 from coevo.model.dependencies import Revised
-from tests.coevo.measures.shop import dependency
-from tests.coevo.measures.shop import pair_of
-from tests.repos import commit
-from tests.repos import init
+from tests.coevo.measures.shop import dependency, pair_of
+from tests.repos import commit, init
 
 PATH = 'src/main/java/shop/Shop.java'
 OLD = """\

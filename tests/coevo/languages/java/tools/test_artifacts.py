@@ -11,27 +11,18 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
-from dataclasses import field
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.artifact_paths import ArtifactKind
-from coevo.languages.java.tools.artifact_paths import parse_request_path
-from coevo.languages.java.tools.artifacts import ArtifactProxy
-from coevo.languages.java.tools.artifacts import Upstream
-from coevo.languages.java.tools.artifacts import list_upstreams
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_jdks
+from coevo.languages.java.tools.artifact_paths import ArtifactKind, parse_request_path
+from coevo.languages.java.tools.artifacts import ArtifactProxy, Upstream, list_upstreams
+from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
 from coevo.languages.java.tools.upstreams import parse_upstreams
 from coevo.model.errors import Fatal
-from coevo.sandboxes.sandbox import Job
-from coevo.sandboxes.sandbox import Limits
-from coevo.sandboxes.sandbox import Mount
-from coevo.sandboxes.sandbox import open_sandbox
+from coevo.sandboxes.sandbox import Job, Limits, Mount, open_sandbox
 from coevo.sandboxes.socket_addresses import shorten_address
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'

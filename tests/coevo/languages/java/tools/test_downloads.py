@@ -10,8 +10,7 @@ from coevo.languages.java.tools import downloads
 from coevo.languages.java.tools.downloads import ArtifactDownloads
 from coevo.languages.java.tools.upstreams import Upstream
 from coevo.model.errors import Transient
-from tests.raw_server import Said
-from tests.raw_server import saying
+from tests.raw_server import Said, saying
 
 OK = b'HTTP/1.1 200 OK\r\n'
 MUCH = b'x' * (1 << 16)

@@ -8,17 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdk_bundles import install_jdk
-from coevo.languages.java.tools.jdk_bundles import list_source_packages
+from coevo.languages.java.tools.jdk_bundles import install_jdk, list_source_packages
 from coevo.languages.java.tools.jdk_supply import JdkSupply
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.jdks import identify_jdk
+from coevo.languages.java.tools.jdks import find_jdks, identify_jdk
 from coevo.model.errors import Fatal
 from coevo.model.listener import ignore_message
-from tests.coevo.debian.archive import CODENAME
-from tests.coevo.debian.archive import add_package
-from tests.coevo.debian.archive import configure
-from tests.coevo.debian.archive import publish
+from tests.coevo.debian.archive import CODENAME, add_package, configure, publish
 
 pytestmark = pytest.mark.skipif(
     shutil.which('apt-get') is None, reason='this machine has no apt, through which JDKs come'

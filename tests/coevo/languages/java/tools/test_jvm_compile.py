@@ -10,15 +10,17 @@ import pytest
 
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import prepare_toolchain
-from tests.coevo.languages.java.jvm import PLATFORM
-from tests.coevo.languages.java.jvm import REST
-from tests.coevo.languages.java.jvm import VINTAGE
-from tests.coevo.languages.java.jvm import Builder
-from tests.coevo.languages.java.jvm import Target
-from tests.coevo.languages.java.jvm import jdk_of
-from tests.coevo.languages.java.jvm import libraries
-from tests.coevo.languages.java.jvm import work
-from tests.coevo.languages.java.jvm import write
+from tests.coevo.languages.java.jvm import (
+    PLATFORM,
+    REST,
+    VINTAGE,
+    Builder,
+    Target,
+    jdk_of,
+    libraries,
+    work,
+    write,
+)
 
 pytestmark = pytest.mark.jvm
 

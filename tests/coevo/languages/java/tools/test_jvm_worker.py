@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,16 +14,18 @@ import pytest
 from benchmarks.oracles.cell import fetch_consoles
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.storage.folders import find_cache_folder
-from tests.coevo.languages.java.jvm import JUPITER
-from tests.coevo.languages.java.jvm import NG
-from tests.coevo.languages.java.jvm import PLATFORM
-from tests.coevo.languages.java.jvm import REST
-from tests.coevo.languages.java.jvm import VINTAGE
-from tests.coevo.languages.java.jvm import Ran
-from tests.coevo.languages.java.jvm import Target
-from tests.coevo.languages.java.jvm import javac
-from tests.coevo.languages.java.jvm import libraries
-from tests.coevo.languages.java.jvm import work
+from tests.coevo.languages.java.jvm import (
+    JUPITER,
+    NG,
+    PLATFORM,
+    REST,
+    VINTAGE,
+    Ran,
+    Target,
+    javac,
+    libraries,
+    work,
+)
 from tests.coevo.languages.java.jvm import write as write_files
 
 pytestmark = pytest.mark.jvm

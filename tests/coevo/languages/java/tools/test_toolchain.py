@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.jdks import Jdk
-from coevo.languages.java.tools.jdks import choose_jdk
-from coevo.languages.java.tools.jdks import find_alike_jdks
-from coevo.languages.java.tools.jdks import find_jdks
-from coevo.languages.java.tools.toolchain import COVERAGE
-from coevo.languages.java.tools.toolchain import prepare_toolchain
+from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
+from coevo.languages.java.tools.toolchain import COVERAGE, prepare_toolchain
 from coevo.model.errors import Fatal
 
 FETCH = (

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.wire import WireError
-from coevo.languages.java.tools.wire import encode_strings
-from coevo.languages.java.tools.wire import receive_response
+from coevo.languages.java.tools.wire import WireError, encode_strings, receive_response
 
 LIMIT = 10_000
 

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 
-from coevo.languages.cells import CellEdits
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.traces import Trace
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-from tests.coevo.languages.java.maven.test_shapes import JUNIT4
-from tests.coevo.languages.java.maven.test_shapes import JUPITER
-from tests.coevo.languages.java.maven.test_shapes import module
-from tests.coevo.languages.java.maven.test_shapes import root
-from tests.coevo.languages.java.maven.test_shapes import sibling
-from tests.coevo.languages.place import Place
-from tests.coevo.languages.place import opened
+from tests.coevo.languages.java.maven.test_shapes import JUNIT4, JUPITER, module, root, sibling
+from tests.coevo.languages.place import Place, opened
 
 # Its first test waits for some thirty JVMs.
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(1500)]

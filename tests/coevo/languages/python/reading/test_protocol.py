@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.python import reading
-from coevo.languages.python import surgery
+from coevo.languages.python import reading, surgery
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.traces import ExecutedMethod

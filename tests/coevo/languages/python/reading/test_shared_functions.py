@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading import syntax
-from coevo.languages.python.reading import tokens
+from coevo.languages.python.reading import syntax, tokens
 from coevo.languages.python.reading.syntax import parse_uncached
 
 _FUNCTION = """\

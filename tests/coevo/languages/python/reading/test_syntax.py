@@ -4,10 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from coevo.languages.declarations import Member
-from coevo.languages.declarations import SourceFile
-from coevo.languages.python.reading.syntax import MOST_BYTES
-from coevo.languages.python.reading.syntax import parse
+from coevo.languages.declarations import Member, SourceFile
+from coevo.languages.python.reading.syntax import MOST_BYTES, parse
 
 
 def read(source: str) -> SourceFile:

@@ -9,8 +9,7 @@ from coevo.languages.layout import Side
 from coevo.languages.python.reading import find_tests
 from coevo.languages.python.reading.trees import PythonTree
 from coevo.model.records import FileOrigin
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 
 def tree_of(path: Path, files: dict[str, str]) -> PythonTree:

@@ -10,13 +10,8 @@ from itertools import pairwise
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.python.surgery import list_other_tests
-from coevo.languages.python.surgery import make_start_file
-from coevo.languages.python.surgery import transplant_tests
-from coevo.languages.surgery import Graft
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.python.surgery import list_other_tests, make_start_file, transplant_tests
+from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
 MEANT = 'twice|is the file at new|on one line'

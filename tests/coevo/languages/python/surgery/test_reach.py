@@ -6,8 +6,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.python import surgery
-from tests.repos import commit
-from tests.repos import init
+from tests.repos import commit, init
 
 FILES = {
     'pyproject.toml': '[project]\nname = "till"\n',

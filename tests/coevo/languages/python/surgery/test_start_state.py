@@ -5,11 +5,8 @@ from textwrap import dedent
 
 import pytest
 
-from coevo.languages.python.surgery import list_other_tests
-from coevo.languages.python.surgery import make_start_file
-from coevo.languages.surgery import OriginalTest
-from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.surgery import StartTarget
+from coevo.languages.python.surgery import list_other_tests, make_start_file
+from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 
 
