@@ -35,7 +35,7 @@ from coevo.languages.java.tools.jdks import Jdk, find_alike_jdks, find_jdks
 from coevo.languages.python.language import NAME as PYTHON
 from coevo.model.errors import Fatal, Transient
 from coevo.model.words import Outcome
-from packagers.binomial import compute_upper_bound
+from packagers.card import compute_upper_bound
 
 # Languages with one oracle, for which the date of a pair decides on libraries.
 WITHOUT_ANOTHER = (GO, PYTHON)

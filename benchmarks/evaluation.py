@@ -35,7 +35,7 @@ from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.assignments import Target as Aim
 from coevo.evaluation.measuring.oracle import find_old_method
 from coevo.git.repository import Repository
-from coevo.languages.java.builder import JavaBuilder
+from coevo.languages.java.engine import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures

@@ -22,7 +22,7 @@ from benchmarks.refusals import refusing
 from coevo.evaluation.assignments import load_assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from packagers.binomial import compute_upper_bound
+from packagers.card import compute_upper_bound
 
 # Each with the answer that a good task has.
 QUESTIONS = {

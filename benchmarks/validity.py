@@ -37,7 +37,7 @@ from coevo.model.segment import Segment
 from coevo.model.words import Cell, Label, Outcome, Stage, Walk
 from coevo.storage.store import Partition, Store
 from miners.diffs.changes import diff_pair
-from packagers.binomial import compute_upper_bound
+from packagers.card import compute_upper_bound
 
 SEED = 5
 DROP_STAGES = (Stage.FILTER, Stage.LABEL, Stage.TRACK)

@@ -23,7 +23,7 @@ from typing import Any
 
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.builds import Build
-from coevo.languages.java.builder import JavaBuilder
+from coevo.languages.java.engine import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.jdks import Jdk, find_jdks

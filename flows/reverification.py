@@ -3,7 +3,7 @@
 The deciding cells of the drawn methods are run as they were for the label, three fresh processes
 each, at the same revisions, in the same sandbox, on a runtime of that version, else of its release, and under
 the same override, but without the cache: a verdict that is used again is no repeat. What came out
-is kept in the store (`coevo.storage.reverifications`), and a release counts it (`packagers.reverified`).
+is kept in the store (`coevo.storage.reverifications`), and a release counts it (`packagers.assembly`).
 
 A label is lost where an outcome or a failure's signature is otherwise. Trouble of ours says
 nothing, nor does code that was built for the label and cannot be built now: libraries and their

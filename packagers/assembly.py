@@ -6,27 +6,35 @@ What is known of a row when others have been looked at waits as a mark, in order
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
+import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import TypeVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, groupby
+from operator import attrgetter
+from typing import Any, TypeVar
 
+from coevo.engine.evidence import compute_upper_95
 from coevo.model.drops import Drop
+from coevo.model.labels import list_deciding_cells
+from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
-from coevo.model.words import Stage, Walk
+from coevo.model.words import Cell, MethodChange, Outcome, Stage, Walk
+from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.withdrawals import Withdrawal, WithdrawnKind
 from packagers.built import BuiltTasks
-from packagers.duplicates import mark_duplicates
 from packagers.licensing import fill_licences, withhold_unpublishable_rows
 from packagers.marks import Mark, apply_marks
 from packagers.near_duplicates import mark_near_duplicates
 from packagers.plan import ReleasePlan
-from packagers.reverified import apply_reverification
 from packagers.row_files import Sorter
 from packagers.rows import Rows, list_rows_of_repo
+from packagers.sameness import Identity, get_path_in_module, group_same_items, make_edit_key
 
 Row = TypeVar('Row')
 
@@ -151,3 +159,180 @@ def _mark_methods(rows: Rows, built: BuiltTasks) -> Iterator[Mark]:
                 task_coverage=coverage,
                 leak=leak.get(task_id or ''),
             )
+
+
+# Edits that stand in several pairs of a walk: branches, cherry-picks and merges repeat them, and
+# forks.
+
+# A test that did not change meets another change of the code in every pair: no copy of itself.
+_EDITED = (MethodChange.INSERTED, MethodChange.CHANGED, MethodChange.DELETED)
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    """A row, as far as it matters which others repeat it; `content` stands for what they repeat."""
+
+    content: bytes
+    repo: str
+    path: str
+    pair_id: str
+    method_id: str
+    walk: Walk
+    old_is_ancestor: bool | None
+    date: datetime | None
+
+
+def mark_duplicates(rows: Rows) -> Iterator[Mark]:
+    """Marks whose `duplicate_of` is the earliest edit of the same test to the same text.
+
+    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. What
+    a pair of branches that interleave repeats is never the original of a pair that somebody made.
+    """
+    sorter = Sorter(_Edit, rows.space)
+    for edited_row in _list_edits(rows):
+        sorter.add((edited_row.content,), edited_row)
+    for _, same in groupby(sorter.finish(), key=attrgetter('content')):
+        for group in group_same_items(same, _make_identity):
+            yield from _mark_copies(group)
+
+
+def _list_edits(rows: Rows) -> Iterator[_Edit]:
+    families = {row.repo: row.family or row.repo for row in rows.repositories}
+    for repo, methods in groupby(rows.methods, key=attrgetter('repo')):
+        pairs = list_rows_of_repo(rows.pairs, repo)
+        dates = {(pair.pair_id, pair.walk): pair.new_committer_date for pair in pairs}
+        for row in methods:
+            if row.change in _EDITED:
+                yield _make_edit(row, families[repo], dates)
+
+
+def _make_edit(
+    row: MethodRow, family: str, dates: Mapping[tuple[str, Walk], datetime | None]
+) -> _Edit:
+    verdict = (family, row.language, row.walk, row.label, row.label_by_module)
+    content = repr((*verdict, get_path_in_module(row), make_edit_key([row])))
+    return _Edit(
+        content=hashlib.blake2b(content.encode(), digest_size=16).digest(),
+        repo=row.repo,
+        path=f'{row.module} {row.test_file}',
+        pair_id=row.pair_id,
+        method_id=row.method_id,
+        walk=row.walk,
+        old_is_ancestor=row.old_is_ancestor,
+        date=dates.get((row.pair_id, row.walk)),
+    )
+
+
+def _make_identity(row: _Edit) -> Identity:
+    return Identity(content=row.content, repo=row.repo, path=row.path)
+
+
+def _mark_copies(group: Sequence[_Edit]) -> Iterator[Mark]:
+    first, *copies = sorted(group, key=_get_age_key)
+    for row in copies:
+        yield Mark(
+            repo=row.repo,
+            method_id=row.method_id,
+            walk=row.walk,
+            duplicate_of=first.method_id,
+        )
+
+
+def _get_age_key(row: _Edit) -> tuple[bool, datetime, str, str]:
+    return row.old_is_ancestor is False, row.date or _LATEST, row.repo, row.pair_id
+
+
+# What running labels again has shown, put into the rows of a release.
+#
+# Runs that agree count as further runs of the segment whose cells were repeated. A label that did
+# not come out again is withdrawn, in every walk and for good: its method may not come back by
+# being mined another time.
+
+Place = tuple[str, Walk, Cell]  # of a method's runs
+
+
+def apply_reverification(rows: Rows) -> Rows:
+    """The rows with the runs of `reverified`, and without the labels that these have refuted."""
+    if not rows.reverified:
+        return rows
+    lost = dict(_find_lost_labels(rows.reverified))
+    runs = _collect_runs(rows)
+    added = Counter((row.method_id, row.walk, row.cell) for row in runs)
+    passed = Counter(
+        (row.method_id, row.walk, row.cell) for row in runs if row.outcome is Outcome.PASS
+    )
+    drops = [
+        Drop.make_at_stage(
+            Stage.LABEL, row, row.method_id, Reason.NOT_REPRODUCED, lost[row.method_id]
+        ).with_method(row, row.change)
+        for row in rows.methods
+        if row.method_id in lost
+    ]
+    # A method leaves the funnel once: what has no label any more has no track to lose.
+    kept_drops = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
+    return rows.replace_tables(
+        methods=(
+            _add_runs(row, added, passed) for row in rows.methods if row.method_id not in lost
+        ),
+        cells=chain(rows.cells, runs),
+        dependency_map=(row for row in rows.dependency_map if row.method_id not in lost),
+        mutants=(row for row in rows.mutants if row.method_id not in lost),
+        reversals=(row for row in rows.reversals if row.method_id not in lost),
+        drops=chain(kept_drops, drops),
+    )
+
+
+def _find_lost_labels(found: Iterable[ReverificationRecord]) -> Iterator[tuple[str, str]]:
+    """Methods whose label is refuted, with what was otherwise when it first was."""
+    known: set[str] = set()
+    for record in found:
+        for method in record.methods:
+            if method.lost is not None and method.method_id not in known:
+                known.add(method.method_id)
+                yield method.method_id, method.lost
+
+
+def _collect_runs(rows: Rows) -> tuple[CellRow, ...]:
+    """The runs of segments that still count, numbered on from those that are there."""
+    again = {method.method_id for record in rows.reverified for method in record.methods}
+    labelled = {(row.method_id, row.walk) for row in rows.methods if row.method_id in again}
+    repeats = Counter(
+        (row.method_id, row.walk, row.cell) for row in rows.cells if row.method_id in again
+    )
+    runs = []
+    for record in rows.reverified:
+        for row in (run for method in record.methods for run in method.runs):
+            counts = rows.keys.get((row.pair_id, row.walk)) == record.key
+            if counts and (row.method_id, row.walk) in labelled:
+                run_key = row.method_id, row.walk, row.cell
+                runs.append(dataclasses.replace(row, repeat=repeats[run_key]))
+                repeats[run_key] += 1
+    return tuple(runs)
+
+
+def _add_runs(
+    row: MethodRow,
+    added: Mapping[Place, int],
+    passed: Mapping[Place, int],
+) -> MethodRow:
+    columns: dict[str, Any] = {}
+    for cell in list_deciding_cells(row.change):
+        run_key = row.method_id, row.walk, cell
+        if added[run_key]:
+            columns[f'{cell}_runs'] = getattr(row, f'{cell}_runs') + added[run_key]
+            columns[f'{cell}_passes'] = getattr(row, f'{cell}_passes') + passed[run_key]
+    if not columns:
+        return row
+    counted = dataclasses.replace(row, **columns)
+    return dataclasses.replace(counted, flake_upper_95=_compute_flake_bound(counted))
+
+
+def _compute_flake_bound(row: MethodRow) -> float | None:
+    """As `coevo.engine.evidence.compute_flake_bound` has it, by the counts of the row."""
+    runs = [
+        getattr(row, f'{cell}_runs')
+        for cell in list_deciding_cells(row.change)
+        if getattr(row, cell) is not Outcome.COMPILE_ERROR
+    ]
+    return compute_upper_95(min(runs)) if runs else None

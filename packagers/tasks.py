@@ -12,12 +12,15 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from coevo import prompts
+from coevo.git.contents import load_content
 from coevo.git.patches import make_tree_patch
 from coevo.git.repository import Repository
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading
+from coevo.measures.coverage import make_key, measure_with_others
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
 from coevo.model.families import Family, StartBuilder
@@ -33,12 +36,9 @@ from packagers import sameness
 from packagers.built import BuiltTasks
 from packagers.dating import find_earliest
 from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
-from packagers.focal_sources import load_focal_source
-from packagers.gold import compute_gold_measures
 from packagers.leaks import LeakMeter
 from packagers.sameness import Identity
 from packagers.task_commands import Environments, find_environment
-from packagers.task_coverage import compute_task_coverages
 from packagers.task_dependencies import TaskDependencies
 from packagers.task_prompts import get_track, render_prompt
 
@@ -261,3 +261,106 @@ def _list_test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
 def _find_weakest_basis(bases: Iterable[str | None]) -> str | None:
     known = {SearchBasis(basis) for basis in bases if basis is not None}
     return max(known, key=_WEAKEST_LAST.index, default=None)
+
+
+# The text of a task's focal method, as its repository has it.
+
+
+def load_focal_source(
+    repository: Repository,
+    focal: str | None,
+    dependencies: Iterable[Dependency],
+    old_rev: str,
+    new_rev: str,
+) -> str | None:
+    """Its lines at new, or at old where it was removed; None where no dependency is the focal method."""
+    focal_dependency = next(
+        (dependency for dependency in dependencies if focal and dependency.name == focal), None
+    )
+    if focal_dependency is None:
+        return None
+    rev = old_rev if focal_dependency.revised is Revised.REMOVED else new_rev
+    text = load_content(repository, rev, focal_dependency.file)
+    if text is None:
+        return None
+    lines = text.decode('utf-8', 'surrogateescape').split('\n')
+    return '\n'.join(lines[focal_dependency.start_line - 1 : focal_dependency.end_line]) + '\n'
+
+
+# What each method of a task covers of the task's dependencies (TestEvo-Bench, A.4, Eq. 1).
+#
+# Mining sees what a method covers of its own dependencies. What its neighbours alone depend on it
+# does not execute, or it would depend on it, too.
+
+
+def compute_task_coverages(
+    rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
+) -> dict[str, Coverage]:
+    """By method id, of those that were traced at new; none where the task has no such dependency.
+
+    dependencies  of the task: those of the list that it goes by
+    """
+    seen = {
+        make_key(coverage): coverage for row in rows for coverage in row.covered_dependencies or ()
+    }
+    coverages = {
+        row.method_id: measure_with_others(dependencies, row.covered_dependencies, seen)
+        for row in rows
+        if row.covered_dependencies is not None
+    }
+    return {
+        method_id: coverage for method_id, coverage in coverages.items() if coverage is not None
+    }
+
+
+# What the gold test of a task is worth: the means over its methods (TestEvo-Bench, A.4 to A.6).
+#
+# Line coverage is over the whole range of the task's dependencies (Eq. 1), code coverage over
+# those of the lines that have code.
+#
+# A method without a measurement counts as 0 in the wide mean and is passed over in the narrow
+# one. One whose mutants were left out, since a pair has so many runs, is in neither.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldMeasures:
+    """Shares from 0 to 1; None where nothing was measured, the narrow ones also where none came out."""
+
+    coverage: float | None
+    coverage_success: float | None
+    code_coverage: float | None
+    code_coverage_success: float | None
+    mutation_score: float | None
+    mutation_score_success: float | None
+
+
+def compute_gold_measures(
+    rows: Sequence[MethodRow], covered: Mapping[str, Coverage]
+) -> GoldMeasures:
+    """The means over all methods of a task.
+
+    covered  what they cover of the task's dependencies, by method id
+    """
+    known = [covered.get(row.method_id) for row in rows]
+    lines = [coverage.line_coverage if coverage else None for coverage in known]
+    code = [coverage.code_coverage if coverage else None for coverage in known]
+    mutations = [row.mutation for row in rows if not (row.mutation and row.mutation.not_run)]
+    scores = [mutation.score if mutation else None for mutation in mutations]
+    was_mutated = any(mutations)
+    return GoldMeasures(
+        coverage=_compute_wide_mean(lines) if covered else None,
+        coverage_success=_compute_narrow_mean(lines),
+        code_coverage=_compute_wide_mean(code) if covered else None,
+        code_coverage_success=_compute_narrow_mean(code),
+        mutation_score=_compute_wide_mean(scores) if was_mutated else None,
+        mutation_score_success=_compute_narrow_mean(scores),
+    )
+
+
+def _compute_wide_mean(scores: Sequence[float | None]) -> float:
+    return sum(score or 0.0 for score in scores) / len(scores)
+
+
+def _compute_narrow_mean(scores: Sequence[float | None]) -> float | None:
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if known else None

@@ -15,12 +15,12 @@ from coevo.storage.place import Root
 from coevo.storage.store import Store
 from packagers.assembly import assemble_release_rows
 from packagers.built import BuiltTasks
-from packagers.gold import compute_gold_measures
 from packagers.manifests import SnapshotDetails
 from packagers.plan import ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot
 from packagers.release import write_snapshot as write_folder
 from packagers.rows import Rows, gather_rows
+from packagers.tasks import compute_gold_measures
 from packagers.withdrawal import apply_earlier_snapshot
 from tests import segments
 

@@ -9,7 +9,10 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from coevo import __version__
@@ -17,7 +20,6 @@ from coevo.agents import verbs as agent_verbs
 from coevo.command import catalogue as catalogue_verb
 from coevo.command import hydration as hydration_verb
 from coevo.command import runtimes as runtime_verbs
-from coevo.command.start_up import leave_out_pandas
 from coevo.display import terminal
 from coevo.display.credentials import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs
@@ -337,3 +339,29 @@ def _interrupt_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+# What a command of coevo's does before anything else, in a process that is all its own.
+
+_UNUSED = 'pandas'
+
+
+class _UnusedLibraryFinder(MetaPathFinder):
+    """Says that a library is not installed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name == _UNUSED:
+            raise ModuleNotFoundError(f'coevo has no use for {name} here', name=name)
+        return None
+
+
+def leave_out_pandas() -> None:
+    """Spare commands the import of pandas: a second of each, wherever it is installed.
+
+    pyarrow asks for it when the first array is made, since lists might be of its kinds. No command of coevo
+    has such. Whoever imports `coevo` has pandas as ever.
+    """
+    if _UNUSED not in sys.modules:
+        sys.meta_path.insert(0, _UnusedLibraryFinder())

@@ -18,7 +18,6 @@ from coevo.measures.mutant_sets import (
     join_sets,
     make_file_mutants,
 )
-from coevo.measures.runs import choose_affordable
 from coevo.model.dependencies import Revised
 from coevo.model.quality import MutantRow, Mutation
 from coevo.model.words import Outcome
@@ -277,3 +276,23 @@ def _summarise(subject: _MutationSubject, verdicts: Verdicts) -> Mutation:
         not_run=not_run,
         killed=None if subject.passes is False or not_run else killed,
     )
+
+
+# How many runs a measure may take: decided before the first of them, never by a clock.
+#
+# A budget of seconds would give a slow machine other figures than a fast one.
+
+
+def choose_affordable(runs: Mapping[str, int], most: int | None) -> frozenset[str]:
+    """Those of several ids that are run, each whole, by the number of runs that each takes.
+
+    They are taken in the order of their ids, which is random, as long as they fit; one that does
+    not fit is passed over. None for `most` is no limit.
+    """
+    left = sum(runs.values()) if most is None else most
+    chosen = set()
+    for name, needed in sorted(runs.items()):
+        if needed <= left:
+            chosen.add(name)
+            left -= needed
+    return frozenset(chosen)

@@ -5,14 +5,14 @@ Row groups of tables with long texts are small: a remote reader fetches whole on
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from coevo.snapshots.row_groups import build_row_groups
 
 ROWS_PER_GROUP = {'methods': 5_000, 'tasks': 1_000}
 _OTHERS_PER_GROUP = 100_000
@@ -50,3 +50,87 @@ def _list_dictionary_columns(
             yield name
         elif pa.types.is_struct(kind):
             yield from _list_dictionary_columns(list(kind), f'{name}.')
+
+
+# Row groups of a table, made of a few rows at a time, as if the table had been made in one piece.
+#
+# Parquet keeps the dictionary of a column with each of its row groups, in the order of the whole
+# table. So what the dictionaries hold has to be known before the first group is written: the
+# rows, as Arrow has them, wait in a file that has no name.
+
+Item = TypeVar('Item')
+
+# Rows that are made Arrow's at once.
+_ROWS = 2_000
+
+
+def build_row_groups(
+    schema: pa.Schema,
+    rows: Iterable[Any],
+    size: int,
+    folder: Path | None = None,
+    *,
+    made: Callable[[Sequence[Any]], pa.Table],
+    at_once: int = _ROWS,
+) -> Iterator[pa.Table]:
+    """The groups of so many rows, each column in one piece; none if there are no rows.
+
+    made  some rows as a table of that schema
+    """
+    known = schema.empty_table()
+    options = pa.ipc.IpcWriteOptions(compression='lz4')
+    with tempfile.TemporaryFile(dir=folder) as file:
+        with pa.ipc.new_stream(file, schema, options=options) as waiting:
+            for some_rows in _take_batches(iter(rows), min(size, at_once)):
+                part = made(some_rows)
+                waiting.write_table(part)
+                known = _merge_dictionaries(known, part)
+        file.seek(0)
+        with pa.ipc.open_stream(file) as waiting:
+            parts = (
+                _apply_dictionaries(known, pa.Table.from_batches([batch])) for batch in waiting
+            )
+            yield from _regroup_tables(parts, size)
+
+
+def _merge_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
+    """No rows, with dictionaries that hold what those of both hold, in that order."""
+    both = _stack_columns(known, part).unify_dictionaries()
+    return pa.Table.from_arrays([column.chunk(0) for column in both.columns], schema=known.schema)
+
+
+def _apply_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
+    """The rows of a part, with the dictionaries that are known."""
+    both = _stack_columns(known, part).unify_dictionaries()
+    return pa.Table.from_arrays([column.chunk(1) for column in both.columns], schema=known.schema)
+
+
+def _stack_columns(known: pa.Table, part: pa.Table) -> pa.Table:
+    columns = [
+        pa.chunked_array([_take_first_chunk(empty), _take_first_chunk(column)])
+        for empty, column in zip(known.columns, part.columns, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=known.schema)
+
+
+def _take_first_chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
+
+
+def _regroup_tables(parts: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
+    pending: list[pa.Table] = []
+    count = 0
+    for part in parts:
+        pending.append(part)
+        count += len(part)
+        while count >= size:
+            whole = pa.concat_tables(pending)
+            yield whole.slice(0, size).combine_chunks()
+            pending, count = [whole.slice(size)], count - size
+    if count:
+        yield pa.concat_tables(pending).combine_chunks()
+
+
+def _take_batches(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
+    while batch := list(islice(items, count)):
+        yield batch

@@ -13,19 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from coevo.git.contents import find_old_path, load_content
 from coevo.git.repository import Repository
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.languages.surgery import Graft, StartStateInvalid
+from coevo.languages.table import get_surgery
 from coevo.languages.verdicts import Verdict
 from coevo.model.quality import IsolatedCells
 from coevo.model.records import TestMethod
 from coevo.model.task_rows import StartRow
-from coevo.model.words import Track
+from coevo.model.words import Outcome, Track
 from coevo.starts.added_data import list_added_data, merge_data
 from coevo.starts.added_helpers import TestSources, find_added_helpers
-from coevo.starts.broken_classes import find_wholly_broken
 from coevo.starts.executed_start import StartState, run_start_state
-from coevo.starts.grafted_files import graft_targets, make_whole_file
 from coevo.starts.isolated_cells import (
     Demand,
     Files,
@@ -238,4 +240,96 @@ def _make_row(
         start=start.why[name],
         agrees=not complaints,
         detail='; '.join(filter(None, (*complaints, note))),
+    )
+
+
+# The old tree's files with the targets of a task in them.
+
+
+def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files, str]:
+    """The old file with the targets of the new one; else the new file as a whole, and why."""
+    repository, old = runner.repository, runner.pair.old.rev
+    before = load_content(repository, old, task.test_file)
+    if before is None:
+        return make_whole_file(runner, task), ''
+    cut = get_surgery(runner.pair.language)
+    try:
+        text = cut.transplant_tests(
+            before,
+            task.load_source(runner),
+            [_make_graft(subject) for subject in task.subjects],
+            used_elsewhere=cut.list_names_used_elsewhere(repository, old, task.test_file),
+        )
+    except StartStateInvalid as error:
+        return make_whole_file(runner, task), f'whole file: {error}'
+    return ((task.test_file, text),), ''
+
+
+def _make_graft(subject: IsolatedSubject) -> Graft:
+    old = subject.old
+    here = old is not None and old.test_file == subject.new.test_file
+    return Graft(new=subject.new, old=old if here else None)
+
+
+def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
+    """The new file as it is, and those gone from which it or its targets have moved."""
+    repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
+    left = {find_old_path(repository, old, new, task.test_file)}
+    left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
+    there = repository.tree(new)
+    removed = [(path, None) for path in left if path is not None and path not in there]
+    return tuple(sorted([*removed, (task.test_file, task.load_source(runner))], key=lambda f: f[0]))
+
+
+# Test classes that the new code breaks as a whole: a fixture that no longer compiles, say, or an
+# import.
+#
+# An update in such a class cannot pass beside what that was, whoever writes it: that its fixtures
+# changed, too, is the code's doing and no change of the tests' own.
+
+
+def find_wholly_broken(
+    runner: IsolatedCellRunner, task: IsolatedTask, names: Sequence[str]
+) -> list[str]:
+    """Of some subjects those in whose old class no test compiles on the new code, all other tests being
+    old, too."""
+    if not names:
+        return []
+    pair = runner.pair
+    compiled = runner.compile(pair.old.rev, pair.new.rev, task.module, None, whole=True)
+    olds = {subject.method_id: subject.old for subject in task.subjects}
+    classes = {name: _identify_class(old) for name in names if (old := olds[name]) is not None}
+    broken = {
+        class_key
+        for class_key in set(classes.values())
+        if _is_class_broken(runner, compiled, *class_key)
+    }
+    return [name for name, class_key in classes.items() if class_key in broken]
+
+
+def _identify_class(method: TestMethod) -> tuple[str, str, str]:
+    return method.test_file, method.test_class, method.module
+
+
+def _is_class_broken(
+    runner: IsolatedCellRunner, compiled: CompiledTests, path: str, class_: str, module: str
+) -> bool:
+    source = load_content(runner.repository, runner.pair.old.rev, path)
+    assert source is not None, 'what was changed stands in a file of the old revision'
+    tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)
+    methods = {
+        str(number): TestMethod(
+            module=module,
+            test_file=path,
+            test_class=class_,
+            test_method=test.name,
+            parameters=test.parameters,
+        )
+        for number, test in enumerate(tests)
+        if test.owner == class_
+    }
+    # Where names are looked up as a test runs, no compiler has said that they are gone.
+    verdicts = runner.run_once(compiled, methods)
+    return bool(methods) and all(
+        name in verdicts and verdicts[name].outcome is Outcome.COMPILE_ERROR for name in methods
     )

@@ -2,20 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
+from coevo.engine.results import Step
 from coevo.git.contents import load_content
+from coevo.languages.capabilities import NOT_OFFERED
+from coevo.languages.cells import CompiledTests
+from coevo.languages.declarations import Member
 from coevo.languages.surgery import StartStateInvalid, StartTarget
-from coevo.languages.table import get_reading, get_surgery
-from coevo.model.families import Family, StartBuilder
+from coevo.languages.table import get_measures, get_reading, get_surgery
+from coevo.languages.verdicts import Verdict
+from coevo.measures import suites
+from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.suites import PassingSuite
+from coevo.model.families import Defect, Family, StartBuilder, SuiteAdequacy
 from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
-from flows.single_revision.falls import compute_falls
-from flows.single_revision.injected import build_injected_start
+from coevo.model.words import Outcome
 from flows.single_revision.observed_suite import ObservedSuite
-from flows.single_revision.start_worth import measure_start, run_start
 from flows.single_revision.started import NoStart, Start
+
+# The start `injected`: a test file with one defect, of a kind that is drawn, which a run has
+# proven.
+
+_GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
+# Of one kind, before another is tried.
+_TRIES = 3
+
+
+def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+    """The first kind, by lot, of which a defect does what such a defect does (TAM-Eval, repairs)."""
+    insertion = get_measures(observed.revision.pair.language).defects
+    if insertion is None:
+        return NoStart(reason=Reason.NO_DEFECT, detail=NOT_OFFERED)
+    tests, path = _draw_passing_tests(observed), observed.file.test_file
+    for kind in order_defects(path):
+        for text in islice(insertion.insert_defects(kind, observed.text, tests), _TRIES):
+            adequacy = _prove_defect(observed, row, kind, text, insertion.UNRESOLVED)
+            if adequacy is not None:
+                return Start(text=text, adequacy=adequacy, defect=kind)
+    return NoStart(reason=Reason.NO_DEFECT)
+
+
+def order_defects(path: str) -> Sequence[Defect]:
+    """All, in the order in which they are tried for a test file."""
+    return sorted(Defect, key=lambda one: compute_short_hash(path, one))
+
+
+def _draw_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
+    """Those that pass, by lot: the same at each revision that has the same tests."""
+    file = get_reading(observed.revision.pair.language).parse(
+        observed.text, observed.file.test_file
+    )
+    passing = {
+        (method.test_class, method.test_method, method.parameters)
+        for method in observed.suite.methods
+    }
+    members = [
+        member
+        for type_ in file.types
+        for member in type_.members
+        if (type_.name, member.name, member.parameters) in passing
+    ]
+    return sorted(members, key=lambda one: compute_short_hash(one.owner, one.name, *one.parameters))
+
+
+def _prove_defect(
+    observed: ObservedSuite,
+    row: SingleRevisionRow,
+    kind: Defect,
+    text: bytes,
+    unresolved: frozenset[Outcome],
+) -> SuiteAdequacy | None:
+    """What the file is worth with a defect; None where that is none of its kind."""
+    if text == observed.text:
+        return None
+    run = run_start(observed, text)
+    if run.breaks_others or not _shows_defect(kind, run, unresolved):
+        return None
+    adequacy = measure_start(observed, row, run)
+    if kind in _GREEN and not any(fall > 0 for fall in compute_falls(row.adequacy, adequacy)):
+        return None
+    return adequacy
+
+
+def _shows_defect(kind: Defect, run: StartRun, unresolved: frozenset[Outcome]) -> bool:
+    """Whether the tests end as with such a defect."""
+    if kind in _GREEN:
+        return run.outcomes <= {Outcome.PASS, Outcome.SKIPPED}
+    if kind is Defect.RUNTIME_ERRORS:
+        broken = {Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT}
+        return Outcome.COMPILE_ERROR not in run.outcomes and bool(run.outcomes & broken)
+    if kind is Defect.SYNTAX_ERROR:
+        return Outcome.COMPILE_ERROR in run.outcomes
+    return bool(unresolved & run.outcomes)
+
 
 BuildStart = Callable[[ObservedSuite, SingleRevisionRow], Start | NoStart]
 """From a suite and its row with all that its gold is worth."""
@@ -157,3 +241,129 @@ STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
         StartBuilder.INJECTED,
     ),
 }
+
+
+# By how much a test file is worth less at its start than it is.
+
+
+def compute_falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
+    """By how many points coverage of lines, and the share of mutants that are killed, fall."""
+    if gold is None:
+        return []
+    pairs = (
+        ((gold.covered_lines, gold.lines), (start.covered_lines, start.lines)),
+        ((gold.killed, gold.mutants), (start.killed, start.mutants)),
+    )
+    points = [
+        (_compute_percentage(*gold_ratio), _compute_percentage(*other))
+        for gold_ratio, other in pairs
+    ]
+    return [a - b for a, b in points if a is not None and b is not None]
+
+
+def _compute_percentage(part: int | None, whole: int | None) -> float | None:
+    return 100 * part / whole if part is not None and whole else None
+
+
+# What a test file is worth with another text, run once as a task would start from it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRun:
+    """What the tests of a text did; `breaks_others` says whether other test files do not compile."""
+
+    text: bytes
+    verdicts: Mapping[TestMethod, Verdict]
+    breaks_others: bool
+    runner: EditedCellRunner
+
+    @property
+    def passing(self) -> tuple[TestMethod, ...]:
+        return tuple(m for m, v in self.verdicts.items() if v.outcome is Outcome.PASS)
+
+    @property
+    def outcomes(self) -> frozenset[Outcome]:
+        return frozenset(verdict.outcome for verdict in self.verdicts.values())
+
+
+def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
+    """The tests of a text, in one process; Transient."""
+    path, module = observed.file.test_file, observed.file.module
+    runner = observed.revision.make_runner(((path, text),))
+    compiled = runner.compile(module, whole=True)
+    methods = _find_tests(observed, text)
+    verdicts = runner.run_all(compiled, methods, None)
+    return StartRun(
+        text=text,
+        verdicts={m: v for m, v in zip(methods, verdicts, strict=True) if v is not None},
+        breaks_others=_breaks_others(observed, text, compiled),
+        runner=runner,
+    )
+
+
+def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun) -> SuiteAdequacy:
+    """On the scale of gold: the focus of its row, and the mutants that gold was run with; Transient."""
+    assert row.adequacy is not None, 'gold is measured first'
+    suite = PassingSuite(module=observed.file.module, methods=run.passing)
+    tests = len(run.verdicts)
+    if not suite.methods:
+        adequacy = _build_zero_adequacy(row.adequacy, tests)
+    else:
+        adequacy = SuiteAdequacy(tests=tests, passing=len(suite.methods))
+        files = [focus.file for focus in row.focus]
+        traced = observed.revision.trace_suite(suite, files, run.runner)
+        if traced.together is not None:
+            adequacy = observed.measure_coverage(suite, row.focus, tests, traced.together)
+        adequacy = suites.add_mutant_counts(
+            adequacy, suites.run_suite(run.runner, suite, suites.restore_drawn_mutants(row.mutants))
+        )
+    observed.revision.evaluation.cost.add(Step.MUTANTS, run.runner.cpu_seconds, len(row.mutants))
+    return adequacy
+
+
+def _build_zero_adequacy(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
+    """Of a file of which no test passes."""
+
+    def zero_unless_none(whole: int | None) -> int | None:
+        return None if whole is None else 0
+
+    return replace(
+        gold,
+        tests=tests,
+        passing=0,
+        covered_lines=zero_unless_none(gold.lines),
+        covered_branches=zero_unless_none(gold.branches),
+        covered_methods=zero_unless_none(gold.methods),
+        killed=zero_unless_none(gold.mutants),
+    )
+
+
+def _find_tests(observed: ObservedSuite, text: bytes) -> tuple[TestMethod, ...]:
+    read, path = get_reading(observed.revision.pair.language), observed.file.test_file
+    tree = observed.revision.tree
+    declared_tests = read.find_tests(
+        read.parse(text, path),
+        lambda simple: [resolved.type for resolved in tree.resolve_type(path, simple)],
+    )
+    return tuple(
+        TestMethod(
+            module=observed.file.module,
+            test_file=path,
+            test_class=type_.name,
+            test_method=member.name,
+            parameters=member.parameters,
+        )
+        for type_, member in declared_tests
+    )
+
+
+def _breaks_others(observed: ObservedSuite, text: bytes, compiled: CompiledTests) -> bool:
+    revision, path = observed.revision, observed.file.test_file
+    whole = revision.evaluation.built.compile(revision.rev, revision.rev, observed.file.module)
+    read = get_reading(revision.pair.language)
+    types = {
+        type_.name for source in (text, observed.text) for type_ in read.parse(source, path).types
+    }
+    own = {path, *types}  # languages without compiled classes name the file
+    broken = set(compiled.broken) - set(whole.broken)
+    return any(name.partition('#')[0].partition('$')[0] not in own for name in broken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from coevo.engine.observed_passes import find_doubts
@@ -10,13 +10,14 @@ from coevo.engine.repairs import classify_repair, guard_repairs
 from coevo.engine.results import SelectedMethod, Step
 from coevo.languages.conditions import RunConditions
 from coevo.languages.refactorings import Refactorings, RefactoringStatus
+from coevo.model.quality import RefactoringRow
+from coevo.model.records import Pair
 from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import run_isolated_cells
 from flows.findings import RefactoringVerdict
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
-from flows.study.refactoring import build_refactoring_rows, summarise_refactorings
 from miners.diffs.delta import Delta
 from miners.diffs.only_refactored import is_source_only_refactored, is_test_only_refactored
 from miners.diffs.siblings import find_siblings
@@ -130,3 +131,34 @@ def _check_suites(context: PairContext, found: Study) -> None:
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
     found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])
+
+
+# The refactorings of a pair as rows, and in one word.
+
+
+def summarise_refactorings(refactorings: Refactorings) -> str:
+    """`found`, `not_offered`, or `unknown: ` and why."""
+    if refactorings.status is RefactoringStatus.UNKNOWN:
+        return f'{refactorings.status}: {refactorings.why}'
+    return str(refactorings.status)
+
+
+def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[RefactoringRow]:
+    """Each with the first of its places at both ends."""
+    for number, refactoring in enumerate(refactorings.refactorings, start=1):
+        left = refactoring.left[0] if refactoring.left else None
+        right = refactoring.right[0] if refactoring.right else None
+        yield RefactoringRow(
+            repo=pair.repo,
+            walk=pair.walk,
+            pair_id=pair.pair_id,
+            number=number,
+            type=refactoring.type,
+            description=refactoring.description,
+            left_file=left.file if left else None,
+            left_start=left.start_line if left else None,
+            left_end=left.end_line if left else None,
+            right_file=right.file if right else None,
+            right_start=right.start_line if right else None,
+            right_end=right.end_line if right else None,
+        )

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 
-from coevo.languages.prints import BodyPrint
-from coevo.languages.table import LANGUAGES, name_parser_version
+from coevo.git.repository import Repository
+from coevo.languages.declarations import Member, SourceFile
+from coevo.languages.prints import BodyPrint, make_body_prints
+from coevo.languages.table import LANGUAGES, get_reading, get_reading_of_file, name_parser_version
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.listener import SILENT, Listener
 from coevo.model.method_rows import MethodRow
 from coevo.model.single_revision_rows import SingleRevisionRow
+from coevo.model.words import MethodChange
 from coevo.storage import dates
-from coevo.storage.dates import SeenBodies
+from coevo.storage.dates import RowBodies, SeenBodies, WantedBodies, WantedBody, compute_row_key
 from coevo.storage.store import Store
+from miners.dates.bodies import find_tests
 from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
-from miners.dates.wanted import load_wanted_bodies, unpack_prints
 
 
 def date_repository(
@@ -100,3 +105,144 @@ def load_wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
     for language, wanted in dates.load_all_wanted_bodies(store.storage, versions):
         prints_by_language.setdefault(language, {}).update(unpack_prints(wanted.bodies))
     return prints_by_language
+
+
+# The bodies of rows, read where they stand: of a test, and of the source methods that a pair put
+# there.
+
+_TEXT = 'latin-1'  # a byte, a character
+
+
+def load_wanted_bodies(
+    repository: Repository,
+    language: str,
+    rows: Iterable[MethodRow | SingleRevisionRow],
+    known: WantedBodies | None,
+) -> WantedBodies:
+    """Return the bodies of all rows; the clone is read for those that are not known yet."""
+    reader = _RowReader(repository, language)
+    row_bodies = {row.key: row for row in known.rows} if known else {}
+    prints = {each.body: each for each in known.bodies} if known else {}
+    wanted: dict[str, RowBodies] = {}
+    for row in rows:
+        key = compute_row_key(row)
+        if key not in wanted:
+            wanted[key] = row_bodies.get(key) or reader.read(key, row)
+    bodies = {body for row in wanted.values() for body in (*row.test, *row.code)}
+    prints |= reader.prints
+    return WantedBodies(
+        version=name_parser_version(language),
+        rows=tuple(wanted[key] for key in sorted(wanted)),
+        bodies=tuple(prints[body] for body in sorted(bodies)),
+    )
+
+
+def unpack_prints(wanted: Iterable[WantedBody]) -> Mapping[str, BodyPrint]:
+    """Return prints by body, as a search takes them."""
+    return {
+        each.body: BodyPrint(
+            words=frozenset(_unpack_tokens(each.words)),
+            spelled=frozenset(_unpack_tokens(each.spelled)),
+            segments=tuple(_unpack_tokens(segment) for segment in each.segments),
+            result=_unpack_tokens(each.result),
+        )
+        for each in wanted
+    }
+
+
+class _RowReader:
+    """Reads bodies from a clone, and notes their prints."""
+
+    def __init__(self, repository: Repository, language: str) -> None:
+        self.prints: dict[str, WantedBody] = {}
+        self._repository, self._reading = repository, get_reading(language)
+        self._file = lru_cache(maxsize=64)(self._parse_file)
+
+    def read(self, key: str, row: MethodRow | SingleRevisionRow) -> RowBodies:
+        if isinstance(row, MethodRow):
+            tests, code = self._find_method_test(row), self._list_method_code(row)
+        else:
+            tests, code = self._list_file_tests(row), self._list_focus_members(row)
+        test_hashes = [body for member in tests for body in self._note_prints(member)]
+        # Of a source method the whole is looked for, not the block: a block says less of who it is.
+        code_hashes = [self._note_prints(member)[0] for member in code]
+        return RowBodies(key=key, test=tuple(test_hashes), code=tuple(code_hashes))
+
+    def _note_prints(self, member: Member) -> list[str]:
+        """The hashes of a member, the whole first."""
+        prints = dict(make_body_prints(self._reading.LEXIS, member))
+        for body, body_print in prints.items():
+            self.prints[body] = WantedBody(
+                body=body,
+                words=_pack_tokens(sorted(body_print.words)),
+                spelled=_pack_tokens(sorted(body_print.spelled)),
+                segments=tuple(map(_pack_tokens, body_print.segments)),
+                result=_pack_tokens(body_print.result),
+            )
+        return list(prints)
+
+    def _find_method_test(self, row: MethodRow) -> Iterator[Member]:
+        """The test method of a row.
+
+        It is looked for as it is declared, and as what stands between its braces: one that got other
+        modifiers or annotations, or was no test before, gives the same answer.
+        """
+        rev = row.old_rev if row.change is MethodChange.DELETED else row.new_rev
+        for member in self._list_members(rev, row.test_file):
+            here = member.owner, member.name, member.parameters
+            if here == (row.test_class, row.test_method, row.parameters):
+                yield member
+
+    def _list_method_code(self, row: MethodRow) -> Iterator[Member]:
+        for dependency in row.dependencies:
+            yield from self._find_dependency(row.new_rev, dependency)
+
+    def _find_dependency(self, rev: str, dependency: Dependency) -> Iterator[Member]:
+        """The method or constructor at a dependency's lines; none for the rest of a type, nor for a
+        resource."""
+        if dependency.revised is Revised.REMOVED or dependency.is_resource:
+            return
+        for member in self._list_members(rev, dependency.file):
+            if (member.start_line, member.end_line) == (dependency.start_line, dependency.end_line):
+                yield member
+
+    def _list_file_tests(self, row: SingleRevisionRow) -> Iterator[Member]:
+        """The tests of the file; of a function, those of all files that execute it."""
+        if row.executing_tests is None:
+            file = self._file(row.new_rev, row.test_file)
+            yield from find_tests(self._reading, file) if file else ()
+            return
+        executing = {
+            (each.test_file, each.test_class, each.test_method, each.parameters)
+            for each in row.executing_tests
+        }
+        for path in sorted({each.test_file for each in row.executing_tests}):
+            for member in self._list_members(row.new_rev, path):
+                if (path, member.owner, member.name, member.parameters) in executing:
+                    yield member
+
+    def _list_focus_members(self, row: SingleRevisionRow) -> Iterator[Member]:
+        for focus in row.focus:
+            for member in self._list_members(row.new_rev, focus.file):
+                is_method = member.kind in ('method', 'constructor')
+                if is_method and focus.includes_lines(member.start_line, member.end_line):
+                    yield member
+
+    def _list_members(self, rev: str, path: str) -> Iterator[Member]:
+        file = self._file(rev, path)
+        for type_ in file.types if file else ():
+            yield from type_.members
+
+    def _parse_file(self, rev: str, path: str) -> SourceFile | None:
+        entry = self._repository.tree(rev).get(path)
+        if entry is None:
+            return None
+        return get_reading_of_file(path).parse(self._repository.blob(entry.oid), path)
+
+
+def _pack_tokens(tokens: Iterable[bytes]) -> str:
+    return b' '.join(tokens).decode(_TEXT)
+
+
+def _unpack_tokens(text: str) -> tuple[bytes, ...]:
+    return tuple(text.encode(_TEXT).split(b' ')) if text else ()

@@ -8,11 +8,13 @@ its methods was executed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.languages.traces import Trace
+from coevo.languages.table import get_reading_of_file
+from coevo.languages.traces import ExecutedMethod, Trace
 from coevo.model.dependencies import CoupledBy, Dependency
 from coevo.model.records import TestMethod
 from miners.diffs.coupling import (
@@ -22,7 +24,6 @@ from miners.diffs.coupling import (
     make_dependencies,
     rank_references,
 )
-from miners.diffs.executions import Executions
 from miners.diffs.sources import SourceChange
 
 
@@ -97,3 +98,30 @@ def _is_dependency(change: SourceChange, executed: ExecutionEnds, *, is_named: b
 def _has_code(change: SourceChange) -> bool:
     members = [m for m in (change.old_member, change.new_member) if m is not None]
     return any(member.body_hash is not None for member in members)
+
+
+# Which changed declarations a trace shows as executed, at one end of a pair.
+
+
+class Executions:
+    """A trace by source file."""
+
+    def __init__(self, trace: Trace, *, is_new: bool) -> None:
+        self._is_new = is_new
+        self._by_file: dict[str, list[ExecutedMethod]] = defaultdict(list)
+        for method in trace.executed:
+            if method.file is not None:
+                self._by_file[method.file].append(method)
+
+    def was_executed(self, change: SourceChange) -> bool | None:
+        """Whether a change was executed; None where it does not stand at this end.
+
+        The rest of a type counts as executed with any of its methods.
+        """
+        located = change.new if self._is_new else change.old
+        member = change.new_member if self._is_new else change.old_member
+        if located is None or (member is None and change.member is not None):
+            return None
+        methods = self._by_file.get(located.path, [])
+        is_part_of = get_reading_of_file(located.path).is_part_of
+        return any(is_part_of(method, member, located.type) for method in methods)

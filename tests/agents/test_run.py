@@ -9,10 +9,9 @@ import pytest
 from coevo.agents.difference import make_patch
 from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.handover import MOST_BYTES
 from coevo.agents.meter import Meter
 from coevo.agents.prices import ModelPrice, PriceTable
-from coevo.agents.run import SOFTWARE, AgentRun, AgentSettings, Caps, run_agent
+from coevo.agents.run import MOST_BYTES, SOFTWARE, AgentRun, AgentSettings, Caps, run_agent
 from coevo.model.errors import Fatal
 from coevo.sandboxes.sandbox import Mount, Sandbox
 from tests.agents import model_server

@@ -13,11 +13,11 @@ from coevo.evaluation.judging.application import (
     apply_patch,
     find_file_refusal,
     find_refusal,
+    is_readable,
     refuse_by_language,
     replace_file,
     undo_patch,
 )
-from coevo.evaluation.judging.parser_guard import is_readable
 from coevo.evaluation.outcomes import Detail
 from coevo.git.patches import make_file_patch
 from tests.repos import commit, git, init

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from coevo.evaluation.suites.maintained_outcomes import (
+from coevo.evaluation.suites.maintenance import (
     MaintainedTestState,
     decide_maintained_outcome,
     find_submitted_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.evaluation.measuring.oracles import find_oracle_lines
+from coevo.evaluation.measuring.coverage import find_oracle_lines
 from coevo.git.repository import Repository
 from tests.repos import commit, init
 

@@ -15,8 +15,7 @@ from rich.console import Console
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import tables
-from coevo.evaluation.reporting.exposure import Exposure
-from coevo.evaluation.reporting.report import SystemSummary, make_report, write_report
+from coevo.evaluation.reporting.report import Exposure, SystemSummary, make_report, write_report
 from coevo.model.errors import Fatal
 from coevo.model.words import BreakageCause, Track
 from tests.evaluation.rows import ADEQUACY, row

@@ -22,8 +22,7 @@ from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import make_report, write_report
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.submission.agreement import compare_with_claim, load_claim
-from coevo.evaluation.submission.folder import find_submission, load_submission
-from coevo.evaluation.submission.metadata import load_metadata
+from coevo.evaluation.submission.folder import find_submission, load_metadata, load_submission
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from tests import snapshots

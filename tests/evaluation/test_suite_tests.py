@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.suites.cascades import find_cause, number_shared_causes
+from coevo.evaluation.suites.judging import find_cause, number_shared_causes
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
 from coevo.languages.traces import CoveredLine, Trace
 from coevo.languages.verdicts import Verdict

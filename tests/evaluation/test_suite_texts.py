@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.reporting.suite_texts import summarise_smells_and_errors
+from coevo.evaluation.reporting.families import summarise_smells_and_errors
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
 from coevo.languages.error_classes import ErrorClass
 from coevo.languages.table import get_measures

@@ -17,7 +17,7 @@ from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.rows import ResultHeader, make_rows
 from coevo.git.repository import Repository
 from coevo.languages.conditions import RunConditions
-from coevo.languages.java.builder import JavaBuilder
+from coevo.languages.java.engine import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.model.profiles import load_profile

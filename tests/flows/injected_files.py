@@ -12,7 +12,7 @@ from coevo.model.profiles import FileRules
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Walk
 from coevo.storage.store import Store
-from flows.single_revision.injected import order_defects
+from flows.single_revision.starts import order_defects
 from tests import projects
 from tests.projects import QUICK
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java import cell_processes
+from coevo.languages.java import built_pair
 from coevo.languages.java.building import settings
 from coevo.languages.java.processes import launch
 from coevo.languages.java.revisions import shared_builds
@@ -69,7 +69,7 @@ def patience(work: Path) -> Iterator[None]:
     """Limits that a test can wait for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('COEVO_WORK', str(work))
-        for module in (cell_processes, launch):
+        for module in (built_pair, launch):
             patch.setattr(module, 'LEAST_CPU_LIMIT', 6.0)
         patch.setattr(launch, 'DISK_BYTES', 64 << 20)
         patch.setattr(shared_builds, 'BUILD_SECONDS', 30.0)

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.families import Defect
 from coevo.model.single_revision_rows import SingleRevisionRow
-from flows.single_revision.injected import order_defects
+from flows.single_revision.starts import order_defects
 from tests.coevo.languages.python.shops import PROJECT
 from tests.flows.injected_files import injected_rows, names_by_kind
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from coevo.model.errors import Fatal, Transient
-from miners.discovery import github_connections
+from miners.discovery import github_requests
 from miners.discovery.budgets import Clock, Resource
 from miners.discovery.github_replies import RetryLimits
 from miners.discovery.github_requests import GitHubApi
@@ -175,7 +175,7 @@ ENDLESS = {
 def test_endless_or_malformed_response_is_cut_off_and_raises_transient(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(github_connections, '_SECONDS', 0.5)
+    monkeypatch.setattr(github_requests, '_SECONDS', 0.5)
     said, why = ENDLESS[name]
     patience = RetryLimits(attempts=1, timeout=5)
     with saying(said) as url:

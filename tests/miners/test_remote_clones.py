@@ -16,9 +16,8 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.clone_folders import locate_clone
-from miners.cloning import mirrors
-from miners.cloning.clones import obtain_clone
-from miners.cloning.mirrors import get_scratch_folder
+from miners.cloning import clones
+from miners.cloning.clones import get_scratch_folder, obtain_clone
 from miners.cloning.remotes import FetchLimits
 from miners.cloning.retention import keep_commits
 from miners.discovery.crawls import CRAWL, record_crawl
@@ -275,7 +274,7 @@ def test_commits_that_tasks_need_survive_a_force_push(host: Host, store: Path) -
 def test_packs_of_many_fetches_are_joined(
     host: Host, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirrors, '_MOST_PACKS', 2)
+    monkeypatch.setattr(clones, '_MOST_PACKS', 2)
     for number in range(4):
         commit(host.cat, 'more', {'A.java': f'class A {{ int a{number}; }}'})
         clone = obtain_clone(host.url, store=store, name=NAME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packagers.binomial import compute_upper_bound
+from packagers.card import compute_upper_bound
 
 
 def test_upper_bound_of_a_share_is_exact() -> None:

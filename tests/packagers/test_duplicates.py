@@ -15,8 +15,8 @@ from coevo.model.records import compute_short_hash
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Label, MethodChange, Track, Walk
+from packagers.assembly import mark_duplicates
 from packagers.drafts import list_edited_lines
-from packagers.duplicates import mark_duplicates
 from packagers.families import find_families
 from packagers.rows import Rows
 from packagers.tasks import build_tasks

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.model.dependencies import Dependency, Revised
-from packagers.focal_sources import load_focal_source
+from packagers.tasks import load_focal_source
 from tests.repos import commit, init
 
 OLD = 'class A {\n  int a() {\n    return 1;\n  }\n}\n'

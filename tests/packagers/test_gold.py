@@ -11,7 +11,7 @@ import pytest
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage, Mutation
 from coevo.model.words import MethodChange
-from packagers.gold import GoldMeasures, compute_gold_measures
+from packagers.tasks import GoldMeasures, compute_gold_measures
 from tests import segments
 
 Row = tuple[MethodRow, Coverage | None]

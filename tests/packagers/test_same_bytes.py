@@ -17,7 +17,7 @@ import pytest
 from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.model.schema import TABLES, build_table
 from coevo.model.words import Walk
-from coevo.snapshots.row_groups import build_row_groups
+from coevo.snapshots.table_files import build_row_groups
 from coevo.storage.store import Store
 from packagers.parquet import write_table
 from packagers.rows import Rows, gather_rows

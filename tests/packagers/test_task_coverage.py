@@ -9,8 +9,8 @@ from coevo.measures.coverage import measure_each
 from coevo.model.dependencies import CoupledBy, Dependency, DependencyList, Revised
 from coevo.model.method_rows import MethodRow
 from coevo.model.words import MethodChange
-from packagers.task_coverage import compute_task_coverages
 from packagers.task_dependencies import TaskDependencies
+from packagers.tasks import compute_task_coverages
 from tests import segments
 
 FILE = 'src/main/java/p/Shop.java'

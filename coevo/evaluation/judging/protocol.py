@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.judgement import (
     GradingResult,
@@ -19,20 +20,21 @@ from coevo.evaluation.judging.judgement import (
 )
 from coevo.evaluation.judging.matching import match_targets
 from coevo.evaluation.judging.neighbours import NeighbourResult, check_neighbours
-from coevo.evaluation.judging.old_cells import compile_old_cells
+from coevo.evaluation.judging.old_cells import OldCells, compile_old_cells
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.judging.placebos import PlaceboRunner, apply_placebo_result
 from coevo.evaluation.judging.preconditions import PreconditionChecker, PreconditionResult
-from coevo.evaluation.judging.runs import passes, run_on_new, run_on_old
 from coevo.evaluation.judging.shown_sources import choose_shown_sources
 from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.languages.cells import CompiledTests
+from coevo.languages.conditions import RunConditions
 from coevo.languages.declarations import SourceFile
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
+from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
@@ -272,3 +274,65 @@ def _rerun_in_turns(
         seen = rerun_passing(context, new_cell, method, seen, PASSES - 1)
         seen = rerun_failing(context, old_cell, method, seen)
     return rerun_passing(context, new_cell, method, seen)
+
+
+# Targets on the new code and on the old: what is run.
+
+
+def passes(seen: TargetResult) -> bool:
+    new = seen.new
+    passes = new is not None and new.outcome is Outcome.PASS and new.tampered is None
+    return passes and seen.unstable is None
+
+
+def run_on_new(
+    context: TaskContext,
+    cell: CompiledTests,
+    method: TestMethod,
+    conditions: RunConditions,
+    seen: TargetResult,
+) -> TargetResult:
+    """One run that is watched and, if it passes, one that is not."""
+    began = time.monotonic()
+    verdict, batch = run_alone(context.built, cell, method, conditions)
+    seen = replace(
+        seen,
+        submitted=True,
+        new=verdict,
+        new_module_ok=cell.unit_ok,
+        output=batch.output,
+        cpu_seconds=batch.cpu_seconds,
+        seconds=time.monotonic() - began,
+    )
+    return rerun_passing(context, cell, method, seen, 1) if passes(seen) else seen
+
+
+def run_on_old(
+    context: TaskContext,
+    cells: OldCells,
+    methods: Mapping[str, TestMethod],
+    seen: dict[str, TargetResult],
+) -> None:
+    for name, method in methods.items():
+        began = time.monotonic()
+        verdict, used = _run_one_on_old(context, cells, method)
+        seen[name] = replace(
+            seen[name],
+            old=verdict,
+            old_module_ok=cells.alone.unit_ok,
+            note=cells.note,
+            cpu_seconds=seen[name].cpu_seconds + used,
+            seconds=seen[name].seconds + time.monotonic() - began,
+        )
+
+
+def _run_one_on_old(
+    context: TaskContext, cells: OldCells, method: TestMethod
+) -> tuple[Verdict, float]:
+    """With the CPU seconds."""
+    verdict, batch = run_alone(context.built, cells.alone, method, context.conditions)
+    if cells.helped is None or not verdict.outcome.is_broken:
+        return verdict, batch.cpu_seconds
+    helped, more = run_alone(context.built, cells.helped, method, context.conditions)
+    used = batch.cpu_seconds + more.cpu_seconds
+    return (verdict if helped.outcome.is_broken else helped), used

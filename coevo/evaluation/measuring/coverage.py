@@ -10,9 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.measuring.oracles import find_oracle_lines
-from coevo.evaluation.measuring.watched_lines import Lines, add_ranges, list_names_at_revision
+from coevo.evaluation.measuring.watched_lines import (
+    Lines,
+    add_ranges,
+    list_names_at_revision,
+    list_names_in_source,
+)
+from coevo.git.repository import Repository
+from coevo.languages.assertions import Assertions
 from coevo.languages.capabilities import Capability
+from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.traces import CoveredLine, Trace
 from coevo.measures.coverage import measure_coverage
@@ -187,3 +194,48 @@ def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) 
         for dependency in dependencies
         if dependency.revised is not Revised.REMOVED and dependency.file.endswith(suffixes)
     )
+
+
+# Where the assertions of a submitted test file and of its helpers stand.
+
+
+def find_oracle_lines(
+    repository: Repository, language: str, rev: str, path: str, content: bytes
+) -> Lines | None:
+    """The lines of all that may fail a test in a test file, and in files of the tree that it names,
+    also through each other; None where the language offers no assertions."""
+    assertions, text = get_measures(language).assertions, get_reading(language)
+    if assertions is None:
+        return None
+    files = _index_files_by_name(text, repository, rev)
+    lines: dict[str, frozenset[int]] = {}
+    queue, seen = [(path, content)], {path}
+    while queue:
+        file_path, source = queue.pop()
+        lines |= _find_lines_by_type(assertions, text, source, file_path)
+        for name in sorted(text.parse(source).names & files.keys()):
+            for other in files[name]:
+                if other not in seen:
+                    seen.add(other)
+                    queue.append((other, repository.blob(repository.tree(rev)[other].oid)))
+    return lines
+
+
+def _index_files_by_name(
+    text: LanguageReading, repository: Repository, rev: str
+) -> Mapping[str, list[str]]:
+    """Files of the language by what others call them, but for main sources, which cannot assert."""
+    paths_by_name: dict[str, list[str]] = {}
+    tree = text.open_tree(repository, rev)
+    for path in tree.entries:
+        if path.endswith(text.SUFFIXES) and not tree.is_source(path):
+            for name in text.list_reference_names(tree, path):
+                paths_by_name.setdefault(name, []).append(path)
+    return paths_by_name
+
+
+def _find_lines_by_type(
+    assertions: Assertions, text: LanguageReading, source: bytes, path: str
+) -> Lines:
+    lines = assertions.find_oracle_lines(source)
+    return dict.fromkeys(list_names_in_source(text, source, path), lines) if lines else {}

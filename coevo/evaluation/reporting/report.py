@@ -24,7 +24,6 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import aggregates, bootstrap, costs, pit, subsets
 from coevo.evaluation.reporting.attempts import AttemptReport, make_attempt_reports
-from coevo.evaluation.reporting.exposure import Exposure, summarise_exposure
 from coevo.evaluation.reporting.families import FamilyReport, Suites, make_family_reports
 from coevo.evaluation.reporting.rates import (
     Average,
@@ -38,6 +37,7 @@ from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.storage import durable
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import load_file
@@ -302,3 +302,44 @@ def _count_tasks(rows: Rows) -> int:
 
 def _count_names(names: Sequence[str | None]) -> Mapping[str, int]:
     return dict(sorted(Counter(str(name) for name in names if name is not None).items()))
+
+
+# Whether the model of an evaluation may have seen its tasks: dates of these against its cutoff.
+#
+# A task counts as clean where it was public strictly later than the end of the cutoff's day or
+# month. Neither a task without a date nor any task of a model without a cutoff ever is.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """Since when the answers to the tasks may have been public.
+
+    first, last  ISO 8601, of those tasks of which it is known; None where of none
+    unknown      tasks of which it is not known
+    clean        tasks that were public only after the cutoff of the model that answered them
+    cutoff       only tasks public after this day were scored; None where those of any date were
+    """
+
+    first: str | None
+    last: str | None
+    unknown: int
+    clean: int
+    cutoff: str | None
+
+
+def is_clean(row: MethodResult | SuiteResult) -> bool:
+    if row.contamination_date is None or row.model_cutoff is None:
+        return False
+    return row.contamination_date >= compute_first_clean_moment(row.model_cutoff)
+
+
+def summarise_exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str | None) -> Exposure:
+    tasks = {row.task_id: row for row in rows}.values()
+    dates = sorted(row.contamination_date for row in tasks if row.contamination_date is not None)
+    return Exposure(
+        first=dates[0].isoformat() if dates else None,
+        last=dates[-1].isoformat() if dates else None,
+        unknown=len(tasks) - len(dates),
+        clean=sum(map(is_clean, tasks)),
+        cutoff=cutoff,
+    )

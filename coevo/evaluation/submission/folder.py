@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_type_hints
 
-from coevo.evaluation.submission.metadata import NAME, SubmissionMetadata, load_metadata
 from coevo.model.errors import Fatal
+from coevo.model.hints import split_optional
+from coevo.snapshots.cutoffs import compute_first_clean_moment
+from coevo.snapshots.models import LanguageModel, find_model
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import UnreadableContent, load_file
 
 LOGS = 'logs'
 RESULTS = 'results'
@@ -69,3 +76,104 @@ def _has_content(place: Path) -> bool:
     if place.is_dir():
         return any(_has_content(inner) for inner in place.iterdir())
     return place.is_file() and place.stat().st_size > 0
+
+
+# `submission.json`: who submits, and under which rules the answers came about.
+
+NAME = 'submission.json'
+# Raised when a field is lost or changes its meaning.
+SUBMISSION_VERSION = 1
+
+_MOST_BYTES, _MOST_VALUES = 1 << 20, 1000
+
+_SHA256 = re.compile(r'[0-9a-f]{64}')
+_URL = re.compile(r'https://[^\s/]+(/\S*)?')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionMetadata:
+    """What `submission.json` holds; `submission.schema.json` says the same to other tools.
+
+    harness, model    as every prediction names them
+    snapshot_sha256   of the manifest of the snapshot that was answered
+    url               where the agent is described, or its code
+    contact           whom reviewers write to
+    attempts          how often the agent tried a task before it handed in; 1 is the rule
+    network           whether it could reach the web while it worked on a task
+    cutoff, cutoff_source  of a model that coevo does not know: its training cutoff, a day or a
+                      month, and a public page that states it
+    """
+
+    submission_version: int
+    harness: str
+    model: str
+    snapshot_sha256: str
+    url: str
+    contact: str
+    attempts: int
+    network: bool
+    cutoff: str | None = None
+    cutoff_source: str | None = None
+
+    @property
+    def extra_models(self) -> tuple[LanguageModel, ...]:
+        """The model, where its cutoff is told here and by nobody else."""
+        known = find_model(self.model)
+        if self.cutoff is None or self.cutoff_source is None or (known and known.cutoff):
+            return ()
+        return (LanguageModel(names=(self.model,), cutoff=self.cutoff, source=self.cutoff_source),)
+
+
+def load_metadata(folder: Path) -> SubmissionMetadata:
+    """Fatal, in one sentence, for a file that is not there or not of its schema."""
+    path = folder / NAME
+    try:
+        content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
+    except OSError:
+        raise Fatal(f'{folder} has no {NAME}; docs/submissions.md says what it holds') from None
+    except UnreadableContent:
+        raise Fatal(f'{path} is no JSON; docs/submissions.md says what it holds') from None
+    if not isinstance(content, dict):
+        raise Fatal(f'{path} is no JSON object; docs/submissions.md says what it holds')
+    return _parse_metadata(content, path)
+
+
+def _parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
+    fields = {item.name: item for item in dataclasses.fields(SubmissionMetadata)}
+    for name in found.keys() - fields.keys():
+        raise Fatal(f'{path} has {name!r}, which is no field of it; take it out')
+    for name, item in fields.items():
+        if name not in found and item.default is dataclasses.MISSING:
+            raise Fatal(f'{path} lacks {name!r}; docs/submissions.md says what it is')
+    hints = get_type_hints(SubmissionMetadata)
+    for name, value in found.items():
+        wanted, nullable = split_optional(hints[name])
+        if type(value) is not wanted and not (nullable and value is None):
+            raise Fatal(f'{path}: {name} is {value!r}, which is no {_KINDS[wanted]}')
+    metadata = SubmissionMetadata(**found)
+    _check_metadata(metadata, path)
+    return metadata
+
+
+_KINDS = {int: 'whole number', str: 'text', bool: 'true or false'}
+
+
+def _check_metadata(metadata: SubmissionMetadata, path: Path) -> None:
+    """What types do not say."""
+    if metadata.submission_version != SUBMISSION_VERSION:
+        raise Fatal(f'{path} is of version {metadata.submission_version}; 1 is known')
+    for name in ('harness', 'model', 'contact'):
+        if not getattr(metadata, name).strip():
+            raise Fatal(f'{path}: {name} is empty')
+    if not _SHA256.fullmatch(metadata.snapshot_sha256):
+        raise Fatal(f'{path}: snapshot_sha256 is no SHA-256; take that of manifest.json')
+    for name in ('url', 'cutoff_source'):
+        value = getattr(metadata, name)
+        if value is not None and not _URL.fullmatch(value):
+            raise Fatal(f'{path}: {name} is {value!r}, which is no address of https://')
+    if metadata.attempts < 1:
+        raise Fatal(f'{path}: attempts is {metadata.attempts}; it is 1 or more')
+    if (metadata.cutoff is None) != (metadata.cutoff_source is None):
+        raise Fatal(f'{path}: a cutoff needs its cutoff_source, and the other way round')
+    if metadata.cutoff is not None:
+        compute_first_clean_moment(metadata.cutoff)

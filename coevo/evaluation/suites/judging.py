@@ -7,7 +7,8 @@ under the eyes of an observer is run once more without one (docs/trust.md, "Subm
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import Assignment
@@ -18,17 +19,18 @@ from coevo.evaluation.judging.shown_sources import choose_shown_sources
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.cascades import find_cause, number_shared_causes
 from coevo.evaluation.suites.measuring import measure_suite
 from coevo.evaluation.suites.methods import index_methods_by_name
 from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
-from coevo.evaluation.suites.remarks import SuiteAnnotator
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
-from coevo.languages.table import get_reading
+from coevo.languages.declarations import DeclaredType
+from coevo.languages.error_classes import ErrorClass
+from coevo.languages.table import get_measures, get_reading
 from coevo.languages.verdicts import Verdict
+from coevo.measures.type_under_test import find_type_under_test
 from coevo.model.families import MOST_TESTS
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -149,3 +151,74 @@ class _SuiteGrading:
         verdict, batch = run_alone(self.context.built, self.cell, method, conditions)
         self.cpu_seconds += batch.cpu_seconds
         return verdict
+
+
+# Which failing tests of a suite fail for one cause (MultiFileTest, "cascade errors": one import
+# that is missing).
+#
+# A cause is what the compiler does not find, or an error with what it says. An assertion that
+# does not hold speaks for itself alone, and so does a test that takes too long.
+
+
+def find_cause(verdict: Verdict) -> str | None:
+    """None of what has none that others can share."""
+    if verdict.outcome is Outcome.COMPILE_ERROR:
+        return verdict.signature
+    if verdict.outcome is not Outcome.ERROR:
+        return None
+    if not verdict.message:
+        return verdict.signature
+    return f'{next(iter(verdict.exceptions), "?")}: {verdict.message}'
+
+
+def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]:
+    """The number of each cause that several have, from 1 in their order; None of all others."""
+    counts = Counter(cause_key for cause_key in causes if cause_key is not None)
+    shared = [cause_key for cause_key, count in counts.items() if count > 1]
+    numbers = {cause_key: number for number, cause_key in enumerate(shared, 1)}
+    return tuple(None if cause_key is None else numbers.get(cause_key) for cause_key in causes)
+
+
+# What the text of a submitted test says beside its runs: its smells, and why it does not compile.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteAnnotator:
+    """The tests of one patched file, as far as the language tells.
+
+    about  what classes of tests are about, as far as somebody asked
+    """
+
+    context: TaskContext
+    patched: bytes
+    about: dict[str, DeclaredType | None] = field(default_factory=dict)
+
+    def add_remarks(self, test: SuiteTest, method: TestMethod) -> SuiteTest:
+        return replace(
+            test, smells=self._find_smells(method), error_class=self._find_error_class(test)
+        )
+
+    def _find_smells(self, method: TestMethod) -> tuple[str, ...] | None:
+        pair = self.context.pair
+        known = get_measures(pair.language).smells
+        if known is None:
+            return None
+        try:
+            smells = known.find_smells(self.patched, method, self._find_type_under_test(method))
+        except LookupError:  # a parent declares it, or it is nested too deep
+            return None
+        return tuple(map(str, smells))
+
+    def _find_type_under_test(self, method: TestMethod) -> DeclaredType | None:
+        """Sought once for each class of tests: all of the code is read for it."""
+        name, pair = method.test_class, self.context.pair
+        if name not in self.about:
+            read, repository = get_reading(pair.language), self.context.repository
+            self.about[name] = find_type_under_test(read, repository, pair.new.rev, method)
+        return self.about[name]
+
+    def _find_error_class(self, test: SuiteTest) -> ErrorClass | None:
+        known = get_measures(self.context.pair.language).errors
+        if known is None or test.outcome is not Outcome.COMPILE_ERROR or test.signature is None:
+            return None
+        return known.classify_error(test.signature)

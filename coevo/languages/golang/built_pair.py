@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import posixpath
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability, make_refusal
@@ -27,9 +29,8 @@ from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
 from coevo.languages.golang.pair_runs import GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
-from coevo.languages.golang.tracing import parse_trace
 from coevo.languages.observation import mark_as_tampered
-from coevo.languages.traces import Trace, TraceBatch, unite_traces
+from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair, TestMethod
@@ -306,3 +307,64 @@ def _is_reversed(methods: Sequence[TestMethod]) -> bool:
     """Whether the last comes first, by file and name, as candidates are ordered."""
     names = [(method.test_file, method.test_method) for method in methods]
     return len(names) > 1 and names == sorted(names, reverse=True)
+
+
+# Traces from what our program told of the functions and statements that a test executed.
+#
+# A function is executed if a block of it was entered; `method` is `F`, `(T).M` or `(*T).M`,
+# `type` what the reading calls its owner: `mux`, `mux$T`; `descriptor` is where it begins,
+# `FILE:LINE`. A line has as many instructions as statements begin in it. There are no branches.
+
+_RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
+
+
+def parse_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
+    """files  those whose lines are wanted"""
+    executed: set[ExecutedMethod] = set()
+    lines: dict[str, tuple[CoveredLine, ...]] = dict.fromkeys(sorted(files), ())
+    for event in told:
+        file = event.get('file')
+        if not isinstance(file, str):
+            continue
+        executed.update(_parse_functions(file, str(event.get('package')), event.get('functions')))
+        if file in lines:
+            lines[file] = tuple(_parse_lines(event.get('lines')))
+    return Trace(executed=tuple(sorted(executed, key=_make_sort_key)), lines=lines)
+
+
+def _make_sort_key(one: ExecutedMethod) -> tuple[str, int, str]:
+    return one.file or '', one.first_line, one.method
+
+
+def _name_owner(package: str, method: str) -> str:
+    receiver = _RECEIVER.match(method)
+    return f'{package}${receiver[1]}' if receiver else package
+
+
+def _parse_functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
+    """What is not of the shape that our program writes is left out."""
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case [str() as name, int() as first, int() as last]:
+                yield ExecutedMethod(
+                    type=_name_owner(package, name),
+                    method=name,
+                    # A package may have several `init`, and two packages one name.
+                    descriptor=f'{file}:{first}',
+                    file=file,
+                    first_line=first,
+                    last_line=last,
+                )
+
+
+def _parse_lines(rows: object) -> Iterator[CoveredLine]:
+    for row in rows if isinstance(rows, list) else ():
+        match row:
+            case [int() as line, int() as known, int() as hit] if 0 <= hit <= known:
+                yield CoveredLine(
+                    line=line,
+                    missed_instructions=known - hit,
+                    covered_instructions=hit,
+                    missed_branches=0,
+                    covered_branches=0,
+                )

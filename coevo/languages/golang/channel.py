@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from coevo.languages.golang.observation import GoObservation, parse_observation
-from coevo.languages.golang.withheld import find_withheld_resource
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
@@ -190,3 +190,28 @@ def _get_text(event: dict[str, Any], name: str) -> str:
 def _get_cpu_seconds(event: dict[str, Any]) -> float:
     value = event.get('cpu_ms')
     return value / 1000 if type(value) is int and value >= 0 else 0.0
+
+
+# What a failure shows of the machine it happened on, not of the code: one table with its
+# evidence.
+#
+# A sandbox has no network, and its clock is today's. Tests of Go say what went wrong in their own
+# words, in which those of the standard library are.
+
+_NO_NETWORK = (
+    r'dial (tcp|udp)4?6? (?!127\.|\[::1\]|localhost)\S+.*(network is unreachable|i/o timeout)'
+    r'|lookup (?!localhost)\S+.*(no such host|server misbehaving|connection refused)'
+    r'|connect: network is unreachable|Temporary failure in name resolution'
+)
+_WORDS = (
+    ('network', _NO_NETWORK),
+    ('clock', r'x509: certificate has expired or is not yet valid'),
+)
+
+
+def find_withheld_resource(message: str) -> str | None:
+    """What the machine withheld, by the output of a test that failed, or what a panic said."""
+    for what, words in _WORDS:
+        if re.search(words, message):
+            return what
+    return None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from math import ceil
 
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.golang.cells import BinaryVariant, GoCellKey
-from coevo.languages.golang.clock import make_clock_variables
 from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
 from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
 from coevo.languages.golang.reading.trees import open_tree
@@ -95,3 +96,15 @@ class GoPairRuns:
         for method, verdict in zip(methods, told, strict=True):
             if verdict is not None and verdict.outcome is Outcome.PASS:
                 self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
+
+
+# A clock that starts at a date: dates alone are other, what is measured and waited for stays
+# real.
+
+
+def make_clock_variables(start: datetime | None) -> Mapping[str, str]:
+    """The variables of a process whose clock starts at a date; see `standard_library`."""
+    if start is None:
+        return {}
+    # never before the date: less than a second after it
+    return {'COEVO_CLOCK_SHIFT': str(ceil((start - datetime.now(UTC)).total_seconds()))}

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 
+from coevo.languages.builds import Build
 from coevo.languages.engine import RunSettings
-from coevo.languages.java.builder import JavaBuilder
+from coevo.languages.java.built_pair import JavaBuiltPair
+from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
+from coevo.languages.java.revisions.failures import fails_on_any_jdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.tools.jdk_supply import JdkSupply
+from coevo.languages.java.tools.jdks import Jdk
+from coevo.model.records import Pair
 
 
 class JavaEngine:
@@ -28,3 +35,98 @@ class JavaEngine:
 
     def halt(self) -> None:
         self._run.sandbox.close()
+
+
+# Pairs built for one thread: both ends with the same JDK, the first candidate that does it.
+
+
+class JavaBuilder:
+    """Fulfils `coevo.languages.engine.Builder`.
+
+    What is chosen for a pair follows from the pair alone: nothing is learnt from other pairs, since then
+    a row would depend on what was mined before it.
+    """
+
+    def __init__(self, builds_by_jdk: BuildsByJdk) -> None:
+        self._builds_by_jdk = builds_by_jdk
+        self._workers: dict[Jdk | None, JdkWorker] = {}
+
+    def build(self, pair: Pair) -> JavaBuiltPair:
+        return self._build_by_best_jdk(pair, frozenset())
+
+    def close(self) -> None:
+        for worker in self._workers.values():
+            worker.close()
+
+    def _build_by_best_jdk(self, pair: Pair, mute: AbstractSet[Jdk | None]) -> JavaBuiltPair:
+        """Both ends, by the first JDK that builds both and is not mute; else by the first that builds
+        most.
+
+        mute  JDKs with which no test says anything
+        """
+        revs = {pair.old.rev, pair.new.rev}
+        for worker in self._workers.values():
+            worker.cells.remove_other_revisions(revs)
+        best: tuple[Build, Build] | None = None
+        chosen: Jdk | None = None
+        spent, tried = 0.0, []
+        candidates = self._builds_by_jdk.list_candidates(pair)
+        for jdk in self._builds_by_jdk.iterate_available(candidates):
+            worker = self._get_worker(jdk)
+            ends = worker.build(pair.old.rev), worker.build(pair.new.rev)
+            spent += sum(end.cpu_seconds for end in ends)
+            tried.append(ends[0].runtime)
+            enough = all(map(_is_completely_built, ends))
+            heard = jdk not in mute
+            if best is None or _measure_extent(ends) > _measure_extent(best) or (enough and heard):
+                best, chosen = ends, jdk
+            if (enough and heard) or any(fails_on_any_jdk(end.failure) for end in ends):
+                break
+        assert best is not None, 'there is always a candidate'
+        lacking = (
+            self._builds_by_jdk.find_lacking_release(candidates)
+            if any(end.failure for end in best)
+            else None
+        )
+        old, new = _note_tried_runtimes(best, spent, tuple(tried), lacking)
+        return JavaBuiltPair(
+            pair=pair,
+            old=old,
+            new=new,
+            worker=self._get_worker(chosen),
+            others=lambda: self._build_with_next_jdk(pair, chosen, mute),
+        )
+
+    def _build_with_next_jdk(
+        self, pair: Pair, chosen: Jdk | None, mute: AbstractSet[Jdk | None]
+    ) -> JavaBuiltPair | None:
+        """By the next JDK that builds both; by the first one again where tests are mute on them all."""
+        built_pair = self._build_by_best_jdk(pair, mute | {chosen})
+        return None if built_pair.worker is self._get_worker(chosen) else built_pair
+
+    def _get_worker(self, jdk: Jdk | None) -> JdkWorker:
+        if jdk not in self._workers:
+            self._workers[jdk] = JdkWorker(self._builds_by_jdk.get_builds(jdk))
+        return self._workers[jdk]
+
+
+def _is_completely_built(end: Build) -> bool:
+    """Whether all of a revision is built that any JDK builds."""
+    reasons = [why for why in end.modules.values() if why is not None]
+    return end.failure is None and all(map(fails_on_any_jdk, reasons))
+
+
+def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
+    """Usable ends, then modules built."""
+    modules = [why for end in ends for why in end.modules.values()]
+    return sum(end.failure is None for end in ends), sum(why is None for why in modules)
+
+
+def _note_tried_runtimes(
+    ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
+) -> tuple[Build, Build]:
+    """Both say what was tried; the first pays for all of it."""
+    old, new = (
+        dataclasses.replace(end, runtimes_tried=tried, runtime_lacking=lacking) for end in ends
+    )
+    return dataclasses.replace(old, cpu_seconds=spent - new.cpu_seconds), new

@@ -5,9 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from coevo.languages.engine import RunSettings
-from coevo.languages.python.builder import PythonBuilder
+from coevo.languages.python.built_pair import PythonBuiltPair
+from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.ends import PythonEndBuilder
 from coevo.languages.python.run_context import PythonRunContext
+from coevo.languages.python.sessions import PythonSessions
 from coevo.languages.python.supply import PythonSupply
+from coevo.model.records import Pair, TestMethod
 
 
 class PythonEngine:
@@ -33,3 +37,65 @@ class PythonEngine:
 
     def halt(self) -> None:
         self._context.sandbox.close()
+
+
+# Pairs built for one thread, one after the other.
+
+
+class PythonBuilder:
+    """Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
+
+    def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
+        self._context, self._supply = context, supply
+        self._last: PythonBuiltPair | None = None
+        self._sessions = PythonSessions(context.sandbox)
+
+    def build(self, pair: Pair) -> PythonBuiltPair:
+        last = self._last
+        if last is None or last.pair.pair_id != pair.pair_id:
+            if last is not None:
+                last.cells.close()
+            cells, slowest = PythonCells(self._context, self._sessions), {}
+        else:
+            cells, slowest = last.cells, last.slowest
+        self._last = self._build_pair(pair, cells, slowest, frozenset())
+        return self._last
+
+    def _build_pair(
+        self,
+        pair: Pair,
+        cells: PythonCells,
+        slowest: dict[TestMethod, float],
+        mute: frozenset[str],
+    ) -> PythonBuiltPair:
+        old, new = PythonEndBuilder(self._context, self._supply, cells).build_ends(pair, mute)
+        return PythonBuiltPair(
+            old=old.build,
+            new=new.build,
+            pair=pair,
+            ends={pair.old.rev: old, pair.new.rev: new},
+            context=self._context,
+            cells=cells,
+            slowest=slowest,
+            others=lambda: self._build_with_next_interpreter(pair, mute | {new.build.runtime}),
+        )
+
+    def _build_with_next_interpreter(
+        self, pair: Pair, mute: frozenset[str]
+    ) -> PythonBuiltPair | None:
+        """By the next interpreter that makes both ends ready; by the first one again where tests are mute with
+        them all."""
+        last = self._last
+        assert last is not None, 'who asks for another has one'
+        candidate = self._build_pair(pair, PythonCells(self._context, self._sessions), {}, mute)
+        if candidate.new.runtime == last.new.runtime:
+            candidate.cells.close()
+            return None
+        last.cells.close()
+        self._last = candidate
+        return candidate
+
+    def close(self) -> None:
+        self._sessions.close()
+        if self._last is not None:
+            self._last.cells.close()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from coevo.languages.python.observation import PythonObservation, parse_observation
-from coevo.languages.python.withheld import find_withheld_resource
+from coevo.languages.observation import ObservedCalls, explain_disagreement
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
@@ -226,4 +226,71 @@ def _make_file_verdict(event: dict[str, Any]) -> Verdict:
         message=message,
         environment=find_withheld_resource(types, message),
         syntax=event.get('syntax') is True,
+    )
+
+
+# What a failure shows of the machine it happened on, not of the code: one table with its
+# evidence.
+#
+# A sandbox has no network and no display, and its clock is today's. Evidence is an exception's
+# class, a base of it or a cause; where a class has other uses too, its message must hold the
+# words given.
+
+_NO_HOST = (
+    r'Name or service not known|Temporary failure in name resolution|nodename nor servname'
+    r'|Network is unreachable|getaddrinfo failed|No address associated'
+)
+
+# What is withheld, the classes that show it (the end of their names), and words of the message.
+_SIGNATURES = (
+    ('network', ('gaierror', 'herror', 'NameResolutionError'), ''),
+    ('network', ('OSError', 'ConnectionError', 'URLError', 'ConnectError'), _NO_HOST),
+    ('clock', ('SSLError', 'SSLCertVerificationError'), 'expired|not yet valid'),
+    ('display', ('TclError', 'DisplayNameError'), 'display'),
+)
+
+
+def find_withheld_resource(types: Sequence[str], message: str) -> str | None:
+    """What the machine withheld, for an exception's classes and those of its causes."""
+    last = {name.rpartition('.')[2] for name in types}
+    for what, classes, words in _SIGNATURES:
+        if last.intersection(classes) and re.search(words, message):
+            return what
+    return None
+
+
+# What an observer in a test process counted, as the controller read it, and what it says of a
+# pass.
+#
+# The worker cannot say it: events of this kind have a key that the controller alone knows.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonObservation:
+    """calls  of each target; reached: lines by file
+
+    interferes  whether the process reached for what who forges needs: objects of the collector, memory,
+                code under a test's name, the observer's own eyes
+    """
+
+    calls: tuple[ObservedCalls, ...]
+    reached: Mapping[str, frozenset[int]]
+    interferes: bool
+
+    def find_disagreement(self, target: int) -> str | None:
+        """Why a pass that a worker tells is not to be believed; None if it is."""
+        return explain_disagreement(self.calls[target], interferes=self.interferes)
+
+
+def parse_observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
+    """From the controller's event; None where the observer was not in its place."""
+    if event.get('ready') is not True:
+        return None
+    calls = tuple(ObservedCalls(entered=e, left=r + t, failed=t > 0) for e, r, t in event['counts'])
+    if len(calls) != targets:
+        return None
+    return PythonObservation(
+        calls=calls,
+        reached={path: frozenset(lines) for path, lines in event['lines'].items()},
+        interferes=event['reached_for'] != 0,
     )

@@ -9,21 +9,20 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from coevo.languages.python.environments import InstalledPackages, install_locked
-from coevo.languages.python.interpreter_choice import meets_requirement
+from coevo.languages.python.index_pages import IndexFile
+from coevo.languages.python.interpreter_choice import Feature, allows_feature, meets_requirement
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.launch import PythonSetup, make_source_job, make_wheel_job
+from coevo.languages.python.package_index import IndexRefusal, get_machine_index
 from coevo.languages.python.requirements.stated import get_requirement_name
 from coevo.languages.python.resolution import LockedRequirements, ResolutionFailure
-from coevo.languages.python.source_archives import (
-    SourceArchive,
-    fetch_archive,
-    list_source_archives,
-)
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.beneath import find_path_fault, join_beneath
@@ -176,3 +175,78 @@ def parse_build_system(pyproject: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return system if isinstance(system, dict) else {}
+
+
+# Source distributions of a package, as the package index names them.
+
+_FINAL = re.compile(
+    r'.+?-v?(?P<version>\d+(\.\d+)*(\.post\d+)?)(?P<kind>\.tar\.gz|\.zip)', re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceArchive:
+    """A source distribution of a final release.
+
+    kind  `.zip` or `.tar.gz`
+    """
+
+    file: IndexFile
+    sha256: str
+    kind: str
+    version: tuple[int, ...]
+    uploaded: datetime
+
+
+def list_source_archives(
+    name: str, before: datetime, feature: Feature
+) -> tuple[SourceArchive, ...]:
+    """Return those of a package that had been uploaded by then, the newest release first.
+
+    Raises: Transient where the index cannot be reached.
+    """
+    known = [
+        archive
+        for archive in _parse_archives(name)
+        if archive.uploaded <= before and allows_feature(archive.file.python, feature)
+    ]
+    return tuple(sorted(known, key=lambda one: (one.version, one.file.name), reverse=True))
+
+
+def fetch_archive(archive: SourceArchive) -> Path | None:
+    """Return where its bytes lie, which are those that the index names; None where they are gone.
+
+    Raises: Transient where the index cannot be reached.
+    """
+    try:
+        return get_machine_index().fetch_file(archive.file)
+    except IndexRefusal:
+        return None
+
+
+def _parse_archives(name: str) -> Iterator[SourceArchive]:
+    try:
+        page = get_machine_index().get_page(0, name)
+    except IndexRefusal:
+        return
+    for file in page.files.values():
+        named = _FINAL.fullmatch(file.name)
+        uploaded = _parse_date(file.uploaded)
+        # Dates are an addition of PEP 700.
+        if named is None or file.yanked or uploaded is None or file.sha256 is None:
+            continue
+        yield SourceArchive(
+            file=file,
+            sha256=file.sha256,
+            kind=named['kind'],
+            version=tuple(map(int, re.findall(r'\d+', named['version']))),
+            uploaded=uploaded,
+        )
+
+
+def _parse_date(text: str) -> datetime | None:
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from coevo.evaluation.judging.parser_guard import is_readable
+from coevo.evaluation.judging.application import is_readable
 from coevo.languages.nesting import MOST_OPEN
 from coevo.languages.table import detect_file_language, get_reading, get_surgery
 

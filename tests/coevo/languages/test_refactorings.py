@@ -11,7 +11,7 @@ from coevo.languages.refactorings import (
     RefactoringStatus,
     RefactoringsUnknown,
 )
-from flows.study.refactoring import summarise_refactorings
+from flows.study.track_checks import summarise_refactorings
 from tests import repos
 
 

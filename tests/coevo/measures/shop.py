@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.java.builder import JavaBuilder
+from coevo.languages.java.engine import JavaBuilder
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from coevo.sandboxes.users import UserPool
+from coevo.sandboxes.running import UserPool
 
 USER = 64990
 SECONDS = 20

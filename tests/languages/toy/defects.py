@@ -1,4 +1,4 @@
-"""Defects in tests of toys. Fulfils `coevo.languages.defects.DefectInsertion`."""
+"""Defects in tests of toys. Fulfils `coevo.languages.measures.DefectInsertion`."""
 
 from __future__ import annotations
 

@@ -5,8 +5,10 @@ What is compiled as one is the folder of a package: it takes the place of a modu
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
@@ -21,14 +23,7 @@ from coevo.languages.golang.reading.module_paths import (
     guess_own_path,
     parse_module_path,
 )
-from coevo.languages.golang.reading.origins import find_origin
-from coevo.languages.golang.reading.placed_files import GoFileContext, place_file
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.testing_packages import (
-    ImportEdge,
-    find_packages_for_tests,
-    may_be_for_tests,
-)
 from coevo.languages.layout import Side
 from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
 from coevo.model.records import FileOrigin
@@ -234,3 +229,139 @@ def _import_all_names(package: str, at: int) -> Import:
 def open_tree(repository: Repository, rev: str) -> GoTree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
     return GoTree(repository, rev)
+
+
+# Whether a Go file was written here by hand: told from its path and from its head.
+#
+# Generated files say so in one line (https://pkg.go.dev/cmd/go#hdr-
+# Generate_Go_files_by_processing_source); before that was agreed on, in many. GitHub Linguist's
+# rules were the starting point for the rest (https://github.com/github-
+# linguist/linguist/blob/main/lib/linguist/vendor.yml).
+
+_VENDORED = re.compile(
+    r'_?vendor(s|ed)?|Godeps|_workspace|_?(third|3rd)[-_]?party|extern(al|als)?', re.IGNORECASE
+)
+_NAMES = re.compile(r'.*\.pb(\.gw)?|.*_grpc\.pb|bindata|zz_generated.*|.*\.generated')
+_AGREED = re.compile(rb'^// Code generated .* DO NOT EDIT\.\r?$', re.MULTILINE)
+_COMMENT = re.compile(rb'//[^\n]*|/\*.*?\*/', re.DOTALL)
+_SAYS = re.compile(
+    rb'\b(?:auto(?:matically)?[\s-]*)?generated\b.*\bdo\s+not\s+(?:edit|modify|change)\b'
+    rb'|\bdo\s+not\s+(?:edit|modify|change)\b.*\bgenerated\b'
+    rb'|(?://|/\*)\s*(?:this\s+(?:file|code)\s+(?:is|was)\s+)?(?:auto(?:matically)?[\s-]*)?'
+    rb'generated\s+(?:by|from|with)\b',
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def find_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
+    """Where a file comes from; first_byte is where its first declaration begins."""
+    *folders, name = path.removesuffix('.go').split('/')
+    if any(map(_VENDORED.fullmatch, folders)):
+        return FileOrigin.VENDORED
+    head = source[:first_byte]
+    if _NAMES.fullmatch(name):
+        return FileOrigin.GENERATED
+    comments = b'\n'.join(_COMMENT.findall(head))
+    if _AGREED.search(head) or _SAYS.search(comments):
+        return FileOrigin.GENERATED
+    return FileOrigin.WRITTEN
+
+
+# A file as the revision around it makes it: one object for all revisions that make the same of
+# it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoFileContext:
+    """What a revision says of a file, beside what the file itself says.
+
+    imports     what they mean there
+    interfaces  of its package: the packages of the test tree whose names it sees
+    """
+
+    imports: tuple[Import, ...]
+    interfaces: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _GoPlacedFileCache:
+    file: tuple[GoFileContext, GoFile] | None = None
+
+
+@lru_cache(maxsize=2048)
+def _get_file_cache(source: bytes, path: str) -> _GoPlacedFileCache:
+    """Where to keep what a file was for another revision."""
+    return _GoPlacedFileCache()
+
+
+def place_file(source: bytes, path: str, around: GoFileContext) -> GoFile:
+    file_cache = _get_file_cache(source, path)
+    known = file_cache.file
+    if known is None or known[0] != around:
+        known = file_cache.file = (around, _apply_context(parse(source, path), around))
+    return known[1]
+
+
+def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
+    first, others = parsed.types[:1], parsed.types[1:]
+    placed = (replace(type_, interfaces=around.interfaces) for type_ in first)
+    return replace(parsed, imports=around.imports, types=(*placed, *others))
+
+
+# Which packages are there for tests alone: no program may import them, and no code of the
+# revision does.
+#
+# Only what lies below a folder `internal` cannot be imported from elsewhere
+# (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); of other packages the name has to say what
+# they are for.
+
+_INTERNAL = 'internal'
+_NAMED = re.compile(
+    r'tests?|testing|_?test[-_]?(?:util|utils|help|helper|helpers|ing|lib|common|support)|.+test(?:s|util|utils|ing)?'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportEdge:
+    """One package of a revision that another one imports; by_test: in a test file."""
+
+    importer: str
+    imported: str
+    by_test: bool
+
+
+def may_be_for_tests(folder: str) -> bool:
+    """Whether the path of a package allows it."""
+    parts = folder.split('/')
+    return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
+
+
+def find_packages_for_tests(
+    candidates: frozenset[str], graph: Iterable[ImportEdge]
+) -> frozenset[str]:
+    """Those that test files of other packages import, and of the rest only such packages."""
+    edges = list(graph)
+    packages = candidates & {edge.imported for edge in edges}
+    while True:
+        used = {
+            edge.imported for edge in edges if not edge.by_test and edge.importer not in packages
+        }
+        if packages.isdisjoint(used):
+            break
+        packages -= used
+    return packages & _find_reached_by_tests(packages, edges)
+
+
+def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
+    """Those that a test file imports, or a package that is reached so."""
+    known = list(edges)
+    reached: set[str] = set()
+    while True:
+        more = {
+            edge.imported
+            for edge in known
+            if edge.imported in found and (edge.by_test or edge.importer in reached)
+        }
+        if more <= reached:
+            return frozenset(reached)
+        reached |= more

@@ -2,18 +2,144 @@
 
 from __future__ import annotations
 
+import hashlib
+import tarfile
 from pathlib import Path
 
-from coevo.languages.java.kits.kit_libraries import MIRROR, fetch_kit_libraries
-from coevo.languages.java.kits.kit_tools import KIT, list_tool_mounts, make_tool_environment
+from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
 from coevo.languages.java.tools.libraries import fetch_libraries, load_pins
-from coevo.languages.java.tools.toolchain import prepare_toolchain
+from coevo.languages.java.tools.toolchain import Toolchain, prepare_toolchain
 from coevo.languages.kits import Kit
+from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
-from coevo.sandboxes.sandbox import Mount, Sandbox
+from coevo.sandboxes.pump import pump_connections
+from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
+from coevo.sandboxes.tar_stream import END
+from coevo.sandboxes.unpacking import unpack
+from coevo.storage.building import build_folder_once
+from coevo.storage.folders import find_cache_folder
+
+# A JDK and Maven as the sandbox of an agent has them.
+
+KIT = '/kit'
+_MAVEN = f'{KIT}/maven'
+
+
+def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
+    """Those that lie outside of what every sandbox sees of the machine."""
+    maven = Mount(source=tools.maven_home, target=_MAVEN)
+    home = tools.java_home
+    if home.is_relative_to('/usr') and not home.is_relative_to('/usr/local'):
+        return (maven,)
+    return (maven, Mount(source=home.resolve(), target=str(home)))
+
+
+def make_tool_environment(tools: Toolchain) -> dict[str, str]:
+    return {
+        'JAVA_HOME': str(tools.java_home),
+        'PATH': f'{_MAVEN}/bin:{tools.java_home}/bin:/usr/bin:/bin',
+    }
+
+
+# The libraries of a task: what Maven fetches when it builds the start state once.
+#
+# That has the network of a build: package repositories through the proxy. The agent itself gets
+# them read-only, since a repository of packages has later releases of the project, too.
+
+# The same mirror when libraries are fetched and when they are used, for what a repository listed then
+# (the versions of a range) is kept by its name.
+MIRROR = '<mirror><id>coevo</id><mirrorOf>*</mirrorOf><url>{url}</url></mirror>'
+_ONLINE = f"""\
+<settings><mirrors>{MIRROR.format(url='http://127.0.0.1:${coevo.port}/')}</mirrors></settings>
+"""
+
+# Raised when what is fetched, or how, changes.
+_VERSION = 2
+
+_SECONDS = 900.0
+_LIMITS = Limits(
+    cpu_seconds=4 * _SECONDS,
+    wall_seconds=_SECONDS,
+    memory_bytes=4 << 30,
+    bounds_addresses=False,
+    processes=2048,
+    file_bytes=1 << 30,
+    disk_bytes=4 << 30,
+)
+
+# The first puts the project's own modules beside its libraries, so that each can be built alone.
+# The second fetches what compiling its tests and asking for its class path takes; tests of an update
+# do not compile yet. The third fetches what runs tests, which surefire looks for once there are any:
+# they get a second.
+_FETCH = f"""\
+exec 3>&1 1>&2
+read -r port
+cp -RP /in/start/. /w/project && cd /w/project || exit 1
+maven() {{ mvn -B -fn -s /in/online.xml -Dcoevo.port="$port" -Dmaven.repo.local=/w/m2 "$@"; }}
+mkdir /w/m2
+maven -Dmaven.test.skip=true install
+maven -Dmaven.compiler.failOnError=false test-compile dependency:build-classpath
+maven -Dmaven.compiler.failOnError=false -Dsurefire.timeout=1 test
+kill -9 -1
+: >/w/{END}
+exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \\
+    --directory=/w {END} >&3
+"""
+
+
+def fetch_kit_libraries(
+    sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say
+) -> Path:
+    """In Maven's layout, made once for a revision; Transient."""
+    parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
+    key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
+    target = find_cache_folder() / 'agents' / f'libraries-{key}'
+    if not target.is_dir():
+        with build_folder_once(target) as new:
+            if new is not None:
+                say(f'fetching the libraries of {task.repo} at {task.new_rev[:12]}')
+                _fetch_with_maven(sandbox, task, place, tools, new)
+    return target
+
+
+def _fetch_with_maven(
+    sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, folder: Path
+) -> None:
+    (place / 'online.xml').write_text(_ONLINE)
+    shared = find_cache_folder() / 'maven'
+    job = Job(
+        argv=('/bin/sh', '-c', _FETCH),
+        mounts=(Mount(source=place, target='/in'), *list_tool_mounts(tools)),
+        environment=make_tool_environment(tools),
+        limits=_LIMITS,
+    )
+    with (
+        ArtifactProxy(list_upstreams(), shared, place / 'artifacts') as proxy,
+        sandbox.start(job) as process,
+    ):
+        try:
+            _receive_archive(process, proxy, folder, shared)
+        except tarfile.TarError:
+            raise Transient(
+                f'the libraries of {task.repo} could not be fetched (go without by '
+                f'--no-kit): {process.get_noise().strip()[-500:]}'
+            ) from None
+        if proxy.trouble:
+            raise Transient('libraries could not be fetched; check the network')
+    (place / 'online.xml').unlink()
+
+
+def _receive_archive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:
+    """What the process sends in the end, led to the proxy until then; TarError, Transient."""
+    listening = process.listen()
+    with pump_connections(listening, proxy.socket):
+        process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
+        process.stdin.flush()
+        unpack(process.stdout, folder, shared)
+
 
 _CONSOLE = Path(__file__).with_name('console.toml')
 _REPOSITORY, _LIBRARIES = f'{KIT}/repository', f'{KIT}/libraries'

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from coevo.languages.builds import Build
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
-from coevo.languages.java.building.report import parse_modules
+from coevo.languages.java.building.report import LEVEL_RAISED, JavaModule, parse_modules
 from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.gradle import attempts as gradle_attempts
 from coevo.languages.java.gradle.attempts import make_gradle_mount
@@ -39,7 +40,6 @@ from coevo.languages.java.revisions.failures import (
     is_builder_death,
 )
 from coevo.languages.java.revisions.junits import JUnitChoices
-from coevo.languages.java.revisions.levels import find_declared_level
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.sharing import can_share, find_differing_paths, share_outputs
 from coevo.languages.java.revisions.unread_files import find_unread_tests
@@ -306,3 +306,28 @@ def mount_foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[M
         return
     if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
         yield Mount(source=java_home.resolve(), target=str(java_home))
+
+
+# The language level that a build declares, as Maven has worked it out of all POMs.
+
+# 8 of `8`, `1.8` and `1.8.0`.
+_LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
+
+
+def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
+    """The highest level of modules with sources; one that we had to raise or fill in is none.
+
+    None where nothing is declared. Any JDK for the whole has to know the highest.
+    """
+    levels = (
+        _parse_level(str(compiler.get('release') or compiler.get('source') or ''))
+        for module in modules
+        if LEVEL_RAISED not in module.overrides
+        for compiler in (module.main_compiler, module.compiler)
+    )
+    return max((level for level in levels if level is not None), default=None)
+
+
+def _parse_level(text: str) -> int | None:
+    match = _LEVEL.fullmatch(text.strip())
+    return int(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""What smells in Java tests, each group of smells a module. Fulfils `coevo.languages.smells.SmellDetector`."""
+"""What smells in Java tests, each group of smells a module. Fulfils `coevo.languages.measures.SmellDetector`."""
 
 from coevo.languages.java.smells.tsdetect import find_smells
 

@@ -6,23 +6,32 @@ Maven would ask, whatever a POM names.
 
 from __future__ import annotations
 
+import hashlib
+import io
+import os
+import re
 import shutil
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import UnixStreamServer
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import unquote
 
-from coevo.languages.java.tools.artifact_paths import parse_request_path
-from coevo.languages.java.tools.artifact_store import ArtifactStore
+from coevo.languages.java.tools.downloads import ArtifactDownloads
 from coevo.languages.java.tools.upstreams import Upstream, list_upstreams
-from coevo.model.errors import Transient
+from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.bounded_threads import CONNECTIONS, BoundedThreads
 from coevo.sandboxes.socket_addresses import shorten_address
+from coevo.storage.beneath import SafePath, UnsafePath, join_beneath
 
 __all__ = ['ArtifactProxy', 'Upstream', 'list_upstreams']
 
@@ -147,3 +156,163 @@ class _ArtifactHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nothing: a build asks for hundreds of files."""
+
+
+# Files of Maven repositories, fetched once and kept in a folder of Maven's own layout.
+#
+# Releases never change: what is stored stays. Metadata is fetched once per run and kept in
+# memory; snapshots are refused, since nobody could build with them again.
+
+# Not a name that Maven gives anything: temporary files, on the same file system.
+_INCOMING = '.coevo'
+
+
+class ArtifactStore:
+    """`folder` may be shared by several processes; each object remembers what it did not find.
+
+    refused   paths of snapshots that were asked for
+    served    paths of releases that were asked for and are there
+    """
+
+    def __init__(self, upstreams: Sequence[Upstream], folder: Path, *, pause: float = 1) -> None:
+        self._downloads = ArtifactDownloads(upstreams, pause=pause)
+        self._folder = folder
+        self._guard = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._absent: set[str] = set()
+        self._metadata: dict[str, bytes] = {}
+        self._sha256: dict[str, str] = {}
+        self.refused: set[str] = set()
+        self.served: set[str] = set()
+        (folder / _INCOMING).mkdir(parents=True, exist_ok=True)
+
+    def obtain(self, resource: ArtifactResource) -> Path | bytes | None:
+        """The file, or its bytes, or None if there is no such thing; Transient on trouble."""
+        if resource.kind is ArtifactKind.SNAPSHOT:
+            self.refused.add(resource.path)
+            return None
+        with self._get_lock(resource.path):
+            if resource.path in self._absent:
+                return None
+            artifact = self._find_artifact(resource)
+            if artifact is None:
+                self._absent.add(resource.path)
+                return None
+        if resource.kind is ArtifactKind.RELEASE:
+            self.served.add(resource.path)
+        return (
+            artifact
+            if resource.checksum is None
+            else _compute_checksum(artifact, resource.checksum)
+        )
+
+    def get_sha256(self, path: str) -> str:
+        """Of a stored file, as hexadecimal digits."""
+        if path not in self._sha256:
+            file = self._folder / path
+            if not file.is_file():
+                raise Fatal(f'{path} is not among the stored artifacts; build its revision again')
+            with file.open('rb') as stream:
+                self._sha256[path] = hashlib.file_digest(stream, 'sha256').hexdigest()
+        return self._sha256[path]
+
+    def close(self) -> None:
+        self._downloads.close()
+
+    def _get_lock(self, path: str) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(path, threading.Lock())
+
+    def _find_artifact(self, resource: ArtifactResource) -> Path | bytes | None:
+        if resource.kind is ArtifactKind.METADATA:
+            return self._find_metadata(resource.path)
+        try:
+            file = join_beneath(self._folder, resource.path)
+        except UnsafePath:  # a name that no file system keeps: no repository has it
+            return None
+        return file.path if file.is_file() or self._download_release(resource.path, file) else None
+
+    def _find_metadata(self, path: str) -> bytes | None:
+        if path not in self._metadata:
+            body = io.BytesIO()
+            if not self._downloads.fetch(path, body):
+                return None
+            self._metadata[path] = body.getvalue()
+        return self._metadata[path]
+
+    def _download_release(self, path: str, file: SafePath) -> bool:
+        with tempfile.NamedTemporaryFile(dir=self._folder / _INCOMING) as new:
+            if not self._downloads.fetch(path, new):
+                return False
+            new.flush()
+            os.fchmod(new.fileno(), 0o644)
+            os.fsync(new.fileno())
+            with suppress(FileExistsError):  # another process was faster; a release stays
+                file.add_hard_link(Path(new.name))
+        return True
+
+
+def _compute_checksum(found: Path | bytes, algorithm: str) -> bytes:
+    content = found if isinstance(found, bytes) else found.read_bytes()
+    return hashlib.new(algorithm, content, usedforsecurity=False).hexdigest().encode()
+
+
+# Paths of a Maven repository: what a request is for, and what is refused before anything is done.
+#
+# The layout is Maven's own: GROUP/WITH/SLASHES/ARTIFACT/VERSION/ARTIFACT-
+# VERSION[-CLASSIFIER].TYPE, with maven-metadata.xml beside versions and a checksum file beside
+# every file.
+
+METADATA = 'maven-metadata.xml'
+_CHECKSUMS = ('md5', 'sha1', 'sha256', 'sha512')
+_PART = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+~,=@!$-]*')
+_LONGEST = 1024
+
+
+class ArtifactKind(StrEnum):
+    """`snapshot`: a version under development, whose files change under the same name."""
+
+    RELEASE = 'release'
+    METADATA = 'metadata'
+    SNAPSHOT = 'snapshot'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactResource:
+    """A file of a repository, or one of its checksums.
+
+    path      of the file, relative to the repository
+    checksum  the hash algorithm whose value was asked for, None for the file itself
+    """
+
+    path: str
+    kind: ArtifactKind
+    checksum: str | None
+
+
+def parse_request_path(target: str) -> ArtifactResource | None:
+    """What an HTTP request target such as /g/a/1/a-1.jar.sha1 asks for; None if it is not clean."""
+    path = unquote(target)
+    parts = path.split('/')
+    if parts[0] or len(path) > _LONGEST or not all(map(_PART.fullmatch, parts[1:])):
+        return None
+    path, checksum = _split_checksum(path[1:])
+    kind = _classify_path(path.split('/'))
+    return ArtifactResource(path=path, kind=kind, checksum=checksum) if kind else None
+
+
+def _split_checksum(path: str) -> tuple[str, str | None]:
+    file, _, suffix = path.rpartition('.')
+    return (file, suffix) if suffix in _CHECKSUMS else (path, None)
+
+
+def _classify_path(parts: list[str]) -> ArtifactKind | None:
+    *folders, name = parts
+    if any(part.endswith('-SNAPSHOT') for part in folders):
+        return ArtifactKind.SNAPSHOT
+    if name == METADATA:
+        return ArtifactKind.METADATA if folders else None
+    if len(folders) < 3:
+        return None
+    *_, artifact, version = folders
+    return ArtifactKind.RELEASE if name.startswith(f'{artifact}-{version}') else None

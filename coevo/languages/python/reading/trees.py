@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
-from coevo.languages.declarations import DeclaredType, LocatedType, SourceFile
+from coevo.languages.declarations import DeclaredType, Import, LocatedType, SourceFile
 from coevo.languages.layout import Side
 from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
 from coevo.languages.python.reading.collection import (
@@ -19,8 +20,6 @@ from coevo.languages.python.reading.collection import (
 )
 from coevo.languages.python.reading.module_paths import get_module_paths
 from coevo.languages.python.reading.modules import PythonModules
-from coevo.languages.python.reading.origins import determine_origin
-from coevo.languages.python.reading.placed_files import PythonFileContext, make_placed_file
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_extended_names
 from coevo.languages.python.sides import select_test_paths
@@ -213,3 +212,112 @@ def _get_test_paths(paths: frozenset[str]) -> frozenset[str]:
 def open_tree(repository: Repository, rev: str) -> PythonTree:
     """The tree of a revision, kept since a walk's neighbours share one end."""
     return PythonTree(repository, rev)
+
+
+# A file as the revision around it makes it: one object for all revisions that make the same of
+# it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonFileContext:
+    """What a revision says of a file, beside what the file itself says.
+
+    imports     what they mean there
+    interfaces  of the module: what it sees without an import
+    """
+
+    imports: tuple[Import, ...]
+    interfaces: tuple[str, ...] = ()
+    rules: CollectionRules = DEFAULT
+    collected: bool = False
+    extended: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _PlacedFileCache:
+    file: tuple[PythonFileContext, PythonFile] | None = None
+
+
+@lru_cache(maxsize=2048)
+def _get_cache(source: bytes, path: str) -> _PlacedFileCache:
+    """Where to keep what a file was for another revision."""
+    return _PlacedFileCache()
+
+
+def make_placed_file(source: bytes, path: str, around: PythonFileContext) -> PythonFile:
+    cache = _get_cache(source, path)
+    known = cache.file
+    if known is None or known[0] != around:
+        known = cache.file = (around, _apply_context(parse(source, path), around))
+    return known[1]
+
+
+def _apply_context(parsed: SourceFile, around: PythonFileContext) -> PythonFile:
+    known = {each.name: getattr(parsed, each.name) for each in fields(SourceFile)}
+    known['imports'] = around.imports
+    if around.interfaces:
+        first, others = parsed.types[:1], parsed.types[1:]
+        known['types'] = (*(replace(t, interfaces=around.interfaces) for t in first), *others)
+    return PythonFile(
+        **known, rules=around.rules, collected=around.collected, extended=around.extended
+    )
+
+
+# Whether a Python file was written here by hand: told from its path and from its head.
+#
+# GitHub Linguist's rules for generated and vendored files were the starting point
+# (https://github.com/github-linguist/linguist/blob/main/lib/linguist/vendor.yml).
+
+_VENDORED = re.compile(
+    r'_?vendor(s|ed)?|_?(third|3rd)[-_]?party|extern(al|als)?|node_modules|bower_components|site-packages',
+    re.IGNORECASE,
+)
+_GENERATED = re.compile(r'(auto|_)?[-_]?generated([-_]\w+)?|build|dist', re.IGNORECASE)
+_NAMES = re.compile(r'.*_pb2(_grpc)?|versioneer|_version|ez_setup|.*\.generated|parsetab|lextab')
+_VENDORED_NAMES = frozenset({'ez_setup', 'versioneer', 'six'})
+
+_COMMENT = re.compile(r'(?:^[ \t]*#[^\n]*\n?)+', re.MULTILINE)
+_DOCSTRING = re.compile(r'\A(?:[ \t]*#[^\n]*\n|\s)*[rRuU]?("""|\'\'\')(.*?)\1', re.DOTALL)
+_DECORATION = re.compile(r'^[ \t\r#*=-]+', re.MULTILINE)
+# A line may begin within a sentence that is about something else.
+_SENTENCE = r'(?:\A\s*|(?<=[.:!;,\n])\n)(?:(?:note|warning|attention)[:!]\s*)?'
+_MAKER = re.compile(
+    rf"""
+    {_SENTENCE}
+    (?:
+      (?:this|the\s+following)\s+(?:python\s+)?(?:source\s+)?(?:file|module|code|source)s?
+      \s+(?:is|was|has\s+been)\s+(?:auto(?:matically)?[\s-]*)?generated\b
+    | (?:@|auto(?:matically)?[\s-]*)generated\b
+    | (?:code\s+)?generated\s+(?:by|from|with)\b
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_HANDS_OFF = re.compile(r'\bdo\s+not\s+(?:edit|modify|change)\b', re.IGNORECASE)
+_SAID_GENERATED = re.compile(r'\b(?:auto)?[-\s]?generated\b', re.IGNORECASE)
+
+
+def determine_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
+    """Where a file comes from; first_byte is where its first declaration begins."""
+    *folders, name = path.removesuffix('.py').split('/')
+    if name in _VENDORED_NAMES or any(map(_VENDORED.fullmatch, folders)):
+        return FileOrigin.VENDORED
+    by_path = _NAMES.fullmatch(name) or any(map(_GENERATED.fullmatch, folders))
+    if by_path or _says_generated(source[:first_byte].decode(errors='replace')):
+        return FileOrigin.GENERATED
+    return FileOrigin.WRITTEN
+
+
+def _says_generated(head: str) -> bool:
+    """Whether a comment or the docstring above the first declaration says that it is generated."""
+    texts = [match[0] for match in _COMMENT.finditer(head)]
+    if docstring := _DOCSTRING.match(head):
+        texts.append(docstring[2])
+    return any(map(_is_generated_notice, texts))
+
+
+def _is_generated_notice(comment: str) -> bool:
+    text = _DECORATION.sub('', comment)
+    if _MAKER.search(text) is not None:
+        return True
+    return bool(_HANDS_OFF.search(text) and _SAID_GENERATED.search(text))

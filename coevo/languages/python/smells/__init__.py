@@ -1,4 +1,4 @@
-"""What smells in Python tests, each group of smells a module. Fulfils `coevo.languages.smells.SmellDetector`."""
+"""What smells in Python tests, each group of smells a module. Fulfils `coevo.languages.measures.SmellDetector`."""
 
 from coevo.languages.python.smells.pynose import find_smells
 

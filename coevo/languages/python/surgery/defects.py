@@ -1,4 +1,4 @@
-"""Defects in tests of Python. Fulfils `coevo.languages.defects.DefectInsertion`.
+"""Defects in tests of Python. Fulfils `coevo.languages.measures.DefectInsertion`.
 
 A test that is declared twice is none: the second takes the place of the first, without a word.
 """

@@ -10,7 +10,7 @@ import pytest
 
 from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import MainSources, RunConditions
-from coevo.languages.python import coverage_package
+from coevo.languages.python import run_context
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.reading.statement_lines import add_first_lines
 from coevo.languages.traces import Trace
@@ -185,7 +185,7 @@ def test_coverage_package_is_fetched_with_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trace comes later, when nothing is fetched any more."""
-    monkeypatch.setattr(coverage_package, 'find_cache_folder', lambda: tmp_path / 'cache')
+    monkeypatch.setattr(run_context, 'find_cache_folder', lambda: tmp_path / 'cache')
     tests = 'def test_nothing():\n    pass\n'
     with shop(tmp_path, {FILE: CODE, 'tests/test_till.py': tests}, {'more.txt': ''}) as made:
         (folder,) = (tmp_path / 'cache/pythons/coverage').iterdir()

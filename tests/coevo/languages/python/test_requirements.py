@@ -10,6 +10,7 @@ import pytest
 
 from coevo.git.repository import Repository
 from coevo.languages.python import sides
+from coevo.languages.python.ends import join_members
 from coevo.languages.python.interpreter_choice import (
     allows_feature,
     find_nearest_available,
@@ -17,7 +18,6 @@ from coevo.languages.python.interpreter_choice import (
     meets_requirement,
 )
 from coevo.languages.python.layout import list_generated_modules
-from coevo.languages.python.members import join_members
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs
 from tests.repos import commit, init

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.cells.class_names import find_outermost_class
-from coevo.languages.java.cells.edited_files import is_in_family
+from coevo.languages.java.cells.edited_files import find_outermost_class, is_in_family
 from tests.coevo.languages.java.jvm import javac, write
 
 SOURCE = """\

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.cells.class_names import find_outermost_class
-from coevo.languages.java.cells.constants import add_constants
+from coevo.languages.java.cells.edited_files import add_constants, find_outermost_class
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from tests.coevo.languages.java.jvm import javac, write
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.conditions import PLAIN, RunConditions
-from coevo.languages.java import cell_processes
+from coevo.languages.java import built_pair
 from coevo.languages.java.tools.jdks import Jdk, find_jdks
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
@@ -144,14 +144,14 @@ def test_method_that_has_passed_gets_a_lower_cpu_limit(
     """What passes is remembered by the pair; one that passed and spins now ends by the lower limit."""
     assert outcomes(place, SPINNING[:1], PLAIN) == {'ok': Outcome.PASS}
     assert SPINNING[0] in place.built.passing
-    monkeypatch.setattr(cell_processes, 'LEAST_ONCE_PASSED', enough(place))
+    monkeypatch.setattr(built_pair, 'LEAST_ONCE_PASSED', enough(place))
     monkeypatch.setitem(place.built.passing, SPINNING[1], 0.1)
     compiled = place.built.compile(place.rev, place.rev, '.')
 
     batch = place.built.run(compiled, SPINNING[1:2], PLAIN)
 
     assert [verdict and verdict.outcome for verdict in batch.verdicts] == [Outcome.TIMEOUT]
-    assert batch.cpu_seconds < cell_processes.LEAST_CPU_LIMIT
+    assert batch.cpu_seconds < built_pair.LEAST_CPU_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_method_that_has_passed_gets_a_lower_cpu_limit(
 def test_cpu_limit_depends_on_the_time_of_the_passing_run(
     passing: float | None, comparable: bool, seconds: float
 ) -> None:
-    assert cell_processes.compute_cpu_limit(passing, comparable=comparable) == seconds
+    assert built_pair.compute_cpu_limit(passing, comparable=comparable) == seconds
 
 
 def test_cpu_limit_of_a_whole_process_ends_it(place: Place) -> None:

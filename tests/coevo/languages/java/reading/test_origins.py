@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.languages.java.reading.origins import determine_origin
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.reading.trees import determine_origin
 from coevo.model.records import FileOrigin
 
 PLACE = 'src/test/java/shop/CartTest.java'

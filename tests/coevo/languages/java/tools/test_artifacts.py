@@ -17,8 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.java.tools.artifact_paths import ArtifactKind, parse_request_path
-from coevo.languages.java.tools.artifacts import ArtifactProxy, Upstream, list_upstreams
+from coevo.languages.java.tools.artifacts import (
+    ArtifactKind,
+    ArtifactProxy,
+    Upstream,
+    list_upstreams,
+    parse_request_path,
+)
 from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
 from coevo.languages.java.tools.upstreams import parse_upstreams
 from coevo.model.errors import Fatal
