@@ -14,6 +14,7 @@ from coevo.model.words import Stage
 from coevo.storage.store import WalkRecord
 from filters import filter_candidates
 from flows.rows import build_pair_row
+from flows.segment_keys import compute_basis
 from miners.diffs.changes import diff_pair
 from miners.walks.pairs import Route, visit_route
 
@@ -51,7 +52,13 @@ def _sieved(repository: Repository, pair: Pair, profile: Profile) -> Segment:
     )
     return Segment(
         key='',
-        pair=build_pair_row(change, None, candidates=candidates, sandbox=''),
+        pair=build_pair_row(
+            change,
+            None,
+            candidates=candidates,
+            sandbox='',
+            basis=compute_basis(profile, pair.language),
+        ),
         methods=(),
         cells=(),
         drops=(*drops, *waiting),

@@ -97,7 +97,7 @@ def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: s
     return (
         load_validated_push(store, candidate.repo) == candidate.pushed_at
         and language is not None
-        and validation.engine_version == language.ENGINE_VERSION
+        and validation.engine_version == get_engine_version(language.NAME)
         and sandbox in (None, validation.sandbox)
     )
 

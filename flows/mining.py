@@ -11,7 +11,7 @@ from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder
-from coevo.languages.table import LANGUAGES, get_engine_version
+from coevo.languages.table import LANGUAGES
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.identity import compute_candidate_id
@@ -22,6 +22,7 @@ from coevo.model.reasons import Reason
 from coevo.model.records import Pair, TestMethod, compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import Stage, Walk
+from coevo.storage.bases import SegmentBasis
 from filters import filter_candidates
 from flows.rows import (
     DecidedMethod,
@@ -30,7 +31,6 @@ from flows.rows import (
     build_method_row,
     build_pair_row,
 )
-from flows.single_revision.selection import SINGLE_REVISION_VERSION
 from flows.single_revision.study import StudyRequest, study_revision
 from flows.study import PairContext, Study, Tools, study_pair
 from flows.timings import DIFF, StageClock
@@ -79,6 +79,7 @@ class MiningRun:
     """
 
     sandbox: str
+    basis: SegmentBasis
     tools: Tools
     cache: Cache = NO_CACHE
     compilable: CompilableStates = field(default_factory=CompilableStates)
@@ -112,18 +113,13 @@ def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
 
 
 def compute_segment_key(run: MiningRun, pair: Pair) -> str:
-    """A segment is reused while its inputs and the version of its language's engine are the same."""
+    """A segment is reused while its inputs and what it is mined by are the same."""
     return compute_short_hash(
         pair.pair_id,
         pair.walk,
-        run.profile.fingerprint,
+        run.basis.basis_id,
         run.sandbox,
-        str(get_engine_version(pair.language)),
-        *(
-            (str(SINGLE_REVISION_VERSION), *run.families)
-            if pair.walk is Walk.SINGLE_REVISION
-            else ()
-        ),
+        *(run.families if pair.walk is Walk.SINGLE_REVISION else ()),
         *pair.between,
         *list_missing_objects(run.repository, pair),
         *([f'again {run.again[pair.pair_id]}'] if pair.pair_id in run.again else []),
@@ -175,6 +171,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         evaluation,
         candidates=len(kept_candidates) + _count_filtered(drops),
         sandbox=run.sandbox,
+        basis=run.basis,
     )
     if evaluation is not None:
         row = add_source_measures(row, run.repository, change)
@@ -227,7 +224,11 @@ def _mine_single_revision(
     return Segment(
         key=compute_segment_key(run, pair),
         pair=build_pair_row(
-            _build_empty_change(pair), evaluation, candidates=0, sandbox=run.sandbox
+            _build_empty_change(pair),
+            evaluation,
+            candidates=0,
+            sandbox=run.sandbox,
+            basis=run.basis,
         ),
         methods=(),
         cells=(),
@@ -274,7 +275,7 @@ def _build_empty_segment(
     change = _build_empty_change(pair)
     return Segment(
         key=compute_segment_key(run, pair),
-        pair=build_pair_row(change, evaluation, candidates=0, sandbox=run.sandbox),
+        pair=build_pair_row(change, evaluation, candidates=0, sandbox=run.sandbox, basis=run.basis),
         methods=(),
         cells=(),
         drops=(Drop.make_at_stage(Stage.PAIR, pair, pair.pair_id, reason, detail),),

@@ -19,7 +19,6 @@ from coevo.languages.table import (
     LANGUAGES,
     detect_languages,
     explain_no_language,
-    get_engine_version,
 )
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -29,6 +28,7 @@ from coevo.model.records import Pair, TestMethod
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.words import Walk
 from coevo.storage import dates
+from coevo.storage.bases import add_basis
 from coevo.storage.store import Partition, Store, WalkRecord
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
@@ -36,6 +36,7 @@ from flows.licence import find_spdx_expression
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
+from flows.segment_keys import compute_basis
 from flows.study import Tools
 from miners.cloning.clones import Clone
 from miners.cloning.damage import mark_suspect_commits
@@ -99,18 +100,21 @@ def _mine_language(
     seen = visit_route(repository, route)
     partition = Partition(repo=clone.repo, language=language.NAME, walk=options.walk)
     store = Store(options.store)
+    basis = compute_basis(options.profile, language.NAME)
     with (
         store.lock_partition(partition),
         closing(language.make_refactoring_finder()) as refactorings,
     ):
         mining = MiningRun(
-            tools=_build_tools(options, repository, language, refactorings),
+            tools=build_tools(options, repository, language, refactorings),
             sandbox=options.sandbox,
+            basis=basis,
             cache=Cache(options.executions),
             again=_count_repetitions(options, store.find_walk(partition), seen.pairs),
             families=_merge_families(options, store.find_walk(partition)),
             listener=listener,
         )
+        add_basis(store.storage, basis)
         store.write_walk(partition, _build_walk_record(options, clone, mining, route, seen))
         runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
         missing = find_missing_pairs(
@@ -124,7 +128,7 @@ def _mine_language(
     report.warnings += (*store.warnings, *_describe_damage(clone, seen))
 
 
-def _build_tools(
+def build_tools(
     options: MineOptions,
     repository: Repository,
     language: Language,
@@ -189,12 +193,13 @@ def _build_walk_record(
             pairs_found=len(seen.pairs),
             license=find_spdx_expression(repository, seen.head),
             sandbox=options.sandbox,
-            engine_version=get_engine_version(route.language),
+            engine_version=mining.basis.code,
             profile=options.profile.name,
         ),
         pairs=tuple((pair.new.rev, pair.pair_id) for pair in seen.pairs),
         drops=seen.drops,
         keys=tuple((pair.pair_id, compute_segment_key(mining, pair)) for pair in seen.pairs),
+        bases=tuple((pair.pair_id, mining.basis.basis_id) for pair in seen.pairs),
         again=tuple(mining.again.items()),
         families=mining.families,
         pushed=None if options.until else options.pushed,

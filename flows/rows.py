@@ -16,6 +16,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
+from coevo.storage.bases import SegmentBasis
 from flows.findings import MethodFindings, RefactoringVerdict
 from miners.diffs.changes import PairChange
 from miners.diffs.file_history import compute_file_history
@@ -31,7 +32,12 @@ class DecidedMethod:
 
 
 def build_pair_row(
-    change: PairChange, evaluation: PairEvaluation | None, *, candidates: int, sandbox: str
+    change: PairChange,
+    evaluation: PairEvaluation | None,
+    *,
+    candidates: int,
+    sandbox: str,
+    basis: SegmentBasis,
 ) -> PairRow:
     pair, old, new = change.pair, None, None
     if evaluation is not None:
@@ -63,6 +69,7 @@ def build_pair_row(
         tools=_list_tools(pair, new) if new else (),
         candidates=candidates,
         sandbox=sandbox,
+        engine_version=basis.code,
     )
 
 

@@ -29,7 +29,7 @@ class WalkStatus:
     pairs: int
     unmined: int
     again: int
-    engine_version: int
+    engine_version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.builds import Build
 from coevo.languages.engine import BuiltPair, RunSettings
-from coevo.languages.table import LANGUAGES, detect_languages
+from coevo.languages.table import LANGUAGES, detect_languages, get_engine_version
 from coevo.model.listener import SILENT, Listener
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome, Walk
@@ -107,7 +107,7 @@ def _build_blank_validation(
         ref=ref,
         committed=repository.get_commit(rev).committer_date,
         sandbox=options.sandbox,
-        engine_version=0,
+        engine_version='',
     )
 
 
@@ -116,7 +116,7 @@ def _is_still_current(
 ) -> bool:
     """Whether it was found in the same sandbox, by the engine of today of the language that it names."""
     language = LANGUAGES.get(found.language or '', languages[0] if languages else None)
-    version = 0 if language is None else language.ENGINE_VERSION
+    version = '' if language is None else get_engine_version(language.NAME)
     return (found.engine_version, found.sandbox) == (version, options.sandbox)
 
 
@@ -128,7 +128,7 @@ def _validate_languages(
     spent = ValidationSeconds(build=0.0, suite=0.0)
     for language in detect_languages(repository, blank.rev):
         language_blank = replace(
-            blank, language=language.NAME, engine_version=language.ENGINE_VERSION
+            blank, language=language.NAME, engine_version=get_engine_version(language.NAME)
         )
         validation, seconds = _validate_language(
             options, repository, language, language_blank, listener

@@ -99,7 +99,7 @@ class Validation:
     tests: int = 0
     suite: SuiteCounts | None = None
     sandbox: str
-    engine_version: int
+    engine_version: str
     language: str | None = None
 
     @property

@@ -8,7 +8,9 @@ from coevo.model.column import Column
 
 Said = Annotated[str, Column("What `detail` leaves open, for a person to read; `''` if nothing.")]
 Tampered = Annotated[str | None, Column('The kind of tampering that was seen. Null if none was.')]
-EngineVersion = Annotated[int, Column('The version of the rules that decide verdicts.')]
+EngineVersion = Annotated[
+    str, Column('The digest of the code that builds and runs the tests of the language.')
+]
 TableVersion = Annotated[int, Column('The version of this table.')]
 EvaluationCutoff = Annotated[
     str | None,

@@ -30,13 +30,13 @@ from coevo.sandboxes.sandbox import Sandbox
 class Language(Protocol):
     """A module under `coevo.languages`, in the table of `coevo.languages.table`."""
 
+    # the module's own name
+    @property
+    def __name__(self) -> str: ...
+
     # the value of the `language` columns
     @property
     def NAME(self) -> str: ...
-
-    # raised only when verdicts may change: it is part of the key of every segment
-    @property
-    def ENGINE_VERSION(self) -> int: ...
 
     # names of files, one of which lies at the root of what its tool builds; the likeliest first
     @property

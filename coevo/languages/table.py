@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
+from coevo.languages.code_digest import CodeRoots, compute_code_digest, select_packages
 from coevo.languages.golang import language as golang
 from coevo.languages.java import language as java
 from coevo.languages.measures import Measures
@@ -96,10 +97,18 @@ def detect_file_language(path: str) -> str:
     raise ValueError(f'{path} is written in no language that coevo knows')
 
 
-def get_engine_version(language: str) -> int:
-    return LANGUAGES[language].ENGINE_VERSION
+def get_engine_version(language: str) -> str:
+    """Return the digest of the code that builds and runs revisions of a language."""
+    modules = {name: module.__name__ for name, module in LANGUAGES.items()}
+    roots = CodeRoots(
+        names=('coevo.engine.builders:BuilderPool', 'coevo.engine.execution:evaluate_pair'),
+        language=modules[language],
+        members=('make_runtimes',),
+        left_out=select_packages(modules.values(), modules[language]),
+    )
+    return compute_code_digest(roots).digest
 
 
-def list_engine_versions() -> dict[str, int]:
+def list_engine_versions() -> dict[str, str]:
     """Of all languages: what a run is asked of, and what its worker has to have."""
-    return {name: LANGUAGES[name].ENGINE_VERSION for name in sorted(LANGUAGES)}
+    return {name: get_engine_version(name) for name in sorted(LANGUAGES)}

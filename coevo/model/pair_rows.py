@@ -117,6 +117,13 @@ class PairRow:
     ] = ()
     candidates: Annotated[int, Column('Test methods that entered the filter.', unit='methods')]
     sandbox: SandboxName
+    engine_version: Annotated[
+        str | None,
+        Column(
+            'The digest of the code that decided the rows of the pair; pairs of one digest can be'
+            ' compared. Null in snapshots of schema 2.'
+        ),
+    ]
     functions: Annotated[
         int | None,
         Column(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.resources import files
 
 from coevo.model.dependencies import DependencyList
 from coevo.model.errors import Fatal
 from coevo.model.records import compute_short_hash
 from coevo.model.words import Walk
+
+# What a profile is called, and which pairs a run visits; the walk is part of a segment's key.
+_CHOOSES_COMMITS = frozenset({'name', 'about', 'walk', 'commits', 'latest_release'})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,26 +107,9 @@ class Profile:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the thresholds that decide what of a pair is run; how far a run goes is none.
-
-        Traces were always recorded once, and cells that decide nothing never, so that segments of that
-        time go without a word of them.
-        """
-        return compute_short_hash(
-            str(self.gap_hours),
-            str(self.unchanged_sample),
-            str(self.unchanged_limit),
-            str(self.suite_cpu_seconds if self.suites else None),
-            str(self.refactorings),
-            str(self.measure_runs),
-            str(self.dependencies),
-            *(() if self.traces else ('no traces',)),
-            *(('all cells',) if self.all_cells else ()),
-            *(('observed',) if self.observed else ()),
-            *((repr(self.files),) if self.files != FileRules() else ()),
-            *((repr(self.functions),) if self.functions != FunctionRules() else ()),
-            *((repr(self.modules),) if self.modules != ModuleRules() else ()),
-        )
+        """A hash of all thresholds but those that say which commits are visited."""
+        thresholds = (item.name for item in fields(self) if item.name not in _CHOOSES_COMMITS)
+        return compute_short_hash(*(f'{name}={getattr(self, name)!r}' for name in thresholds))
 
 
 def load_profiles() -> dict[str, Profile]:

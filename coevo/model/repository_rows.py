@@ -69,9 +69,10 @@ class RepositoryRow:
     ] = None
     sandbox: SandboxName
     engine_version: Annotated[
-        int,
+        str,
         Column(
-            'The version of the rules that decide verdicts. It rises only if verdicts may change.'
+            'The digest of the code that decided the rows, as far as the walk was mined last. It changes'
+            ' only if rows may change. In snapshots of schema 2 it is a number that counts up.'
         ),
     ]
     profile: Annotated[str, Column('The named set of thresholds, such as `default` or `testevo`.')]

@@ -49,6 +49,9 @@ _REASONS = {
     'third_party_file': 'file_of_others',
 }
 
+NUMBERS = {('repositories', 'engine_version')}
+"""Columns that are whole numbers in files of schema 2 and texts since."""
+
 VALUES: Mapping[str, Mapping[str, str]] = {
     'walk': _WALKS,
     'stage': {'filter': 'sieve', **_WALKS},
@@ -74,10 +77,12 @@ _VALUES_OF_TABLES = {
 def rename_back(table: str, fields: list[pa.Field]) -> list[pa.Field]:
     """Return the columns of a table under the names that they have in files of schema 2."""
     columns = COLUMNS.get(table, {})
+    numbers = {name for numbered, name in NUMBERS if numbered == table}
     return [
-        _rename_fields(field, FIELDS.get((table, field.name), {})).with_name(
-            columns.get(field.name, field.name)
-        )
+        _rename_fields(
+            field.with_type(pa.int64()) if field.name in numbers else field,
+            FIELDS.get((table, field.name), {}),
+        ).with_name(columns.get(field.name, field.name))
         for field in fields
     ]
 
@@ -141,7 +146,10 @@ def _selected(table: str, fields: list[pa.Field], *, to_old: bool) -> Iterator[s
         source, target = (field.name, old) if to_old else (old, field.name)
         expression = f'"{source}"'
         names = FIELDS.get((table, field.name))
-        if names is not None:
+        if (table, field.name) in NUMBERS:
+            kind = 'BIGINT' if to_old else 'VARCHAR'
+            expression = f'TRY_CAST({expression} AS {kind})'
+        elif names is not None:
             expression = _struct(expression, field.type, names, to_old=to_old)
         elif field.name == 'walk' or field.name in _VALUES_OF_TABLES.get(table, ()):
             expression = _value(expression, field.name, to_old=to_old)

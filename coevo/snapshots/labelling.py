@@ -66,7 +66,7 @@ def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labell
         ) in batch:
             yield LabelledRow(
                 name=name,
-                engine=version and EngineRelease(language=language, version=version),
+                engine=_parse_engine(language, version),
                 change=MethodChange(change),
                 label=own and Label(own),
                 track=track,
@@ -75,6 +75,12 @@ def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labell
                 sandbox=sandbox,
                 cells=dict(_parse_cells(cells)),
             )
+
+
+def _parse_engine(language: str, version: str | None) -> EngineRelease | None:
+    """Return the numbered release of an engine; None for a digest, whose table is that of now."""
+    is_number = version is not None and version.isdecimal() and len(version) < 4
+    return EngineRelease(language=language, version=int(version or 0)) if is_number else None
 
 
 def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:

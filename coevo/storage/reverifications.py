@@ -40,7 +40,7 @@ class ReverificationRecord:
     pair_id: str
     key: str
     number: int = 0  # set when it is kept
-    engine_version: int
+    engine_version: str
     runtime: str
     sandbox: str
     methods: tuple[ReverifiedLabel, ...]

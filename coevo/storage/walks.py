@@ -26,6 +26,7 @@ class WalkRecord:
 
     pairs    (new revision, pair_id); more than one to a revision under the walk `window` alone
     keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
+    bases    (pair_id, id of the basis that the key was computed from); see `coevo.storage.bases`
     again    (pair_id, how often it was asked for once more), of pairs for which that was done
     pushed   when the source was last pushed to, as its host had said before it was asked; None for unknown
     families  that ever asked for the test files of the walk `single_revision`, in their order
@@ -36,6 +37,7 @@ class WalkRecord:
     pairs: tuple[tuple[str, str], ...] = ()
     drops: tuple[Drop, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
+    bases: tuple[tuple[str, str], ...] = ()
     again: tuple[tuple[str, int], ...] = ()
     reached: datetime | None = None
     pushed: datetime | None = None
@@ -51,7 +53,12 @@ def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
     cutoffs = (old.repository.cutoff, new.repository.cutoff)
     reached = None if None in cutoffs else max(filter(None, cutoffs))
     repository = dataclasses.replace(new.repository, cutoff=reached)
-    merged = _build_sorted_record(repository, verdicts, {**dict(old.keys), **dict(new.keys)})
+    merged = _build_sorted_record(
+        repository,
+        verdicts,
+        {**dict(old.keys), **dict(new.keys)},
+        {**dict(old.bases), **dict(new.bases)},
+    )
     ends = filter(None, (old.reached, new.reached))
     again = dict(old.again)
     for pair_id, number in new.again:
@@ -68,7 +75,7 @@ def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
 def select_commits(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
     """What a record says of some of its commits."""
     some = {rev: verdict for rev, verdict in _collect_verdicts(record).items() if rev in revs}
-    selected = _build_sorted_record(record.repository, some, dict(record.keys))
+    selected = _build_sorted_record(record.repository, some, dict(record.keys), dict(record.bases))
     return dataclasses.replace(
         selected,
         reached=record.reached,
@@ -80,7 +87,9 @@ def select_commits(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
 
 def sort_walk(record: WalkRecord) -> WalkRecord:
     """The record sorted, its repository row counting what it holds."""
-    arranged = _build_sorted_record(record.repository, _collect_verdicts(record), dict(record.keys))
+    arranged = _build_sorted_record(
+        record.repository, _collect_verdicts(record), dict(record.keys), dict(record.bases)
+    )
     return dataclasses.replace(
         arranged,
         reached=record.reached,
@@ -109,7 +118,10 @@ def _did_know_more(old: _Verdict | None, new: _Verdict) -> bool:
 
 
 def _build_sorted_record(
-    repository: RepositoryRow, verdicts: dict[str, _Verdict], keys: dict[str, str]
+    repository: RepositoryRow,
+    verdicts: dict[str, _Verdict],
+    keys: dict[str, str],
+    bases: dict[str, str],
 ) -> WalkRecord:
     ordered = sorted(verdicts.items())
     pairs = tuple((rev, id_) for rev, ids in ordered if isinstance(ids, tuple) for id_ in ids)
@@ -124,4 +136,5 @@ def _build_sorted_record(
         pairs=pairs,
         drops=tuple(drop for _, drop in ordered if isinstance(drop, Drop)),
         keys=tuple(sorted((pair_id, key) for pair_id, key in keys.items() if pair_id in ids)),
+        bases=tuple(sorted((pair_id, basis) for pair_id, basis in bases.items() if pair_id in ids)),
     )

@@ -30,7 +30,7 @@ def mine(
     families: list[str] | None = None,
     name: str | None = None,
     again: bool = False,
-    engine: dict[str, int] | None = None,
+    engine: dict[str, str] | None = None,
     hours: float = 24.0,
     memory_gib: float = 8.0,
 ) -> State[None]:

@@ -39,7 +39,7 @@ def release(
     families: list[str] | None = None,
     code_free: str | None = None,
     urls: list[str] | None = None,
-    engine: dict[str, int] | None = None,
+    engine: dict[str, str] | None = None,
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
 

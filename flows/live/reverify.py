@@ -26,7 +26,7 @@ def reverify(
     seed: int | None = None,
     snapshot: str | None = None,
     repository: str | None = None,
-    engine: dict[str, int] | None = None,
+    engine: dict[str, str] | None = None,
 ) -> State[None]:
     """Run some labels again; what is lost is withdrawn at the next release.
 

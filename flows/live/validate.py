@@ -14,7 +14,7 @@ from flows.live.worker_settings import check_engine, load_worker_settings
 @flow(name='validate', persist_result=False)
 def validate(
     repositories: list[str],
-    engine: dict[str, int] | None = None,
+    engine: dict[str, str] | None = None,
     hours: float = 3.0,
     memory_gib: float = 8.0,
 ) -> State[None]:

@@ -35,11 +35,11 @@ def load_worker_settings() -> WorkerSettings:
     )
 
 
-def _format_engines(engines: dict[str, int]) -> str:
+def _format_engines(engines: dict[str, str]) -> str:
     return ', '.join(f'engine {version} of {name}' for name, version in engines.items())
 
 
-def check_engine(engine: dict[str, int] | None) -> None:
+def check_engine(engine: dict[str, str] | None) -> None:
     """Fatal where a run was asked of another engine than the one that this worker has."""
     if engine is not None and engine != list_engine_versions():
         raise Fatal(

@@ -15,9 +15,6 @@ from coevo.model.families import Focus
 from coevo.model.reasons import Reason
 from coevo.model.words import Cell, Outcome
 
-# Raised when rows of `single_revision` may change, and no engine does.
-SINGLE_REVISION_VERSION = 8
-
 LEAST_SHARE = 0.6
 """Share of the class in what a suite executes, from which the suite is about it."""
 

@@ -47,7 +47,7 @@ class Comparison:
     """`engines` are the versions that judged each of them; others may judge otherwise."""
 
     snapshot_sha256: str
-    engines: tuple[tuple[int, ...], tuple[int, ...]]
+    engines: tuple[tuple[str, ...], tuple[str, ...]]
     tracks: Sequence[TrackComparison]
 
 
@@ -127,7 +127,7 @@ def _index_by_key(rows: Rows) -> Mapping[Key, MethodResult]:
     return {row.key: row for row in sorted(rows, key=lambda row: row.key)}
 
 
-def _list_engines(rows: Rows) -> tuple[int, ...]:
+def _list_engines(rows: Rows) -> tuple[str, ...]:
     return tuple(sorted({row.engine_version for row in rows}))
 
 

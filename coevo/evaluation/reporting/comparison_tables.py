@@ -57,5 +57,5 @@ def _make_table(track: TrackComparison) -> Table:
     return table
 
 
-def _format_versions(found: tuple[int, ...]) -> str:
+def _format_versions(found: tuple[str, ...]) -> str:
     return ' and '.join(map(str, found))

@@ -122,7 +122,7 @@ class Report:
 
     report_version: int
     results_version: int
-    engine_versions: Sequence[int]
+    engine_versions: Sequence[str]
     sandboxes: Sequence[str]
     snapshot_sha256: str
     tasks_sha256: str

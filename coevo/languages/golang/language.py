@@ -33,7 +33,6 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'go'
-ENGINE_VERSION = 8
 RUNTIME = 'Go'
 BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
 NEEDS = 'a go.mod, or a Go package, at its root'
@@ -53,7 +52,6 @@ get_mutation_tool = make_refusal(Capability.MUTATE)
 __all__ = [
     'WORKAROUNDS',
     'BUILD_FILES',
-    'ENGINE_VERSION',
     'MEASURES',
     'NAME',
     'NEEDS',

@@ -33,7 +33,6 @@ from coevo.model.listener import Say, ignore_message
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
-ENGINE_VERSION = 14
 BUILD_FILES = (POM,)
 NEEDS = f'a {POM} at its root'
 RUNTIME = 'JDK'
@@ -47,7 +46,6 @@ __all__ = [
     'MEASURES',
     'WORKAROUNDS',
     'BUILD_FILES',
-    'ENGINE_VERSION',
     'NAME',
     'NEEDS',
     'OFFERS',

@@ -41,7 +41,6 @@ from coevo.model.records import TestMethod
 from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'python'
-ENGINE_VERSION = 20
 RUNTIME = 'Python'
 NEEDS = f'one of {", ".join(BUILD_FILES)} at its root'
 
@@ -65,7 +64,6 @@ OFFERS = _OBSERVER | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOUR
 __all__ = [
     'WORKAROUNDS',
     'BUILD_FILES',
-    'ENGINE_VERSION',
     'MEASURES',
     'NAME',
     'NEEDS',

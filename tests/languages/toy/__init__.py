@@ -37,7 +37,6 @@ from tests.languages.toy.engine import ToyEngine
 from tests.languages.toy.trees import BUILD_FILE
 
 NAME = 'toy'
-ENGINE_VERSION = 1
 BUILD_FILES = (BUILD_FILE,)
 NEEDS = f'a {BUILD_FILE} at its root'
 RUNTIME = 'shell'
@@ -52,7 +51,6 @@ __all__ = [
     'MEASURES',
     'WORKAROUNDS',
     'BUILD_FILES',
-    'ENGINE_VERSION',
     'NAME',
     'NEEDS',
     'OFFERS',

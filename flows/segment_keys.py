@@ -1,0 +1,99 @@
+"""The keys of segments: what a segment is valid for, computed from the code, the profile and the tools.
+
+A segment is due again once its key changes. `coevo status` compares the basis that a walk recorded
+with the basis of now, and says what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
+
+from coevo.languages.code_digest import (
+    CodeDigest,
+    CodeRoots,
+    compare_parts,
+    compute_code_digest,
+    select_packages,
+)
+from coevo.languages.table import LANGUAGES
+from coevo.model.errors import Fatal
+from coevo.model.profiles import Profile, load_profile
+from coevo.model.records import compute_short_hash
+from coevo.storage.bases import SegmentBasis
+
+# Parsers and counters whose answers decide candidates, labels and columns.
+_LIBRARIES = ('lizard', 'tree-sitter', 'tree-sitter-go', 'tree-sitter-java', 'tree-sitter-python')
+
+
+@cache
+def compute_mining_code(language: str) -> CodeDigest:
+    """Return the digest of all code that the rows of a mined pair of a language depend on."""
+    modules = {name: module.__name__ for name, module in LANGUAGES.items()}
+    return compute_code_digest(
+        CodeRoots(
+            names=(
+                'flows.mining:mine_pair',
+                'flows.pipeline:build_tools',
+                'coevo.engine.builders:BuilderPool',
+            ),
+            language=modules[language],
+            members=('make_refactoring_finder', 'make_runtimes'),
+            left_out=select_packages(modules.values(), modules[language]),
+        )
+    )
+
+
+def compute_basis(profile: Profile, language: str) -> SegmentBasis:
+    """Return what segments of a language are mined by: code, thresholds and tools."""
+    code = compute_mining_code(language)
+    tools = (
+        *LANGUAGES[language].list_tool_versions(),
+        *(f'{library} {metadata.version(library)}' for library in _LIBRARIES),
+    )
+    return SegmentBasis(
+        basis_id=compute_short_hash(code.digest, profile.fingerprint, *tools),
+        language=language,
+        code=code.digest,
+        parts=tuple(sorted(code.parts.items())),
+        profile=profile.name,
+        thresholds=profile.fingerprint,
+        named_thresholds=_find_named_thresholds(profile.name),
+        tools=tools,
+    )
+
+
+def explain_stale(basis: SegmentBasis | None) -> str | None:
+    """Return why segments of a basis are due again, in a clause; None if they are not.
+
+    basis  None for one that the store does not know any more
+    """
+    if basis is None:
+        return 'it is not known by which code they were mined'
+    if basis.language not in LANGUAGES:
+        return None
+    return '; '.join(_list_differences(basis)) or None
+
+
+def _list_differences(basis: SegmentBasis) -> Iterator[str]:
+    code = compute_mining_code(basis.language)
+    if code.digest != basis.code:
+        changed = compare_parts(dict(basis.parts), code.parts)
+        shown = ', '.join(changed[:3])
+        more = f' and {len(changed) - 3} more' if len(changed) > 3 else ''
+        yield f'the code of {shown}{more} changed'
+    if basis.named_thresholds not in (None, _find_named_thresholds(basis.profile)):
+        yield f'the thresholds of the profile {basis.profile} changed'
+    tools = compute_basis(load_profile('default'), basis.language).tools
+    if tools != basis.tools:
+        changed_tools = sorted(set(tools) ^ set(basis.tools))
+        yield f'tools changed: {", ".join(changed_tools)}'
+
+
+def _find_named_thresholds(name: str) -> str | None:
+    """Return the fingerprint of a named profile as its file has it; None if there is none."""
+    try:
+        return load_profile(name).fingerprint
+    except Fatal:
+        return None
