@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from coevo.storage import months, reverifications
+from coevo.storage.bases import load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import Partition, Store
 from coevo.storage.walks import WalkRecord
 from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, list_withdrawals
 from flows.batches.failures import FOLDER
+from flows.segment_keys import explain_stale
 from flows.timings import select_disjoint_timings
 from flows.validations import Validation, load_latest_validation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StalePairs:
+    """How many mined pairs of a walk are due again, and why, in a clause."""
+
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WalkStatus:
-    """One partition; `reached` is until when all commits are known, `again` how many pairs were redone."""
+    """One partition.
+
+    reached  until when all commits are known
+    again    how many pairs were asked for once more
+    stale    pairs that are mined, but not by the code, thresholds and tools of now
+    """
 
     partition: Partition
     head: str
@@ -29,6 +45,7 @@ class WalkStatus:
     pairs: int
     unmined: int
     again: int
+    stale: tuple[StalePairs, ...]
     engine_version: str
 
 
@@ -62,6 +79,9 @@ class RepositoryStatus:
         waiting = sum(walk.unmined for walk in self.walks)
         if waiting:
             return f'mine it again: {waiting} pairs are not mined'
+        stale = sum(part.count for walk in self.walks for part in walk.stale)
+        if stale:
+            return f'mine it again: {stale} pairs are stale'
         return 'nothing until it has new commits'
 
 
@@ -156,8 +176,27 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
         pairs=len(record.pairs),
         unmined=len(mined.unmined),
         again=len(record.again),
+        stale=tuple(_list_stale_pairs(store, partition, record)),
         engine_version=record.repository.engine_version,
     )
+
+
+def _list_stale_pairs(
+    store: Store, partition: Partition, record: WalkRecord
+) -> Iterator[StalePairs]:
+    """Group the stale pairs of a walk by what they are mined by, the largest group first."""
+    unmined = {*store.list_unmined_pairs(partition)}
+    pending = {*store.list_pending_pairs(partition)} - unmined
+    if pending:
+        yield StalePairs(count=len(pending), reason='the latest run did not come to them')
+    mined = {pair_id for _, pair_id in record.pairs} - unmined - pending
+    bases = dict(record.bases)
+    counts = Counter(bases.get(pair_id) for pair_id in mined)
+    for basis_id, count in sorted(counts.items(), key=lambda item: (-item[1], item[0] or '')):
+        basis = load_basis(store.storage, basis_id) if basis_id else None
+        reason = explain_stale(basis)
+        if reason is not None:
+            yield StalePairs(count=count, reason=reason)
 
 
 def _index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:

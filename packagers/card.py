@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from coevo.languages.table import LANGUAGES, list_not_offered
 from coevo.model.labels import CELL_ORDER, TABLE, TRACKS
+from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import BY_STAGE, Reason
 from coevo.model.schema import CONTENTS, TABLES
 from coevo.model.texts import list_third_party_columns
@@ -154,6 +155,7 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         render_table(('stage', 'unit', 'entered', 'kept', 'dropped'), _list_stages(rows)),
         *_report_unmined(about),
         *_report_walks_behind(about),
+        *(f'**Mixed:** {sentence}.' for sentence in describe_mixed_code(rows.pairs)),
         *_report_reverified(rows),
         *_report_news(about.news),
         '## Siblings',
@@ -171,6 +173,20 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         datasheet.render_sections(3),
     )
     return '\n\n'.join(blocks) + '\n'
+
+
+def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
+    """Yield a sentence for each language whose pairs were mined by several versions of the code."""
+    counts: dict[str, Counter[str]] = {}
+    for pair in pairs:
+        counts.setdefault(pair.language, Counter())[pair.engine_version or 'unknown'] += 1
+    for language, versions in sorted(counts.items()):
+        if len(versions) > 1:
+            parts = ', '.join(f'{count} by {code}' for code, count in sorted(versions.items()))
+            yield (
+                f'pairs of {language} were mined by {len(versions)} versions of the code ({parts}): '
+                'mine again what `coevo status` calls stale to have one'
+            )
 
 
 def render_code_free_card(card: str, month: str) -> str:

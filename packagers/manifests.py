@@ -101,7 +101,9 @@ def _list_tools(rows: Rows) -> dict[str, list[Any]]:
     """Versions as the store recorded them, not those of the machine that releases."""
     runtimes, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
     measuring: dict[str, set[str]] = defaultdict(set)
+    engines = set[str]()
     for pair in rows.pairs:
+        engines.add(pair.engine_version or '')
         runtimes.add(pair.runtime)
         builders |= {pair.builder_old, pair.builder_new}
         sandboxes.add(pair.sandbox)
@@ -110,7 +112,7 @@ def _list_tools(rows: Rows) -> dict[str, list[Any]]:
     return {
         **{name: sorted(versions) for name, versions in measuring.items()},
         'licences': [licences.load_list_version()],
-        'engine': sorted({row.engine_version for row in rows.repositories}),
+        'engine': sorted(engines),
         'runtime': sorted(filter(None, runtimes)),
         'builder': sorted(filter(None, builders)),
         'build_tool': sorted({row.environment.build_tool for row in rows.environments}),

@@ -42,6 +42,7 @@ class ReleaseReport:
     fixed    whether the month had been released before, and was made of the same once more
     reached  until when each walk knows all commits, where a month was asked for
     without_url  repositories that nobody can clone from what the snapshot says
+    mixed    a sentence for each language whose pairs were mined by several versions of the code
     """
 
     snapshot: Root
@@ -56,6 +57,7 @@ class ReleaseReport:
     reached: Mapping[Partition, datetime | None]
     news: tuple[RepositoryNews, ...]
     without_url: tuple[str, ...] = ()
+    mixed: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -69,7 +71,11 @@ class ReleaseReport:
         changes = (
             f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
         )
-        return f'{self.snapshot}: {counts}; {done}\n{changes}{missing}{self._month_note}{self._url_warning}'
+        mixed = ''.join(f'\nwarning: {sentence}' for sentence in self.mixed)
+        return (
+            f'{self.snapshot}: {counts}; {done}\n{changes}{missing}{mixed}{self._month_note}'
+            f'{self._url_warning}'
+        )
 
     @property
     def _month_note(self) -> str:
@@ -139,6 +145,7 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
         reached=about.reached,
         news=about.news,
         without_url=tuple(sorted({row.repo for row in rows.repositories if row.url is None})),
+        mixed=tuple(card.describe_mixed_code(rows.pairs)),
     )
 
 

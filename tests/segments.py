@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.drops import Drop
@@ -40,6 +39,7 @@ REPO = 'example/ferry'
 START = datetime(2024, 1, 1, 12, tzinfo=UTC)
 PARTITION = Partition(repo=REPO, language='java', walk=Walk.PARENTS)
 RUNS = 3
+CODE = '0123456789ab'
 
 P, F, E, C = Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.COMPILE_ERROR
 T, N = (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW), (Cell.T_OLD_C_NEW, Cell.T_NEW_C_OLD)
@@ -75,6 +75,7 @@ def pair_id(number: int) -> str:
 
 def pair(number: int, **changed: Any) -> PairRow:
     row = PairRow(
+        engine_version=CODE,
         repo=REPO,
         walk=Walk.PARENTS,
         pair_id=pair_id(number),
@@ -340,7 +341,7 @@ def repository(**changed: Any) -> RepositoryRow:
         pairs_found=0,
         license='Apache-2.0',
         sandbox='bubblewrap',
-        engine_version=get_engine_version('java'),
+        engine_version=CODE,
         profile='default',
     )
     return dataclasses.replace(row, **changed)

@@ -21,14 +21,10 @@ from coevo.engine.groups import (
 from coevo.engine.results import RUN_ORDERS, Cost, RunOrder, SelectedMethod, Step
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
-from coevo.languages.table import LANGUAGES
+from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
-
-# Raised only when the rule of evidence, and so verdicts of all languages, may change: each language's
-# own ENGINE_VERSION rises with it.
-RULES_VERSION = 7
 
 _STEPS = {
     RunOrder.GIVEN: Step.RUN_GIVEN,
@@ -182,7 +178,11 @@ class CellRunner:
         """None where there is nothing to run."""
         methods = [group.methods[method_id] for method_id in group.list_open_methods()]
         content = self.built.digest_content(group.compiled) if methods else None
-        return compute_batch_key(content, methods, str(RULES_VERSION)) if content else None
+        return (
+            compute_batch_key(content, methods, get_engine_version(self.built.pair.language))
+            if content
+            else None
+        )
 
 
 def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:

@@ -37,7 +37,8 @@ NAMES_AND_FACTS = frozenset(
         *('t_old_c_new_signature', 't_old_c_old_signature'),
         # Tools, libraries, licences, and how they were asked.
         *('build_new', 'build_old', 'build_tool', 'builder_new', 'builder_old', 'compile_command'),
-        *('coordinates', 'language', 'license', 'order', 'override', 'profile', 'prompt_version'),
+        *('coordinates', 'engine_version', 'language', 'license', 'order', 'override', 'profile'),
+        'prompt_version',
         *('runtime', 'runtime_missing', 'runtimes_tried', 'sandbox', 'step', 'test_command'),
         'tools',
         # Words of coevo, or of a tool that names what it found.

@@ -48,6 +48,7 @@ _TEXTS = {
     'language': '[a-z][a-z0-9]*',
     'ref': r'[^-\s\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*',
     'url': rf'(https?|git|ssh)://{_HOST}{_NO_SPACE}*|[A-Za-z0-9_][\w.-]*@{_HOST}:{_NO_COLON}{_NO_SPACE}*',
+    'engine_version': r'[0-9a-f]{12}|\d{1,3}',
     'start_file_sha256': '[0-9a-f]{64}',
     'sha256': '[0-9a-f]{64}',
 }

@@ -49,8 +49,12 @@ def _print_store(console: Console, found: StoreStatus) -> None:
     from rich.table import Table
 
     table = Table(title='Repositories', title_justify='left')
-    for heading in ('repository', 'walk', 'reached', 'pairs', 'not mined', 'failures', 'next'):
-        table.add_column(heading, justify='right' if heading in ('pairs', 'not mined') else 'left')
+    for heading in (
+        *('repository', 'walk', 'reached', 'pairs', 'not mined', 'stale', 'failures', 'next'),
+    ):
+        table.add_column(
+            heading, justify='right' if heading in ('pairs', 'not mined', 'stale') else 'left'
+        )
     for repository in found.repositories:
         for walk in repository.walks or (None,):
             table.add_row(
@@ -59,6 +63,7 @@ def _print_store(console: Console, found: StoreStatus) -> None:
                 f'{walk.reached:%Y-%m-%d}' if walk and walk.reached else '',
                 str(walk.pairs) if walk else '',
                 str(walk.unmined) if walk else '',
+                str(sum(part.count for part in walk.stale) or '') if walk else '',
                 str(len(repository.failures) or ''),
                 repository.next_step,
             )
@@ -83,8 +88,10 @@ def _print_repository(console: Console, store: Store, one: RepositoryStatus) -> 
             console,
             f'{walk.partition.language}, {walk.partition.walk}: {walk.commits} commits down from '
             f'{walk.head[:12]}{reached}, {walk.pairs} pairs, {walk.unmined} not mined, '
-            f'{walk.again} asked for once more, engine {walk.engine_version}',
+            f'{walk.again} asked for once more, code {walk.engine_version}',
         )
+        for part in walk.stale:
+            _print_sentence(console, f'{part.count} pairs are stale: {part.reason}')
         segments = tuple(store.load_segments(walk.partition))
         console.print(
             build_funnel_table(tuple(build_funnel(store.load_walk(walk.partition).drops, segments)))

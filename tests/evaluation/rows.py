@@ -49,7 +49,7 @@ def row(
         'compiled': True,
         'module_compiled': True,
         'new': Outcome.PASS,
-        'engine_version': 3,
+        'engine_version': '3',
         'results_version': RESULTS_VERSION,
         'sandbox': 'bubblewrap',
         'snapshot_sha256': '0' * 64,

@@ -38,7 +38,7 @@ COLUMNS: dict[str, tuple[str, pa.Array]] = {
     'a text as a record': ('adequacy', pa.array(['a', 'b'])),
     'no UTF-8': ('harness', text(b'\xff', b'a')),
     'a number as a text': ('snapshot_sha256', pa.array([1, 2])),
-    'a text as a number': ('engine_version', pa.array(['3', '3'])),
+    'a text as a number': ('attempt', pa.array(['3', '3'])),
 }
 
 

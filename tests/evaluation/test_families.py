@@ -45,7 +45,7 @@ def suite(
         tests=(PASSING,) if passes else (),
         adequacy=adequacy,
         gold_adequacy=gold,
-        engine_version=1,
+        engine_version='1',
         suites_version=1,
         sandbox='bubblewrap',
         snapshot_sha256='0' * 64,

@@ -37,7 +37,7 @@ def validated(store: Path, repo: str, pushed: datetime | None = None) -> None:
         committed=None,
         suite=SuiteCounts(passed=1),
         sandbox='bubblewrap',
-        engine_version=1,
+        engine_version='1',
         language='toy',
     )
     write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))

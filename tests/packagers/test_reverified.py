@@ -38,7 +38,7 @@ def record(*rows: MethodRow, lost: str | None = None, key: str = 'key-2') -> Rev
     return ReverificationRecord(
         pair_id=segments.pair_id(2),
         key=key,
-        engine_version=2,
+        engine_version='2',
         runtime='17',
         sandbox='bubblewrap',
         methods=tuple(
