@@ -16,6 +16,7 @@ from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from flows.batches.jobs import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
+from flows.segment_keys import compute_mining_code
 from flows.validations import load_latest_validation, load_validated_push
 
 
@@ -127,7 +128,7 @@ def _is_fully_mined(
         and walk.reached is not None
         and candidate.crawled >= walk.reached
         and partition.language in LANGUAGES
-        and row.engine_version == get_engine_version(partition.language)
+        and row.engine_version == compute_mining_code(partition.language).digest
         and profile in (None, row.profile)
         and not store.list_pending_pairs(partition)
     )

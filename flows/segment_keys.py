@@ -7,7 +7,6 @@ with the basis of now, and says what differs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from importlib import metadata
 
 from coevo.languages.code_digest import (
@@ -27,22 +26,24 @@ from coevo.storage.bases import SegmentBasis
 _LIBRARIES = ('lizard', 'tree-sitter', 'tree-sitter-go', 'tree-sitter-java', 'tree-sitter-python')
 
 
-@cache
+def make_mining_roots(language: str) -> CodeRoots:
+    """Return where the code begins that the rows of a mined pair of a language depend on."""
+    modules = {name: module.__name__ for name, module in LANGUAGES.items()}
+    return CodeRoots(
+        names=(
+            'flows.mining:mine_pair',
+            'flows.pipeline:build_tools',
+            'coevo.engine.builders:BuilderPool',
+        ),
+        language=modules[language],
+        members=('make_refactoring_finder', 'make_runtimes'),
+        left_out=select_packages(modules.values(), modules[language]),
+    )
+
+
 def compute_mining_code(language: str) -> CodeDigest:
     """Return the digest of all code that the rows of a mined pair of a language depend on."""
-    modules = {name: module.__name__ for name, module in LANGUAGES.items()}
-    return compute_code_digest(
-        CodeRoots(
-            names=(
-                'flows.mining:mine_pair',
-                'flows.pipeline:build_tools',
-                'coevo.engine.builders:BuilderPool',
-            ),
-            language=modules[language],
-            members=('make_refactoring_finder', 'make_runtimes'),
-            left_out=select_packages(modules.values(), modules[language]),
-        )
-    )
+    return compute_code_digest(make_mining_roots(language))
 
 
 def compute_basis(profile: Profile, language: str) -> SegmentBasis:

@@ -134,7 +134,12 @@ def rename_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
         **manifest,
         'rows': {tables.get(table, table): count for table, count in manifest['rows'].items()},
         'walks': [
-            {**walk, 'walk': walks.get(walk['walk'], walk['walk'])} for walk in manifest['walks']
+            {
+                **walk,
+                'walk': walks.get(walk['walk'], walk['walk']),
+                'engine_version': str(walk['engine_version']),
+            }
+            for walk in manifest['walks']
         ],
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.table import get_engine_version
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
 from flows.candidates import advance_unchanged_walks, find_due_repositories, index_candidates
@@ -37,7 +38,7 @@ def validated(store: Path, repo: str, pushed: datetime | None = None) -> None:
         committed=None,
         suite=SuiteCounts(passed=1),
         sandbox='bubblewrap',
-        engine_version='1',
+        engine_version=get_engine_version('toy'),
         language='toy',
     )
     write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))

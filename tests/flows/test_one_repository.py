@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,6 +76,48 @@ def test_mining_again_replaces_every_segment_but_no_released_month(
         # what is released stays what it was
         assert shop.release('again', '2024-01') == 0
         assert different(shop.folder / 'first', shop.folder / 'again') == []
+
+
+def change_basis(shop: Shop, **changed: Any) -> None:
+    """Let the store say that its pairs were mined by something else."""
+    (file,) = (shop.folder / 'store/bases').iterdir()
+    basis = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**basis, **changed}) + '\n')
+
+
+def ask_status(shop: Shop, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert main(['status', NAME, '--store', str(shop.folder / 'store')]) == 0
+    return capsys.readouterr().out
+
+
+def test_status_names_the_code_that_makes_pairs_stale(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 'stale' not in ask_status(shop, capsys)
+    (file,) = (shop.folder / 'store/bases').iterdir()
+    parts = [part for part in json.loads(file.read_bytes())['parts'] if part[0] != 'filters.gap']
+    change_basis(shop, code='an older one', parts=parts)
+    told = ask_status(shop, capsys)
+    assert '2 pairs are stale: the code of filters.gap changed\n' in told
+    assert 'next: mine it again: 2 pairs are stale' in told
+
+
+def test_status_names_the_tool_that_makes_pairs_stale(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = (shop.folder / 'store/bases').iterdir()
+    tools = json.loads(file.read_bytes())['tools']
+    change_basis(shop, tools=['lizard 1.0', *tools[1:]])
+    assert '2 pairs are stale: tools changed: lizard 1.' in ask_status(shop, capsys)
+
+
+def test_pairs_of_an_unknown_basis_are_stale(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(shop.folder / 'store/bases')
+    told = ask_status(shop, capsys)
+    assert '2 pairs are stale: it is not known by which code they were mined' in told
 
 
 @pytest.mark.sampled(1)

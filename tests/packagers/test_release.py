@@ -92,6 +92,22 @@ def test_measured_seconds_change_only_the_timings_table(tmp_path: Path) -> None:
     assert timed == [1.5, 2.5]
 
 
+def test_release_of_pairs_by_two_versions_of_the_code_says_so(tmp_path: Path) -> None:
+    store = Store(tmp_path / 'store')
+    store.write_walk(PARTITION, segments.walk(1, 2))
+    younger = segment(2)
+    pair = dataclasses.replace(younger.pair, engine_version='ba9876543210')
+    store.write_segment(PARTITION, segment(1))
+    store.write_segment(PARTITION, dataclasses.replace(younger, pair=pair))
+    report = snapshots.write(store, tmp_path / 'snapshot')
+    told = (
+        'pairs of java were mined by 2 versions of the code (1 by 0123456789ab, 1 by ba9876543210)'
+    )
+    assert told in report.sentence
+    assert told in (tmp_path / 'snapshot/README.md').read_text()
+    assert manifest(tmp_path / 'snapshot')['tools']['engine'] == ['0123456789ab', 'ba9876543210']
+
+
 def test_snapshot_contains_no_path_or_name_of_the_machine(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     for name, data in content(tmp_path / 'snapshot').items():
