@@ -5,7 +5,8 @@
 
 Pairs of a mined store are drawn by seed. The engine's seconds are those that its store has of them, by step: builds,
 compiling, three runs of each test in each cell, and its own thread; nothing is mined again. Plain is one
-fresh process for each cell and method (`oracles/`), in trees that are built before, once for each cell and module.
+fresh process for each cell and method (`oracles/`), in trees that are built before, once for each cell and module; of Go that
+build has packages of the standard library in it, which the engine has at hand, so compare its runs alone.
 Of each tree a few methods are run: the others are taken to cost the mean of those behind the first.
 Of Java the oracle is asked with the JVM's default flags and with C1. A task's cost is that of its whole pair: `sum` divides
 the seconds of all drawn pairs, studies among them, by their methods that have a track. `measure` resumes.
@@ -60,7 +61,7 @@ def measure(arguments: argparse.Namespace) -> None:
                     continue
                 for flags in (Flags.C1,) if pair.language in DATED else tuple(Flags):
                     row = {
-                        **_sum_engine(segments[pair.pair_id]),
+                        **sum_engine(segments[pair.pair_id]),
                         'cells': len(drawn),
                         'flags': '' if pair.language in DATED else str(flags),
                         **_sum_plain(benches, arguments, drawn, flags),
@@ -69,7 +70,8 @@ def measure(arguments: argparse.Namespace) -> None:
                     append_rows(arguments.results, [row])
 
 
-def _sum_engine(segment: Segment) -> dict[str, object]:
+def sum_engine(segment: Segment) -> dict[str, object]:
+    """Sum up what the store has of a pair; `engine` is what decides it, `whole` studies, too."""
     spent: defaultdict[str, float] = defaultdict(float)
     for timing in select_disjoint_timings(segment.timings):
         spent[timing.step] += timing.cpu_seconds
@@ -131,11 +133,12 @@ def summarise(arguments: argparse.Namespace) -> None:
     keys += [('', flags) for flags in sorted({row['flags'] for row in rows})]
     print_table(
         (*head, *names, 'a method with a track', 'outcomes that differ'),
-        [tuple(_sum_group(rows, *key)) for key in keys],
+        [tuple(sum_group(rows, *key)) for key in keys],
     )
 
 
-def _sum_group(rows: Sequence[Row], repo: str, flags: str) -> Iterator[object]:
+def sum_group(rows: Sequence[Row], repo: str, flags: str) -> Iterator[object]:
+    """Sum up the rows of a repository, of all if it is empty: the cells of a line of the table."""
     group = [row for row in rows if repo in ('', row['repo']) and row['flags'] == flags]
     sums = {
         name: sum(float(row[name]) for row in group)
