@@ -1,176 +1,175 @@
-"""What a verdict costs: CPU seconds of the engine, of oracle A and of oracle B, on the same pairs.
+"""What deciding a pair costs: CPU seconds of the engine, and of its language's plain commands on the same cells and methods.
 
-    python -m benchmarks.cost measure CLONE OWNER/NAME FOLDER --commits N [--pairs N] [--methods N]
-    python -m benchmarks.cost sum FOLDER
+    python -m benchmarks.cost measure STORE RESULTS.csv [--repo OWNER/NAME] [--pairs N] [--methods N] [--seed N]
+    python -m benchmarks.cost sum RESULTS.csv
 
-The engine mines a walk afresh, as anybody would, before and after the oracles; they run sampled
-pairs of that walk, with default flags and with C1 in turn. Of a cell's methods the oracles run a
-few, drawn by seed: the others are taken to cost the mean of those behind the first. The oracles run on
-the JDK that the engine chose for the pair.
+Pairs of a mined store are drawn by seed. The engine's seconds are those that its store has of them, by step: builds,
+compiling, three runs of each test in each cell, and its own thread; nothing is mined again. Plain is one
+fresh process for each cell and method (`oracles/`), in trees that are built before, once for each cell and module; of Go that
+build has packages of the standard library in it, which the engine has at hand, so compare its runs alone.
+Of each tree a few methods are run: the others are taken to cost the mean of those behind the first.
+Of Java the oracle is asked with the JVM's default flags and with C1. A task's cost is that of its whole pair: `sum` divides
+the seconds of all drawn pairs, studies among them, by their methods that have a track. `measure` resumes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import statistics
-import subprocess
-import sys
-import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import cost_summary
-from benchmarks.agreement import Benches
-from benchmarks.cost_summary import METHOD_CELLS, RUN_CELLS
-from benchmarks.mined import MinedCell, mined_cells, open_clone, partitions
-from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
-from benchmarks.tables import append
-from coevo.git.repository import Repository
-from coevo.model.words import Outcome
+from benchmarks.mined import (
+    REV,
+    MinedCell,
+    group_cells,
+    list_mined_cells,
+    open_clone,
+    sample_pairs,
+)
+from benchmarks.oracles.benches import DATED, Benches
+from benchmarks.oracles.java_cell import Flags
+from benchmarks.tables import Row, append_rows, print_table, read_rows
+from coevo.engine.results import Step
+from coevo.model.segment import Segment
 from coevo.storage.store import Store
-from miners.cloning.clones import obtain_clone
+from flows.timings import OWN, select_disjoint_timings
 
-ENGINE = 'cost_engine.csv'
-ORACLES = 'cost_oracles.csv'
+ONE_PASS = (Step.BUILD, Step.COMPILE, Step.RUN_GIVEN)
+REPEATS = (Step.RUN_REVERSED, Step.RUN_ALONE, Step.RUN_REPEATED, Step.RUN_FOR_CAUSE)
+_UNITS = ('engine', 'plain')
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    """Ask the oracles about pairs that the results do not have."""
+    known = {row['pair'] for row in read_rows(arguments.results)}
+    store = Store(arguments.store)
     with ExitStack() as stack:
-        root = Path(stack.enter_context(tempfile.TemporaryDirectory(dir='/var/tmp')))
-        root.chmod(0o711)
-        first = _mine(arguments, arguments.keep or root / 'first', 'before')
-        (partition,) = partitions(first)
-        cells = list(mined_cells(first, partition, arguments.profile))
         benches = Benches(stack)
-        repository = open_clone(first, arguments.repo)
-        for pair_cells in _drawn(cells, arguments):
-            bench = benches.java(pair_cells[0].runtime)
-            for place, members in _by_place(pair_cells).items():
-                _run_oracles(bench, repository, arguments, place, members)
-        if not arguments.once:
-            _mine(arguments, root / 'second', 'after')
+        for partition in store.list_partitions():
+            if arguments.repo not in (None, partition.repo):
+                continue
+            segments = {each.pair.pair_id: each for each in store.load_segments(partition)}
+            cells = list_mined_cells(arguments.store, partition, arguments.profile)
+            chance = random.Random(f'{arguments.seed} {partition.repo}')
+            for drawn in sample_pairs(cells, arguments.pairs, chance):
+                pair = drawn[0].pair
+                if pair.pair_id in known:
+                    continue
+                for flags in (Flags.C1,) if pair.language in DATED else tuple(Flags):
+                    row = {
+                        **sum_engine(segments[pair.pair_id]),
+                        'cells': len(drawn),
+                        'flags': '' if pair.language in DATED else str(flags),
+                        **_sum_plain(benches, arguments, drawn, flags),
+                    }
+                    print(row, flush=True)
+                    append_rows(arguments.results, [row])
 
 
-def _mine(arguments: argparse.Namespace, store: Path, when: str) -> Path:
-    """Mine the walk into an empty store; the clone is made before, as A would need one too."""
-    obtain_clone(str(arguments.clone), store=store, name=arguments.repo)
-    used = store.with_suffix('.json')
-    command = [
-        *(sys.executable, '-m', 'benchmarks.metered', str(used), f'{store}-cache'),
-        *('mine', str(arguments.clone)),
-        *('--name', arguments.repo, '--store', str(store), '--commits', str(arguments.commits)),
-        *('--jobs', '1', '--profile', arguments.profile),
-        *(('--until', arguments.until) if arguments.until else ()),
-        *(('--walk', arguments.walk) if arguments.walk else ()),
-        *(('--ref', arguments.ref) if arguments.ref else ()),
-    ]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    row = {'repo': arguments.repo, 'run': when}
-    whole = [
-        {**row, 'new': '', 'step': step, 'seconds': round(seconds, 2), 'count': 1}
-        for step, seconds in json.loads(used.read_text()).items()
-    ]
-    append(arguments.folder / ENGINE, [*whole, *_timings(store, row)])
-    return store
+def sum_engine(segment: Segment) -> dict[str, object]:
+    """Sum up what the store has of a pair; `engine` is what decides it, `whole` studies, too."""
+    spent: defaultdict[str, float] = defaultdict(float)
+    for timing in select_disjoint_timings(segment.timings):
+        spent[timing.step] += timing.cpu_seconds
+    pair = segment.pair
+    one_pass = sum(spent[step] for step in ONE_PASS)
+    repeats = sum(spent[step] for step in REPEATS)
+    return {
+        'repo': pair.repo,
+        'language': pair.language,
+        'pair': pair.pair_id,
+        'new': pair.new_rev[:REV],
+        'labelled': len(segment.methods),
+        'with_track': sum(method.track is not None for method in segment.methods),
+        'one_pass': round(one_pass, 2),
+        'repeats': round(repeats, 2),
+        'own': round(spent[OWN], 2),
+        'whole': round(sum(spent.values()), 2),
+        'engine': round(one_pass + repeats + spent[OWN], 2),
+    }
 
 
-def _timings(store: Path, row: dict[str, object]) -> Iterator[dict[str, object]]:
-    (partition,) = partitions(store)
-    for segment in Store(store).load_segments(partition):
-        mark = {**row, 'new': segment.pair.new_rev[:12]}
-        for timing in segment.timings:
-            seconds = round(timing.cpu_seconds, 2)
-            yield {**mark, 'step': timing.step, 'seconds': seconds, 'count': timing.count}
-        for step, ran in ((METHOD_CELLS, False), (RUN_CELLS, True)):
-            cells = {
-                (cell.method_id, cell.cell)
-                for cell in segment.cells
-                if not ran or cell.unit_outcome not in (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
-            }
-            yield {**mark, 'step': step, 'seconds': 0.0, 'count': len(cells)}
+def _sum_plain(
+    benches: Benches, arguments: argparse.Namespace, cells: Sequence[MinedCell], flags: Flags
+) -> dict[str, object]:
+    """Sum up builds and runs over the trees of a pair, and count outcomes that are not the engine's."""
+    clone = open_clone(arguments.store, cells[0].pair.repo)
+    builds, runs, measured, differing = 0.0, 0.0, 0, 0
+    trees = group_cells(cells, lambda cell: cell.place)
+    for place, members in trees.items():
+        chance = random.Random(f'{arguments.seed} {place}')
+        chosen = chance.sample(members, min(arguments.methods, len(members)))
+        targets = [cell.target for cell in chosen]
+        answer = benches.run(clone, chosen[0].pair, place, targets, flags)
+        seconds = [ruling.seconds for ruling in answer.rulings]
+        rest = statistics.fmean(seconds[1:] or seconds)
+        builds += answer.build_seconds
+        runs += seconds[0] + rest * (len(members) - 1)
+        measured += len(chosen)
+        differing += sum(
+            ruling.outcome != cell.unit_outcome
+            for cell, ruling in zip(chosen, answer.rulings, strict=True)
+        )
+    return {
+        'trees': len(trees),
+        'measured': measured,
+        'differing': differing,
+        'plain_builds': round(builds, 2),
+        'plain_runs': round(runs, 2),
+        'plain': round(builds + runs, 2),
+    }
 
 
-def _drawn(cells: Sequence[MinedCell], arguments: argparse.Namespace) -> list[list[MinedCell]]:
-    """The cells of a few pairs, all methods of each."""
-    by_pair: dict[str, list[MinedCell]] = {}
-    for one in cells:
-        by_pair.setdefault(one.pair.pair_id, []).append(one)
-    ids = sorted(by_pair)
-    chance = random.Random(f'{arguments.seed} {arguments.repo}')
-    return [by_pair[name] for name in chance.sample(ids, min(arguments.pairs, len(ids)))]
+def summarise(arguments: argparse.Namespace) -> None:
+    """Print sums and the median of paired ratios by repository and flags, and what a method costs."""
+    rows = read_rows(arguments.results)
+    head = ('repository', 'flags', 'pairs', 'cells', 'engine', 'plain', 'per cell: engine', 'plain')
+    names = ('plain / engine', 'plain / one pass', 'plain runs / engine', 'CPU s a labelled method')
+    keys = sorted({(row['repo'], row['flags']) for row in rows})
+    keys += [('', flags) for flags in sorted({row['flags'] for row in rows})]
+    print_table(
+        (*head, *names, 'a method with a track', 'outcomes that differ'),
+        [tuple(sum_group(rows, *key)) for key in keys],
+    )
 
 
-def _by_place(cells: Sequence[MinedCell]) -> dict[Place, list[MinedCell]]:
-    found: dict[Place, list[MinedCell]] = {}
-    for one in cells:
-        found.setdefault(one.place, []).append(one)
-    return found
-
-
-def _run_oracles(
-    bench: Bench,
-    repository: Repository,
-    arguments: argparse.Namespace,
-    place: Place,
-    members: Sequence[MinedCell],
-) -> None:
-    chance = random.Random(f'{arguments.seed} {place}')
-    chosen = chance.sample(list(members), min(arguments.methods, len(members)))
-    targets = [Target(method=one.method) for one in chosen]
-    for oracle in Oracle:
-        for flags in Flags:
-            answer = bench.run(oracle, flags, repository, place, targets)
-            seconds = [ruling.seconds for ruling in answer.rulings]
-            rest = statistics.fmean(seconds[1:] or seconds)
-            total = answer.build_seconds + seconds[0] + rest * (len(members) - 1)
-            row = {
-                'repo': arguments.repo,
-                'new': members[0].pair.new_rev[:12],
-                'cell': members[0].cell,
-                'module': place.module,
-                'oracle': oracle.name,
-                'flags': flags,
-                'methods': len(members),
-                'measured': len(chosen),
-                'build': round(answer.build_seconds, 2),
-                'first': round(seconds[0], 2),
-                'others': round(rest, 2),
-                'total': round(total, 2),
-                'same': sum(
-                    ruling.outcome == one.unit_outcome
-                    for ruling, one in zip(answer.rulings, chosen, strict=True)
-                ),
-            }
-            append(arguments.folder / ORACLES, [row])
+def sum_group(rows: Sequence[Row], repo: str, flags: str) -> Iterator[object]:
+    """Sum up the rows of a repository, of all if it is empty: the cells of a line of the table."""
+    group = [row for row in rows if repo in ('', row['repo']) and row['flags'] == flags]
+    sums = {
+        name: sum(float(row[name]) for row in group)
+        for name in ('cells', 'whole', 'labelled', 'with_track', 'measured', 'differing', *_UNITS)
+    }
+    yield from (repo or 'all', flags, len(group), f'{sums["cells"]:.0f}')
+    yield from (f'{sums[name]:.1f}' for name in _UNITS)
+    yield from (f'{sums[name] / sums["cells"]:.3f}' for name in _UNITS)
+    for plain, engine in (('plain', 'engine'), ('plain', 'one_pass'), ('plain_runs', 'engine')):
+        ratios = [float(row[plain]) / float(row[engine]) for row in group if float(row[engine])]
+        yield f'{statistics.median(ratios):.1f}' if ratios else '-'
+    for count in ('labelled', 'with_track'):
+        yield f'{sums["whole"] / sums[count]:.2f}' if sums[count] else '-'
+    yield f'{sums["differing"]:.0f} of {sums["measured"]:.0f}'
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    command = commands.add_parser('measure')
-    command.add_argument('clone', type=Path)
-    command.add_argument('repo')
-    command.add_argument('folder', type=Path)
-    command.add_argument('--commits', type=int, required=True)
-    command.add_argument('--until')
-    command.add_argument('--walk')
-    command.add_argument('--ref')
-    command.add_argument('--profile', default='default')
-    command.add_argument('--pairs', type=int, default=2)
-    command.add_argument('--methods', type=int, default=3, help='of each cell')
-    command.add_argument('--keep', type=Path, metavar='STORE', help='where the first store stays')
-    command.add_argument('--once', action='store_true', help='do not mine again afterwards')
-    command.add_argument('--seed', type=int, default=4)
-    command.set_defaults(run=measure)
-    summary = commands.add_parser('sum')
-    summary.add_argument('folder', type=Path)
-    summary.set_defaults(
-        run=lambda a: cost_summary.print_summary(a.folder / ENGINE, a.folder / ORACLES)
-    )
+    verbs = parser.add_subparsers(required=True)
+    measuring = verbs.add_parser('measure')
+    measuring.set_defaults(run=measure)
+    measuring.add_argument('store', type=Path)
+    measuring.add_argument('results', type=Path)
+    measuring.add_argument('--repo')
+    measuring.add_argument('--pairs', type=int, default=5, help='of each repository')
+    measuring.add_argument('--methods', type=int, default=3, help='of each cell')
+    measuring.add_argument('--seed', type=int, default=4)
+    measuring.add_argument('--profile', default='default')
+    summing = verbs.add_parser('sum')
+    summing.set_defaults(run=summarise)
+    summing.add_argument('results', type=Path)
     arguments = parser.parse_args()
     arguments.run(arguments)
 

@@ -24,8 +24,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from benchmarks import tables
-from benchmarks.funnel import print_table
+from benchmarks.tables import Row, append_rows, print_table, read_rows
 from tests.faults.chain import ACTORS, STEPS, Actor, Chain, Stage, same, staged
 from tests.faults.kinds import KINDS
 from tests.faults.prefect_kinds import KINDS as PREFECT_KINDS
@@ -46,24 +45,26 @@ class Outcome:
     survived: bool
 
 
-def run(actor: Actor, count: int, seed: str, folder: Path, out: Path) -> None:
-    with staged(_new(folder), actor) as stage:
-        whole = undisturbed(stage)
+def run_campaign(actor: Actor, count: int, seed: str, folder: Path, out: Path) -> None:
+    with staged(_make_folder(folder), actor) as stage:
+        whole = run_undisturbed(stage)
         for number in range(count):
             kind = list(KINDS)[number % len(KINDS)]
-            _keep(out, disturbed(stage, whole, kind, f'{seed}-{number}'))
+            _keep(out, run_disturbed(stage, whole, kind, f'{seed}-{number}'))
 
 
-def run_under_prefect(actor: Actor, count: int, seed: str, folder: Path, out: Path) -> None:
-    with staged(_new(folder), actor) as stage, hub(folder / 'live') as server:
-        whole = undisturbed(stage)
+def run_campaign_under_prefect(
+    actor: Actor, count: int, seed: str, folder: Path, out: Path
+) -> None:
+    with staged(_make_folder(folder), actor) as stage, hub(folder / 'live') as server:
+        whole = run_undisturbed(stage)
         for number in range(count):
             kind = list(PREFECT_KINDS)[number % len(PREFECT_KINDS)]
-            _keep(out, disturbed_under_prefect(server, whole, kind, f'{seed}-{number}'))
+            _keep(out, run_disturbed_under_prefect(server, whole, kind, f'{seed}-{number}'))
 
 
-def undisturbed(stage: Stage) -> Chain:
-    """A run that nothing happens to; how long its steps take is when faults are to strike."""
+def run_undisturbed(stage: Stage) -> Chain:
+    """Run what nothing happens to; how long its steps take is when faults are to strike."""
     whole = Chain(stage=stage, folder=stage.folder / 'undisturbed')
     for step in STEPS:
         began = time.monotonic()
@@ -75,14 +76,14 @@ def undisturbed(stage: Stage) -> Chain:
     return whole
 
 
-def disturbed(stage: Stage, whole: Chain, kind: str, seed: str) -> Outcome:
-    """One run with its fault, and the run after it; its folder is kept where it was not survived."""
+def run_disturbed(stage: Stage, whole: Chain, kind: str, seed: str) -> Outcome:
+    """Run once with a fault, and the run after it; its folder is kept where it was not survived."""
     chain = Chain(stage=stage, folder=stage.folder / seed)
     chain.folder.mkdir()
     done = KINDS[kind](chain, random.Random(seed))
     left = chain.left_running()
     statuses = chain.run_all()
-    return _outcome(
+    return _compare(
         whole,
         chain,
         kind=kind,
@@ -93,8 +94,8 @@ def disturbed(stage: Stage, whole: Chain, kind: str, seed: str) -> Outcome:
     )
 
 
-def disturbed_under_prefect(server: Hub, whole: Chain, kind: str, seed: str) -> Outcome:
-    """The same with a flow run that mines; the release after it is a command."""
+def run_disturbed_under_prefect(server: Hub, whole: Chain, kind: str, seed: str) -> Outcome:
+    """Do the same with a flow run that mines; the release after it is a command."""
     chain = Chain(stage=whole.stage, folder=whole.stage.folder / seed)
     chain.folder.mkdir()
     with scene(chain, server) as open_scene:
@@ -107,7 +108,7 @@ def disturbed_under_prefect(server: Hub, whole: Chain, kind: str, seed: str) -> 
         open_scene.stop_worker()
         left += [*chain.left_running(), *open_scene.claims()]
     released = chain.run('release')
-    return _outcome(
+    return _compare(
         whole,
         chain,
         kind=kind,
@@ -118,7 +119,7 @@ def disturbed_under_prefect(server: Hub, whole: Chain, kind: str, seed: str) -> 
     )
 
 
-def _outcome(
+def _compare(
     whole: Chain,
     chain: Chain,
     *,
@@ -128,7 +129,7 @@ def _outcome(
     rerun: str,
     ended_well: bool,
 ) -> Outcome:
-    """What shows after the second run; its folder goes where nothing does."""
+    """Compare what shows after the second run; its folder goes where nothing does."""
     differing = same(whole, chain)
     folders = [path.name for path in chain.work.iterdir()]
     survived = ended_well and not (left or folders or differing)
@@ -146,7 +147,7 @@ def _outcome(
     )
 
 
-def _new(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
@@ -154,11 +155,11 @@ def _new(folder: Path) -> Path:
 
 def _keep(out: Path, outcome: Outcome) -> None:
     print(outcome.kind, outcome.done, outcome.survived, flush=True)
-    tables.append(out, [asdict(outcome)])
+    append_rows(out, [asdict(outcome)])
 
 
-def summed(rows: list[tables.Row]) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, language, runs, survived."""
+def count_survivors(rows: list[Row]) -> Iterator[tuple[str, str, str, str]]:
+    """Count, by kind and language, runs and those that were survived."""
     runs = Counter((row['kind'], row['language']) for row in rows)
     good = Counter((row['kind'], row['language']) for row in rows if row['survived'] == 'True')
     for (kind, language), count in sorted(runs.items()):
@@ -169,10 +170,12 @@ def summed(rows: list[tables.Row]) -> Iterator[tuple[str, str, str, str]]:
 def main() -> None:
     match sys.argv[1:]:
         case ['run' | 'prefect' as how, language, count, seed, folder, out] if language in ACTORS:
-            campaign = run if how == 'run' else run_under_prefect
+            campaign = run_campaign if how == 'run' else run_campaign_under_prefect
             campaign(ACTORS[language], int(count), seed, Path(folder).absolute(), Path(out))
         case ['sum', out]:
-            print_table(('fault', 'language', 'runs', 'survived'), summed(tables.read(Path(out))))
+            print_table(
+                ('fault', 'language', 'runs', 'survived'), count_survivors(read_rows(Path(out)))
+            )
         case _:
             sys.exit(__doc__)
 

@@ -15,19 +15,17 @@ import random
 import resource
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 import coevo
-from benchmarks.ranged import Ranged
 from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.records import compute_short_hash
@@ -39,6 +37,7 @@ from packagers.plan import ReleasePlan
 from packagers.release import release_snapshot
 from packagers.rows import Rows
 from tests import segments, snapshots
+from tests.web_server import Site
 
 REPOSITORIES = 200
 METHODS_PER_PAIR = 50
@@ -51,30 +50,30 @@ _WORDS = [f'name{number}' for number in range(3000)]
 _START = datetime(2012, 1, 1, tzinfo=UTC)
 
 
-def write(count: int, folder: Path) -> None:
-    """A store with so many methods."""
+def write_store(count: int, folder: Path) -> None:
+    """Write a store with so many methods."""
     store = Store(folder / 'store')
     per_repository = count // METHODS_PER_PAIR // REPOSITORIES
     for number in range(REPOSITORIES):
         repo = f'example/r{number:03}'
         partition = Partition(repo=repo, language='java', walk=Walk.PARENTS)
-        made = [_segment(repo, pair) for pair in range(1, per_repository + 1)]
+        pairs = [_make_segment(repo, pair) for pair in range(1, per_repository + 1)]
         with store.lock_partition(partition):
-            store.write_walk(partition, _walk(repo, made))
-            for segment in made:
+            store.write_walk(partition, _make_walk(repo, pairs))
+            for segment in pairs:
                 store.write_segment(partition, segment)
             store.compact_segments(partition)
 
 
-def _walk(repo: str, made: list[Segment]) -> WalkRecord:
+def _make_walk(repo: str, pairs: list[Segment]) -> WalkRecord:
     return WalkRecord(
         repository=segments.repository(repo=repo),
-        pairs=tuple((segment.pair.new_rev, segment.pair.pair_id) for segment in made),
+        pairs=tuple((segment.pair.new_rev, segment.pair.pair_id) for segment in pairs),
         drops=(),
     )
 
 
-def _segment(repo: str, number: int) -> Segment:
+def _make_segment(repo: str, number: int) -> Segment:
     chance = random.Random(f'{repo} {number}')
     date = _START + timedelta(days=chance.random() * 5200)
     old, new = (compute_short_hash(repo, str(each)) * 3 for each in (number - 1, number))
@@ -84,7 +83,7 @@ def _segment(repo: str, number: int) -> Segment:
         f'{end}_{who}_date': date for end in ('old', 'new') for who in ('author', 'committer')
     }
     of_pair = {'repo': repo, 'pair_id': pair_id, **ends}
-    methods = tuple(_method(chance, of_pair, number, each) for each in range(METHODS_PER_PAIR))
+    methods = tuple(_make_method(chance, of_pair, number, each) for each in range(METHODS_PER_PAIR))
     return Segment(
         key=f'key-{number}',
         pair=segments.pair(1, **of_pair, **dates, gap_hours=0.0, candidates=len(methods)),
@@ -98,7 +97,9 @@ def _segment(repo: str, number: int) -> Segment:
     )
 
 
-def _method(chance: random.Random, of_pair: dict[str, Any], number: int, each: int) -> MethodRow:
+def _make_method(
+    chance: random.Random, of_pair: dict[str, Any], number: int, each: int
+) -> MethodRow:
     change, cells = _KINDS[each % len(_KINDS)]
     name = f'test{each}'
     text = ' '.join(chance.choices(_WORDS, k=chance.randint(20, 80)))
@@ -114,7 +115,7 @@ def _method(chance: random.Random, of_pair: dict[str, Any], number: int, each: i
     )
 
 
-def _date(rows: Rows) -> Iterator[MethodRow]:
+def _date_rows(rows: Rows) -> Iterator[MethodRow]:
     dates = {pair.pair_id: pair.new_committer_date for pair in rows.pairs}
     for row in rows.methods:
         yield dataclasses.replace(
@@ -122,10 +123,11 @@ def _date(rows: Rows) -> Iterator[MethodRow]:
         )
 
 
-def publish(folder: Path) -> None:
+def release(folder: Path) -> None:
+    """Release the store."""
     plan = ReleasePlan(
         snapshot=folder / 'snapshot',
-        date=_date,
+        date=_date_rows,
         build=snapshots.build,
         licence=snapshots.licence,
         size=snapshots.size,
@@ -136,7 +138,7 @@ def publish(folder: Path) -> None:
 
 
 def ask(folder: Path) -> None:
-    """The ratio of `clean` to a scan by hand, paired; then shares of bytes over HTTP."""
+    """Print the ratio of `clean` to a scan by hand, paired; then shares of bytes over HTTP."""
     snapshot, query = (
         folder / 'snapshot',
         'SELECT track, language, count(*), max(length(new_source))',
@@ -148,17 +150,17 @@ def ask(folder: Path) -> None:
     plain.execute("SET TimeZone = 'UTC'")
     assert plain.execute(by_hand).fetchall() == ours.execute(by_macro).fetchall()
     ratios = sorted(
-        _cpu(partial(_run, ours, by_macro)) / _cpu(partial(_run, plain, by_hand)) for _ in range(15)
+        _measure_cpu(partial(_fetch, ours, by_macro))
+        / _measure_cpu(partial(_fetch, plain, by_hand))
+        for _ in range(15)
     )
     print(
         f'clean against a scan by hand: median {ratios[7]:.2f}, {ratios[0]:.2f}..{ratios[-1]:.2f}'
     )
-    _over_http(snapshot)
+    _ask_over_http(snapshot)
 
 
-def _over_http(snapshot: Path) -> None:
-    server = ThreadingHTTPServer(('127.0.0.1', 0), partial(Ranged, directory=str(snapshot)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+def _ask_over_http(snapshot: Path) -> None:
     size = sum(file.stat().st_size for file in (snapshot / 'data' / 'methods').iterdir())
     questions = {
         'count by label': 'SELECT label, count(*) FROM methods GROUP BY ALL',
@@ -167,28 +169,27 @@ def _over_http(snapshot: Path) -> None:
         'one repository, updates': """SELECT new_source FROM methods
             WHERE repo = 'example/r007' AND track = 'update'""",
     }
-    for name, sql in questions.items():
-        connection = coevo.open(f'http://127.0.0.1:{server.server_port}')
-        Ranged.sent = Ranged.requests = 0
-        rows = len(connection.execute(sql).fetchall())
-        connection.close()
-        share = 100 * Ranged.sent / size
-        print(f'{name}: {rows} rows, {share:.1f} % of {size} bytes, {Ranged.requests} requests')
-    server.shutdown()
-    server.server_close()
+    with closing(Site(snapshot)) as site:
+        for name, sql in questions.items():
+            with closing(coevo.open(site.url)) as connection:
+                site.bytes = 0
+                site.asked.clear()
+                rows = len(connection.execute(sql).fetchall())
+            share = 100 * site.bytes / size
+            print(f'{name}: {rows} rows, {share:.1f} % of {size} bytes, {len(site.asked)} requests')
 
 
-def _run(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     connection.execute(sql).fetchall()
 
 
-def _cpu(call: partial[None]) -> float:
+def _measure_cpu(call: partial[None]) -> float:
     before = time.process_time()
     call()
     return time.process_time() - before
 
 
-def _alone(part: str, *words: str) -> None:
+def _run_alone(part: str, *words: str) -> None:
     """Run a part in a process of its own; print its CPU seconds and its peak of memory."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, '-m', 'benchmarks.large_snapshot', part, *words]
@@ -203,12 +204,12 @@ def _alone(part: str, *words: str) -> None:
 def main() -> None:
     match sys.argv[1:]:
         case ['write', count, folder]:
-            _alone('store', count, folder)
-            _alone('release', folder)
+            _run_alone('store', count, folder)
+            _run_alone('release', folder)
         case ['store', count, folder]:
-            write(int(count), Path(folder))
+            write_store(int(count), Path(folder))
         case ['release', folder]:
-            publish(Path(folder))
+            release(Path(folder))
         case ['ask', folder]:
             ask(Path(folder))
         case _:

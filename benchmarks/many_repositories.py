@@ -24,12 +24,15 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks import tables
-from benchmarks.refusals import refusing
+import psutil
+
+from benchmarks.refusals import print_fatal
+from benchmarks.tables import append_rows
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
 from coevo.storage.place import encode_folder_name
@@ -54,60 +57,72 @@ class Peaks:
     descriptors: int = 0
     processes: int = 0
 
-    def see(self, pid: int) -> None:
-        below = list(_below(pid))
-        own = _resident(pid)
-        self.own = max(self.own, own)
-        self.memory = max(self.memory, own + sum(map(_resident, below)))
-        self.descriptors = max(self.descriptors, _descriptors(pid))
-        self.processes = max(self.processes, len(below))
+    def watch(self, pid: int) -> None:
+        """Keep what is more than before; what has ended is passed over."""
+        with suppress(psutil.NoSuchProcess):
+            release = psutil.Process(pid)
+            own, below = release.memory_info().rss, release.children(recursive=True)
+            self.descriptors = max(self.descriptors, release.num_fds())
+            self.own = max(self.own, own)
+            self.memory = max(self.memory, own + sum(map(_measure_memory, below)))
+            self.processes = max(self.processes, len(below))
 
 
-def write(count: int, folder: Path) -> None:
+def _measure_memory(process: psutil.Process) -> int:
+    """Resident bytes; 0 of a process that has ended."""
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def write_store(count: int, folder: Path) -> None:
     """Write and mine so many repositories; those that are there already stay."""
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / 'store')
-    mined = {one.repo for one in store.list_partitions() if not store.list_unmined_pairs(one)}
-    wanted = [number for number in range(count) if _name(number) not in mined]
+    mined = {each.repo for each in store.list_partitions() if not store.list_unmined_pairs(each)}
+    wanted = [number for number in range(count) if _make_name(number) not in mined]
     with ProcessPoolExecutor(max_workers=_AT_ONCE) as pool:
         for number in pool.map(partial(_write_and_mine, folder), wanted):
-            print(_name(number), flush=True)
+            print(_make_name(number), flush=True)
 
 
 def _write_and_mine(folder: Path, number: int) -> int:
     bare = folder / 'repositories' / f'{number}.git'
     shutil.rmtree(bare, ignore_errors=True)
     bare.mkdir(parents=True)
-    _git(bare, 'init', '-q', '--bare', '-b', 'main')
-    _git(bare, 'fast-import', '--quiet', stdin=''.join(_stream(number)))
+    _run_git(bare, 'init', '-q', '--bare', '-b', 'main')
+    _run_git(bare, 'fast-import', '--quiet', stdin=''.join(_write_commits(number)))
     asked = MineOptions(
         source=str(bare),
         store=folder / 'store',
-        name=_name(number),
+        name=_make_name(number),
         profile=load_profile('quick'),
         local=folder / 'store',
     )
     with known_toy():
         report = mine(asked)
     if report.executed != 1:
-        raise Fatal(f'{_name(number)} gave {report.executed} pairs, not one: see what mining says')
+        raise Fatal(
+            f'{_make_name(number)} gave {report.executed} pairs, not one: see what mining says'
+        )
     return number
 
 
-def _name(number: int) -> str:
+def _make_name(number: int) -> str:
     return f'many/r{number:05}'
 
 
-def _stream(number: int) -> Iterator[str]:
-    """Two commits for `git fast-import`: the second changes what a toy says, and its test with it."""
+def _write_commits(number: int) -> Iterator[str]:
+    """Write two commits for `git fast-import`: the second changes what a toy says, and its test with it."""
     for step in range(2):
         when = 1_700_000_000 + 3600 * (2 * number + step)
         yield f'commit refs/heads/main\ncommitter A <a@example.org> {when} +0000\ndata 4\nstep\n'
-        for path, text in _files(number, step).items():
+        for path, text in _make_files(number, step).items():
             yield f'M 100644 inline {path}\ndata {len(text.encode())}\n{text}\n'
 
 
-def _files(number: int, step: int) -> dict[str, str]:
+def _make_files(number: int, step: int) -> dict[str, str]:
     changing = {
         **toys.source('Till', f'price: {number}-{step}'),
         **toys.tests('Till', f'follows: is Till.price {number}-{step}'),
@@ -119,32 +134,32 @@ def _files(number: int, step: int) -> dict[str, str]:
     return {
         **toys.BUILD,
         **changing,
-        **{path: text for one in further for path, text in one.items()},
+        **{path: text for file in further for path, text in file.items()},
     }
 
 
-def _git(bare: Path, *words: str, stdin: str = '') -> None:
+def _run_git(bare: Path, *words: str, stdin: str = '') -> None:
     subprocess.run(('git', '-C', bare, *words), input=stdin, text=True, check=True)
 
 
-def measure(count: int, folder: Path, descriptors: int) -> dict[str, object]:
-    """Release the first repositories of a store in a process of its own; a row of figures."""
+def measure_release(count: int, folder: Path, descriptors: int) -> dict[str, object]:
+    """Release the first repositories of a store in a process of its own; give a row of figures."""
     work = folder / f'of-{count}'
     shutil.rmtree(work, ignore_errors=True)
-    _copy(folder / 'store', work / 'store', count)
+    _copy_store(folder / 'store', work / 'store', count)
     command = (sys.executable, '-m', 'benchmarks.many_repositories', 'alone', str(work))
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     peaks = Peaks()
     with subprocess.Popen((*command, str(descriptors))) as release:
         while release.poll() is None:
-            peaks.see(release.pid)
+            peaks.watch(release.pid)
             time.sleep(_SECONDS)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         'repositories': count,
         'limit': descriptors,
         'status': release.returncode,
-        'cpu_seconds': round(_cpu(after) - _cpu(before), 1),
+        'cpu_seconds': round(_sum_cpu(after) - _sum_cpu(before), 1),
         'seconds': round(time.monotonic() - began, 1),
         'peak_mib': peaks.memory >> 20,
         'own_mib': peaks.own >> 20,
@@ -153,9 +168,9 @@ def measure(count: int, folder: Path, descriptors: int) -> dict[str, object]:
     }
 
 
-def _copy(store: Path, target: Path, count: int) -> None:
-    """A store with the first repositories alone; files are shared where they are never changed."""
-    names = [encode_folder_name(_name(number)) for number in range(count)]
+def _copy_store(store: Path, target: Path, count: int) -> None:
+    """Copy a store with the first repositories alone; files are shared where they are never changed."""
+    names = [encode_folder_name(_make_name(number)) for number in range(count)]
     missing = [name for name in names if not (store / 'clones' / f'{name}.git').is_dir()]
     if missing:
         raise Fatal(f'{store} has no {missing[0]}: write {count} repositories first')
@@ -167,45 +182,14 @@ def _copy(store: Path, target: Path, count: int) -> None:
 
 
 def release(work: Path, descriptors: int) -> None:
+    """Release a store with so many descriptors."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
     with known_toy():
         report = publish_release(ReleaseOptions(store=work / 'store', snapshot=work / 'snapshot'))
     print(report.sentence.partition('\n')[0], flush=True)
 
 
-def _below(pid: int) -> Iterator[int]:
-    """The processes that a process started, and those that these started."""
-    for task in _listed(Path(f'/proc/{pid}/task')):
-        try:
-            children = Path(f'/proc/{pid}/task/{task}/children').read_text(encoding='ascii')
-        except OSError:  # it has ended
-            continue
-        for child in map(int, children.split()):
-            yield child
-            yield from _below(child)
-
-
-def _resident(pid: int) -> int:
-    """Bytes; 0 of a process that has ended."""
-    try:
-        pages = Path(f'/proc/{pid}/statm').read_text(encoding='ascii').split()[1]
-    except (OSError, IndexError):
-        return 0
-    return int(pages) * resource.getpagesize()
-
-
-def _descriptors(pid: int) -> int:
-    return len(_listed(Path(f'/proc/{pid}/fd')))
-
-
-def _listed(folder: Path) -> list[str]:
-    try:
-        return [path.name for path in folder.iterdir()]
-    except OSError:  # its process has ended
-        return []
-
-
-def _cpu(usage: resource.struct_rusage) -> float:
+def _sum_cpu(usage: resource.struct_rusage) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
@@ -224,13 +208,13 @@ def main() -> None:
     alone.add_argument('work', type=Path)
     alone.add_argument('descriptors', type=int)
     words = parser.parse_args()
-    with refusing('many_repositories'):
+    with print_fatal('many_repositories'):
         if words.part == 'write':
-            write(words.count, words.folder.absolute())
+            write_store(words.count, words.folder.absolute())
         elif words.part == 'release':
-            row = measure(words.count, words.folder.absolute(), words.descriptors)
+            row = measure_release(words.count, words.folder.absolute(), words.descriptors)
             print(row, flush=True)
-            tables.append(words.out, [row])
+            append_rows(words.out, [row])
         else:
             release(words.work, words.descriptors)
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from benchmarks.oracles.cell import Place
+from benchmarks.oracles.benches import load_pair
+from benchmarks.oracles.driver import Place
+from benchmarks.oracles.java_cell import Target
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
 from coevo.model.identity import compute_candidate_id
 from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.profiles import load_profile
-from coevo.model.records import Candidate, Pair, TestMethod
+from coevo.model.records import TestMethod
 from coevo.model.segment import Segment
-from coevo.model.words import Cell, Outcome, Walk
+from coevo.model.words import Cell, Outcome
 from coevo.storage.clone_folders import locate_clone
 from coevo.storage.store import Partition, Store
 from filters import filter_candidates
 from miners.diffs.changes import diff_pair
+
+Key = TypeVar('Key', bound=Hashable)
+
+# Characters of a revision in tables.
+REV = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +46,11 @@ class MinedCell:
 
     @property
     def place(self) -> Place:
-        row = self.pair
-        return Place(
-            tests_rev=row.new_rev if self.cell.tests_are_new else row.old_rev,
-            code_rev=row.new_rev if self.cell.code_is_new else row.old_rev,
-            module=self.method.module,
-        )
+        return locate_cell(self.pair, self.cell, self.method)
 
     @property
-    def runtime(self) -> str:
-        """The version of the JDK or interpreter that ran it."""
-        assert self.pair.runtime is not None, 'what ran has a runtime'
-        return self.pair.runtime
+    def target(self) -> Target:
+        return Target(method=self.method)
 
     @property
     def name(self) -> str:
@@ -56,46 +58,56 @@ class MinedCell:
         return f'{method.test_class}#{method.test_method}({",".join(method.parameters)})'
 
 
-def open_clone(store: Path, repo: str) -> Repository:
-    return Repository(locate_clone(store, repo))
-
-
-def partitions(store: Path) -> tuple[Partition, ...]:
-    return Store(store).list_partitions()
-
-
-def mined_cells(store: Path, partition: Partition, profile: str) -> Iterator[MinedCell]:
-    """All cells of a partition that were decided, in the order of the store."""
-    repository = open_clone(store, partition.repo)
-    for segment in Store(store).load_segments(partition):
-        if segment.cells:
-            yield from _cells(repository, segment, profile)
-
-
-def pair_of(repository: Repository, row: PairRow) -> Pair:
-    return Pair(
-        repo=row.repo,
-        language=row.language,
-        walk=Walk(row.walk),
-        old=repository.get_commit(row.old_rev),
-        new=repository.get_commit(row.new_rev),
-        old_is_ancestor=row.old_is_ancestor,
+def locate_cell(pair: PairRow, cell: Cell, method: TestMethod) -> Place:
+    """Give the revisions of a cell, and the method's module."""
+    return Place(
+        tests_rev=pair.new_rev if cell.tests_are_new else pair.old_rev,
+        code_rev=pair.new_rev if cell.code_is_new else pair.old_rev,
+        module=method.module,
     )
 
 
-def candidates(repository: Repository, pair: Pair, profile: str) -> dict[str, Candidate]:
-    """What was worth running, by method id: rows of what was dropped name nothing else."""
+def open_clone(store: Path, repo: str) -> Repository:
+    """Open a store's clone of a repository."""
+    return Repository(locate_clone(store, repo))
+
+
+def list_mined_cells(store: Path, partition: Partition, profile: str) -> Iterator[MinedCell]:
+    """List all cells of a partition that were decided, in the order of the store."""
+    repository = open_clone(store, partition.repo)
+    for segment in Store(store).load_segments(partition):
+        if segment.cells:
+            yield from _list_cells(repository, segment, profile)
+
+
+def group_cells(
+    cells: Iterable[MinedCell], key: Callable[[MinedCell], Key]
+) -> dict[Key, list[MinedCell]]:
+    """Group cells by what a key says of them."""
+    groups: dict[Key, list[MinedCell]] = {}
+    for cell in cells:
+        groups.setdefault(key(cell), []).append(cell)
+    return groups
+
+
+def sample_pairs(
+    cells: Iterable[MinedCell], count: int, chance: random.Random
+) -> list[list[MinedCell]]:
+    """Draw pairs, with all of their cells."""
+    by_pair = group_cells(cells, lambda cell: cell.pair.pair_id)
+    return [by_pair[id_] for id_ in chance.sample(sorted(by_pair), min(count, len(by_pair)))]
+
+
+def _list_cells(repository: Repository, segment: Segment, profile: str) -> Iterator[MinedCell]:
+    pair = load_pair(repository, segment.pair)
+    # Rows of what was dropped name nothing else than the ids of these.
     kept, _ = filter_candidates(diff_pair(repository, pair), load_profile(profile))
-    return {compute_candidate_id(pair, item): item for item in kept}
-
-
-def _cells(repository: Repository, segment: Segment, profile: str) -> Iterator[MinedCell]:
-    known = candidates(repository, pair_of(repository, segment.pair), profile)
+    candidates = {compute_candidate_id(pair, candidate): candidate for candidate in kept}
     runs: dict[tuple[str, Cell], list[CellRow]] = {}
     for row in segment.cells:
         runs.setdefault((row.method_id, row.cell), []).append(row)
     for (owner, cell), rows in runs.items():
-        method = known[owner].new if cell.tests_are_new else known[owner].old
+        method = candidates[owner].new if cell.tests_are_new else candidates[owner].old
         assert method is not None, 'a cell has a test at its revision'
         worst = min(rows, key=lambda row: WORST_FIRST.index(row.outcome))
         yield MinedCell(

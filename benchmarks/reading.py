@@ -16,9 +16,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import tables
-from benchmarks.funnel import print_table
-from benchmarks.refusals import refusing
+from benchmarks.refusals import print_fatal
+from benchmarks.tables import append_rows, print_table, read_rows
 from coevo.evaluation.assignments import load_assignments
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -36,37 +35,41 @@ QUESTIONS = {
 MARKS = ('yes', 'no', 'unsure')
 
 
-def sheet(snapshot: str, seed: int, tasks: int) -> list[dict[str, str]]:
-    """Rows without marks, in an order drawn by seed."""
-    found = [
-        one
-        for one in load_assignments(snapshot, interleaved=True, leaking=False)
-        if one.family is Family.COEVOLUTION
+def draw_sheet(snapshot: str, seed: int, tasks: int) -> list[dict[str, str]]:
+    """Draw rows without marks, in an order drawn by seed."""
+    assignments = [
+        each
+        for each in load_assignments(snapshot, interleaved=True, leaking=False)
+        if each.family is Family.COEVOLUTION
     ]
-    found.sort(key=lambda one: _drawn(seed, one.task_id))
+    assignments.sort(key=lambda each: _hash_task(seed, each.task_id))
     empty = dict.fromkeys((*QUESTIONS, 'note'), '')
-    return [{'task_id': one.task_id, 'repo': one.task.repo, **empty} for one in found[:tasks]]
+    return [
+        {'task_id': each.task_id, 'repo': each.task.repo, **empty} for each in assignments[:tasks]
+    ]
 
 
-def _drawn(seed: int, task_id: str) -> str:
+def _hash_task(seed: int, task_id: str) -> str:
     return hashlib.sha256(f'{seed} {task_id}'.encode()).hexdigest()
 
 
-def summed(
+def sum_sheets(
     first: Sequence[Mapping[str, str]], second: Sequence[Mapping[str, str]]
 ) -> list[dict[str, object]]:
-    """A row for each question: what both readings say, the share that is not good, agreement."""
-    before, after = _by_task(first), _by_task(second)
+    """Sum up, in a row for each question, what both readings say, how much is not good, and how far they agree."""
+    before, after = _index_by_task(first), _index_by_task(second)
     if before.keys() != after.keys():
         odd = sorted(before.keys() ^ after.keys())
         raise Fatal(f'task {odd[0]} stands in one of the two sheets alone; read it twice')
     return [
-        _summed(question, [(before[id_][question], after[id_][question]) for id_ in sorted(before)])
+        _sum_question(
+            question, [(before[id_][question], after[id_][question]) for id_ in sorted(before)]
+        )
         for question in QUESTIONS
     ]
 
 
-def _by_task(rows: Sequence[Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
+def _index_by_task(rows: Sequence[Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
     for row in rows:
         for question in QUESTIONS:
             if row[question] not in MARKS:
@@ -77,7 +80,7 @@ def _by_task(rows: Sequence[Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
     return {row['task_id']: row for row in rows}
 
 
-def _summed(question: str, marks: Sequence[tuple[str, str]]) -> dict[str, object]:
+def _sum_question(question: str, marks: Sequence[tuple[str, str]]) -> dict[str, object]:
     good = QUESTIONS[question]
     either = sum(pair != (good, good) for pair in marks)
     return {
@@ -89,12 +92,12 @@ def _summed(question: str, marks: Sequence[tuple[str, str]]) -> dict[str, object
         'either': either,
         'at most (95 %)': f'{compute_upper_bound(either, len(marks)):.1%}',
         'agree': f'{sum(a == b for a, b in marks) / len(marks):.0%}',
-        'kappa': _kappa(marks),
+        'kappa': _compute_kappa(marks),
     }
 
 
-def _kappa(marks: Sequence[tuple[str, str]]) -> str:
-    """Cohen's kappa; a dash where both gave one mark throughout, of which it says nothing."""
+def _compute_kappa(marks: Sequence[tuple[str, str]]) -> str:
+    """Compute Cohen's kappa; a dash where both gave one mark throughout, of which it says nothing."""
     firsts, seconds = Counter(a for a, _ in marks), Counter(b for _, b in marks)
     total = len(marks)
     chance = sum(firsts[mark] * seconds[mark] for mark in MARKS) / total**2
@@ -118,13 +121,13 @@ def main(words: Sequence[str] | None = None) -> int:
     if given.verb == 'draw':
         if given.sheet.exists():
             raise Fatal(f'{given.sheet} is there already; name a file that is not')
-        tables.append(given.sheet, sheet(given.snapshot, given.seed, given.tasks))
+        append_rows(given.sheet, draw_sheet(given.snapshot, given.seed, given.tasks))
         return 0
-    rows = summed(tables.read(given.first), tables.read(given.second))
-    print_table(tuple(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
+    rows = sum_sheets(read_rows(given.first), read_rows(given.second))
+    print_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
     return 0
 
 
 if __name__ == '__main__':
-    with refusing('reading'):
+    with print_fatal('reading'):
         raise SystemExit(main())

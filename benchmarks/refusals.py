@@ -10,7 +10,7 @@ from coevo.model.errors import Fatal
 
 
 @contextmanager
-def refusing(name: str) -> Iterator[None]:
+def print_fatal(name: str) -> Iterator[None]:
     """Print a Fatal under a benchmark's name in place of where it was raised; SystemExit(2)."""
     try:
         yield

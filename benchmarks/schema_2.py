@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.refusals import refusing
+from benchmarks.refusals import print_fatal
 from coevo.model import schema_2
 from coevo.model.errors import Fatal
 from coevo.model.schema import TABLES, build_table_schema
@@ -51,5 +51,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == '__main__':
-    with refusing('schema_2'):
+    with print_fatal('schema_2'):
         sys.exit(main())

@@ -1,6 +1,6 @@
-"""Do labels and drops hold? Rows of a store, drawn by seed, asked again of oracle A.
+"""Do labels and drops hold? Rows of a store, drawn by seed, asked again of the oracle of their language.
 
-    python -m benchmarks.validity draw STORE RESULTS.csv [--seconds N]
+    python -m benchmarks.validity draw STORE RESULTS.csv [--walk states] [--seconds N]
     python -m benchmarks.validity sum RESULTS.csv
 
 Of each label 50 rows, at most 10 of a repository and 5 of a pair; of each of the five commonest
@@ -22,20 +22,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from benchmarks import tables
-from benchmarks.mined import open_clone, pair_of
-from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
-from coevo.languages.java.processes.workarounds import WORKAROUNDS
-from coevo.model.drops import Drop
+from benchmarks.mined import REV, locate_cell, open_clone
+from benchmarks.oracles.benches import Benches, load_pair
+from benchmarks.oracles.driver import Place
+from benchmarks.oracles.java_cell import Target
+from benchmarks.tables import Row, append_rows, print_table, read_rows
+from coevo.git.repository import Repository
 from coevo.model.errors import Transient
 from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import Candidate, TestMethod
+from coevo.model.records import Candidate
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, Label, Outcome, Stage, Walk
-from coevo.storage.store import Partition, Store
+from coevo.storage.store import Store
 from miners.diffs.changes import diff_pair
 from packagers.card import compute_upper_bound
 
@@ -49,24 +50,13 @@ class Kind(StrEnum):
     DROP = 'drop'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
-    """How many rows of one label, or of one reason, are drawn."""
-
-    all: int
-    of_a_repository: int
-    of_a_pair: int
-
-
-QUOTAS = {
-    Kind.LABEL: Quota(all=50, of_a_repository=10, of_a_pair=5),
-    Kind.DROP: Quota(all=100, of_a_repository=25, of_a_pair=10),
-}
+# How many rows of one label, or of one reason, are drawn: in all, of a repository, of a pair.
+QUOTAS = {Kind.LABEL: (50, 10, 5), Kind.DROP: (100, 25, 10)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """A row to ask of: `name` is its label, or the reason of its drop."""
+class DrawnRow:
+    """A row to ask of: `name` is its label, or stage and reason of its drop."""
 
     kind: Kind
     name: str
@@ -74,293 +64,231 @@ class Drawn:
     method_id: str
     row: MethodRow | None
 
-
-Stratum = tuple[Kind, str]
-Level = tuple[str, ...]
-
-# Characters of a revision in the results.
-REV = 12
+    @property
+    def stratum(self) -> tuple[str, str]:
+        return self.kind, self.name
 
 
-def strata(segment: Segment) -> Iterator[tuple[Stratum, Drawn]]:
+# -- drawing -----------------------------------------------------------------------------------
+
+
+def list_rows(segment: Segment) -> Iterator[DrawnRow]:
+    """List what can be drawn of a pair."""
     for row in segment.methods:
-        if row.label is not None and _both_verdicts_agree(row):
-            yield _drawn(Kind.LABEL, row.label, segment, row.method_id, row)
+        if row.label is not None and _do_verdicts_agree(row):
+            yield DrawnRow(
+                kind=Kind.LABEL, name=row.label, pair=segment.pair, method_id=row.method_id, row=row
+            )
     rows = {row.method_id: row for row in segment.methods}
     for drop in segment.drops:
         if drop.stage in DROP_STAGES:
-            yield _drawn(Kind.DROP, reason_of(drop), segment, drop.key, rows.get(drop.key))
+            yield DrawnRow(
+                kind=Kind.DROP,
+                name=f'{drop.stage}: {drop.reason}',
+                pair=segment.pair,
+                method_id=drop.key,
+                row=rows.get(drop.key),
+            )
 
 
-def _drawn(
-    kind: Kind, name: str, segment: Segment, id_: str, row: MethodRow | None
-) -> tuple[Stratum, Drawn]:
-    found = Drawn(kind=kind, name=name, pair=segment.pair, method_id=id_, row=row)
-    return (kind, name), found
-
-
-def reason_of(drop: Drop) -> str:
-    return f'{drop.stage}: {drop.reason}'
-
-
-def _both_verdicts_agree(row: MethodRow) -> bool:
+def _do_verdicts_agree(row: MethodRow) -> bool:
     return all(
         getattr(row, str(cell)) == getattr(row, f'{cell}_unit')
         for cell in list_deciding_cells(row.change)
     )
 
 
-def draw(
-    store: Store, seed: int, asked: Sequence[Mapping[str, str]]
-) -> dict[Partition, list[Drawn]]:
-    """Pairs in an order drawn by seed, repositories in turn; each stratum until its quota is met.
+def draw_rows(
+    store: Store, walk: Walk, seed: int, asked: Sequence[Row]
+) -> Iterator[list[DrawnRow]]:
+    """Draw rows, a list for each pair, until each stratum's quota is met.
+
+    Pairs are looked at in an order drawn by seed, repositories in turn; given in turn, too, those with most labels first.
 
     asked  rows of the results, which count and are not drawn again
     """
-    partitions = [p for p in store.list_partitions() if p.walk is Walk.STATES]
-    waiting = {p: _shuffled(store, p, seed) for p in partitions}
-    wanted = {(Kind.LABEL, str(name)) for name in Label} | _commonest(waiting)
-    counts = Counter(
-        key for row in asked for key in _levels(Kind(row['kind']), row['name'], _place(row))
-    )
+    waiting = {
+        partition.repo: _shuffle_pairs(store.load_segments(partition), f'{seed} {partition.repo}')
+        for partition in store.list_partitions()
+        if partition.walk is walk
+    }
+    wanted = {(Kind.LABEL, str(name)) for name in Label} | _find_commonest_drops(waiting)
+    counts = Counter(level for row in asked for level in _list_levels(row))
     known = {(row['kind'], row['method_id']) for row in asked}
-    found: dict[Partition, list[Drawn]] = defaultdict(list)
+    drawn: dict[str, list[list[DrawnRow]]] = defaultdict(list)
     while any(waiting.values()):
-        for partition in partitions:
-            if waiting[partition]:
-                for stratum, row in waiting[partition].pop():
-                    new = stratum in wanted and (row.kind, row.method_id) not in known
-                    if new and _has_room(counts, row):
-                        found[partition].append(row)
-    return found
+        for repo, pairs in waiting.items():
+            rows = [
+                row
+                for row in (pairs.pop() if pairs else ())
+                if row.stratum in wanted
+                and (row.kind, row.method_id) not in known
+                and _take_room(counts, row)
+            ]
+            if rows:
+                drawn[repo].append(rows)
+    queues = [sorted(pairs, key=_weigh) for pairs in drawn.values()]  # the last is popped first
+    while any(queues):
+        yield from (queue.pop() for queue in queues if queue)
 
 
-def _shuffled(store: Store, partition: Partition, seed: int) -> list[list[tuple[Stratum, Drawn]]]:
-    chance = random.Random(f'{seed} {partition.repo}')
-    pairs = [list(strata(segment)) for segment in store.load_segments(partition)]
+def _shuffle_pairs(segments: Iterator[Segment], seed: str) -> list[list[DrawnRow]]:
+    chance = random.Random(seed)
+    pairs = [list(list_rows(segment)) for segment in segments]
     for rows in pairs:
         chance.shuffle(rows)
     chance.shuffle(pairs)
     return pairs
 
 
-def _commonest(waiting: Mapping[Partition, list[list[tuple[Stratum, Drawn]]]]) -> set[Stratum]:
-    counts = Counter(
-        stratum
-        for pairs in waiting.values()
-        for rows in pairs
-        for stratum, _ in rows
-        if stratum[0] is Kind.DROP
-    )
+def _find_commonest_drops(waiting: Mapping[str, list[list[DrawnRow]]]) -> set[tuple[str, str]]:
+    rows = (row for pairs in waiting.values() for pair in pairs for row in pair)
+    counts = Counter(row.stratum for row in rows if row.kind is Kind.DROP)
     return {stratum for stratum, _ in counts.most_common(REASONS)}
 
 
-def _has_room(counts: Counter[Level], row: Drawn) -> bool:
-    quota = QUOTAS[row.kind]
-    place = (row.pair.repo, row.pair.old_rev[:REV], row.pair.new_rev[:REV])
-    levels = _levels(row.kind, row.name, place)
-    limits = (quota.all, quota.of_a_repository, quota.of_a_pair)
+def _take_room(counts: Counter[tuple[str, ...]], row: DrawnRow) -> bool:
+    """Whether no quota of the row is full; if none is, it counts from now on."""
+    levels = _list_levels({**_describe_place(row), 'kind': row.kind, 'name': row.name})
+    limits = QUOTAS[row.kind]
     if any(counts[level] >= limit for level, limit in zip(levels, limits, strict=True)):
         return False
     counts.update(levels)
     return True
 
 
-def _levels(kind: Kind, name: str, place: tuple[str, str, str]) -> tuple[Level, Level, Level]:
-    """What has a quota: the stratum, its part of a repository, and of a pair."""
-    repo, _, _ = place
-    return (kind, name), (kind, name, repo), (kind, name, *place)
+def _list_levels(row: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """List what has a quota: the stratum, its part of a repository, and of a pair."""
+    stratum = (str(row['kind']), row['name'])
+    return [stratum, (*stratum, row['repo']), (*stratum, row['repo'], row['old'], row['new'])]
 
 
-def _place(row: Mapping[str, str]) -> tuple[str, str, str]:
-    return row['repo'], row['old'], row['new']
+def _describe_place(row: DrawnRow) -> dict[str, str]:
+    pair = row.pair
+    return {'repo': pair.repo, 'old': pair.old_rev[:REV], 'new': pair.new_rev[:REV]}
+
+
+def _weigh(rows: Sequence[DrawnRow]) -> tuple[int, int]:
+    return sum(row.kind is Kind.LABEL for row in rows), len(rows)
 
 
 # -- asking ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A drawn row with what the diff says of it."""
-
-    drawn: Drawn
-    candidate: Candidate
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return list_deciding_cells(self.candidate.change)
-
-    def place(self, cell: Cell) -> Place:
-        pair = self.drawn.pair
-        return Place(
-            tests_rev=pair.new_rev if cell.tests_are_new else pair.old_rev,
-            code_rev=pair.new_rev if cell.code_is_new else pair.old_rev,
-            module=self._method(cell).module,
-        )
-
-    def target(self, bench: Bench, cell: Cell) -> Target:
-        """With the workaround that the engine applied, if it did."""
-        row = self.drawn.row
-        workaround = WORKAROUNDS.get(row.override or '') if row else None
-        if workaround is None:
-            return Target(method=self._method(cell))
-        return Target(
-            method=self._method(cell),
-            first=tuple(map(bench.library, workaround.libraries)),
-            options=workaround.jvm_options,
-        )
-
-    def _method(self, cell: Cell) -> TestMethod:
-        found = self.candidate.new if cell.tests_are_new else self.candidate.old
-        assert found is not None, 'a deciding cell has a test at its revision'
-        return found
-
-
-@dataclass(slots=True)
-class Budget:
-    seconds: float
-
-    @property
-    def is_spent(self) -> bool:
-        return self.seconds <= 0
-
-
-def questions(store: Path, drawn: Sequence[Drawn]) -> list[Question]:
-    repository = open_clone(store, drawn[0].pair.repo)
-    found: list[Question] = []
-    by_pair: dict[str, list[Drawn]] = defaultdict(list)
-    for one in drawn:
-        by_pair[one.pair.pair_id].append(one)
-    for rows in by_pair.values():
-        pair = pair_of(repository, rows[0].pair)
-        known = {
-            compute_candidate_id(pair, item): item
-            for item in diff_pair(repository, pair).candidates
-        }
-        found += [Question(drawn=one, candidate=known[one.method_id]) for one in rows]
-    return found
-
-
 def ask(
-    bench: Bench, store: Path, asked: Sequence[Question], budget: Budget
-) -> dict[tuple[int, Cell], Outcome]:
-    """What oracle A says of each deciding cell of questions about one pair."""
-    trees: dict[Place, list[tuple[Question, Cell]]] = defaultdict(list)
-    for question in asked:
-        for cell in question.cells:
-            trees[question.place(cell)].append((question, cell))
-    said: dict[tuple[int, Cell], Outcome] = {}
-    repository = open_clone(store, asked[0].drawn.pair.repo)
+    benches: Benches, repository: Repository, drawn: Sequence[DrawnRow]
+) -> tuple[list[dict[str, object]], float]:
+    """Ask about rows of one pair; give rows of results, and the CPU seconds of the oracle."""
+    pair = load_pair(repository, drawn[0].pair)
+    known = {
+        compute_candidate_id(pair, candidate): candidate
+        for candidate in diff_pair(repository, pair).candidates
+    }
+    trees: dict[Place, list[tuple[str, Cell, Target]]] = defaultdict(list)
+    for row in drawn:
+        candidate = known[row.method_id]
+        for cell in list_deciding_cells(candidate.change):
+            method = candidate.new if cell.tests_are_new else candidate.old
+            assert method is not None, 'a deciding cell has a test at its revision'
+            target = Target(method=method, override=row.row.override if row.row else None)
+            trees[locate_cell(row.pair, cell, method)].append((row.method_id, cell, target))
+    outcomes: dict[tuple[str, Cell], Outcome] = {}
+    seconds = 0.0
     for place, members in trees.items():
-        targets = [question.target(bench, cell) for question, cell in members]
-        answer = bench.run(Oracle.A, Flags.C1, repository, place, targets)
-        budget.seconds -= answer.seconds
-        for (question, cell), ruling in zip(members, answer.rulings, strict=True):
-            said[id(question), cell] = ruling.outcome
-    return said
+        targets = [target for _, _, target in members]
+        answer = benches.run(repository, drawn[0].pair, place, targets)
+        seconds += answer.seconds
+        for (method_id, cell, _), ruling in zip(members, answer.rulings, strict=True):
+            outcomes[method_id, cell] = ruling.outcome
+    return [_build_row(row, known[row.method_id], outcomes) for row in drawn], seconds
 
 
-def result(question: Question, said: Mapping[tuple[int, Cell], Outcome]) -> dict[str, object]:
-    drawn, candidate = question.drawn, question.candidate
-    cells = {cell: said[id(question), cell] for cell in question.cells}
-    found = decide_label(candidate.change, cells)
-    method = candidate.method
+def _build_row(
+    drawn: DrawnRow, candidate: Candidate, outcomes: Mapping[tuple[str, Cell], Outcome]
+) -> dict[str, object]:
+    deciding = list_deciding_cells(candidate.change)
+    cells = {cell: outcomes[drawn.method_id, cell] for cell in deciding}
+    label = decide_label(candidate.change, cells)
+    method, row = candidate.method, drawn.row
     return {
         'kind': drawn.kind,
         'name': drawn.name,
-        'repo': drawn.pair.repo,
-        'old': drawn.pair.old_rev[:REV],
-        'new': drawn.pair.new_rev[:REV],
+        **_describe_place(drawn),
         'method': f'{method.test_class}#{method.test_method}({",".join(method.parameters)})',
         'method_id': drawn.method_id,
         'change': candidate.change,
-        'engine': _engine(drawn.row, question.cells),
+        'engine': ' '.join(f'{cell}={getattr(row, str(cell))}' for cell in deciding) if row else '',
         'oracle': ' '.join(f'{cell}={outcome}' for cell, outcome in cells.items()),
-        'oracle_label': found if isinstance(found, Label) else '',
-        'oracle_track': TRACKS.get(found, '') if isinstance(found, Label) else '',
+        'oracle_label': label if isinstance(label, Label) else '',
+        'oracle_track': TRACKS.get(label, '') if isinstance(label, Label) else '',
     }
 
 
-def _engine(row: MethodRow | None, cells: Sequence[Cell]) -> str:
-    if row is None:
-        return ''
-    return ' '.join(f'{cell}={getattr(row, str(cell))}' for cell in cells)
-
-
-def run(arguments: argparse.Namespace) -> None:
-    found = draw(Store(arguments.store), SEED, tables.read(arguments.results))
-    budget = Budget(arguments.seconds)
+def draw(arguments: argparse.Namespace) -> None:
+    """Draw rows and ask about them until the quotas are met or the seconds are spent."""
+    left = arguments.seconds
+    known = read_rows(arguments.results)
     with ExitStack() as stack:
-        bench = Bench(stack)
-        for todo in _in_turn(found):
-            if budget.is_spent:
+        benches = Benches(stack)
+        for drawn in draw_rows(Store(arguments.store), arguments.walk, SEED, known):
+            if left <= 0:
                 return
-            asked = questions(arguments.store, todo)
+            pair = drawn[0].pair
             try:
-                said = ask(bench, arguments.store, asked, budget)
+                rows, spent = ask(benches, open_clone(arguments.store, pair.repo), drawn)
             except Transient as trouble:
-                print('not asked:', todo[0].pair.repo, todo[0].pair.pair_id, trouble, flush=True)
+                print('not asked:', pair.repo, pair.pair_id, trouble, flush=True)
                 continue
-            rows = [result(question, said) for question in asked]
-            tables.append(arguments.results, rows)
+            left -= spent
+            append_rows(arguments.results, rows)
             for row in rows:
                 if not holds({name: str(value) for name, value in row.items()}):
                     print(*row.values(), flush=True)
-
-
-def _in_turn(found: Mapping[Partition, Sequence[Drawn]]) -> Iterator[list[Drawn]]:
-    """The rows of one pair after the other, repositories in turn, those with most labels first."""
-    queues: list[list[list[Drawn]]] = []
-    for rows in found.values():
-        pairs: dict[str, list[Drawn]] = defaultdict(list)
-        for one in rows:
-            pairs[one.pair.pair_id].append(one)
-        queues.append(sorted(pairs.values(), key=_worth))  # the last is popped first
-    while any(queues):
-        for queue in queues:
-            if queue:
-                yield queue.pop()
-
-
-def _worth(rows: Sequence[Drawn]) -> tuple[int, int]:
-    return sum(one.kind is Kind.LABEL for one in rows), len(rows)
 
 
 # -- summing up --------------------------------------------------------------------------------
 
 
 def holds(row: Mapping[str, str]) -> bool:
-    """A label holds if the oracle's cells give the same, a drop if they give no track."""
+    """Whether a label's cells give the same by the oracle, or a drop's give no track."""
     if row['kind'] == Kind.LABEL:
         return row['oracle_label'] == row['name']
     return not row['oracle_track']
 
 
 def summarise(arguments: argparse.Namespace) -> None:
-    rows = tables.read(arguments.results)
-    print('| | asked | repositories | pairs | differ | at most (95 %) | the oracle says |')
-    print('| --- | --- | --- | --- | --- | --- | --- |')
-    for kind, name in sorted({(row['kind'], row['name']) for row in rows}, reverse=True):
-        group = [row for row in rows if (row['kind'], row['name']) == (kind, name)]
-        wrong = sum(not holds(row) for row in group)
-        said = Counter(row['oracle_label'] or 'no label' for row in group)
-        print(
-            f'| {kind} {name} | {len(group)} | {len({row["repo"] for row in group})} '
-            f'| {len({(row["repo"], row["new"]) for row in group})} | {wrong} '
-            f'| {100 * compute_upper_bound(wrong, len(group)):.1f} % '
-            f'| {", ".join(f"{label} {count}" for label, count in said.most_common())} |'
-        )
+    """Print what was asked and what differs, by label and by reason."""
+    rows = read_rows(arguments.results)
+    head = ('', 'asked', 'repositories', 'pairs', 'differ', 'at most (95 %)', 'the oracle says')
+    strata = sorted({(row['kind'], row['name']) for row in rows}, reverse=True)
+    print_table(head, [_sum_stratum(rows, *stratum) for stratum in strata])
+
+
+def _sum_stratum(rows: Sequence[Row], kind: str, name: str) -> tuple[object, ...]:
+    group = [row for row in rows if (row['kind'], row['name']) == (kind, name)]
+    wrong = sum(not holds(row) for row in group)
+    said = Counter(row['oracle_label'] or 'no label' for row in group)
+    return (
+        f'{kind} {name}',
+        len(group),
+        len({row['repo'] for row in group}),
+        len({(row['repo'], row['new']) for row in group}),
+        wrong,
+        f'{100 * compute_upper_bound(wrong, len(group)):.1f} %',
+        ', '.join(f'{label} {count}' for label, count in said.most_common()),
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(required=True)
-    drawing = commands.add_parser('draw')
-    drawing.set_defaults(run=run)
+    verbs = parser.add_subparsers(required=True)
+    drawing = verbs.add_parser('draw')
+    drawing.set_defaults(run=draw)
     drawing.add_argument('store', type=Path)
     drawing.add_argument('results', type=Path)
+    drawing.add_argument('--walk', type=Walk, default=Walk.STATES)
     drawing.add_argument('--seconds', type=float, default=4000.0)
-    summing = commands.add_parser('sum')
+    summing = verbs.add_parser('sum')
     summing.set_defaults(run=summarise)
     summing.add_argument('results', type=Path)
     arguments = parser.parse_args()

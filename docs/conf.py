@@ -25,7 +25,7 @@ myst_heading_anchors = 4
 autodoc_typehints = 'description'
 autodoc_member_order = 'bysource'
 
-_OUTSIDE = re.compile(r'\[[^\]]+\]\((\.\./[^)#]+)\)')
+_OUTSIDE = re.compile(r'\[[^\]]+\]\((\.\./[^)#]+)(?:#[^)]*)?\)')
 # As docstrings explain arguments here: aligned, with two blanks between.
 _ARGUMENT = re.compile(r'(\w+)  +(\S.*)')
 

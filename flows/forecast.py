@@ -17,7 +17,7 @@ from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories
 from flows.timings import select_disjoint_timings
 
-# benchmarks/orchestration.md: CPU seconds of a repository's process and task, and of a flow run of eight.
+# benchmarks/figures.md: CPU seconds of a repository's process and task, and of a flow run of eight.
 REPOSITORY_SECONDS = 2.1
 RUN_SECONDS = 14.0
 BATCH = 8

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.baselines.answers import ANSWERS
-from benchmarks.refusals import refusing
+from benchmarks.refusals import print_fatal
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.model.errors import Fatal
@@ -32,39 +32,39 @@ _HARNESS = 'coevo baseline'
 _BEFORE_ALL = '1970-01-01'
 
 
-def submissions(
+def write_submissions(
     snapshot: str, out: Path, store: Path | None, names: Collection[str], url: str
 ) -> dict[str, int]:
-    """Write them; by name, how many answers are no empty patch."""
+    """Write them; give by name, how many answers are no empty patch."""
     every = load_assignments(snapshot, interleaved=True, leaking=True)
-    wanted = [one for one in every if one.family is Family.COEVOLUTION]
+    wanted = [each for each in every if each.family is Family.COEVOLUTION]
     if not wanted:
         raise Fatal(f'{snapshot} has no co-evolution task to answer')
     if out.exists():
         raise Fatal(f'{out} is there already; name a folder that is not')
-    answers = list(_answers(wanted, store, names))
-    metadata = _metadata(snapshot, url)
+    answers = list(_list_answers(wanted, store, names))
+    metadata = _describe_submission(snapshot, url)
     counts = {}
     for name in names:
-        patches = {task_id: patch for found, task_id, patch in answers if found == name}
-        _write(out / name, name, patches, metadata)
+        patches = {task_id: patch for answered, task_id, patch in answers if answered == name}
+        _write_submission(out / name, name, patches, metadata)
         counts[name] = sum(map(bool, patches.values()))
     return counts
 
 
-def _answers(
+def _list_answers(
     wanted: Sequence[Assignment], store: Path | None, names: Collection[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Baseline, task and patch."""
-    for _, group in groupby(wanted, key=lambda one: one.task.repo):
+    """Give baseline, task and patch."""
+    for _, group in groupby(wanted, key=lambda each: each.task.repo):
         theirs = list(group)
-        with open_task_repository([one.task for one in theirs], store) as repository:
-            for one in theirs:
+        with open_task_repository([each.task for each in theirs], store) as repository:
+            for assignment in theirs:
                 for name in names:
-                    yield name, one.task_id, ANSWERS[name].make(repository, one)
+                    yield name, assignment.task_id, ANSWERS[name].make(repository, assignment)
 
 
-def _metadata(snapshot: str, url: str) -> dict[str, Any]:
+def _describe_submission(snapshot: str, url: str) -> dict[str, Any]:
     with open_local_copy(snapshot) as folder:
         digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
     return {
@@ -79,7 +79,9 @@ def _metadata(snapshot: str, url: str) -> dict[str, Any]:
     }
 
 
-def _write(folder: Path, name: str, patches: dict[str, str], metadata: dict[str, Any]) -> None:
+def _write_submission(
+    folder: Path, name: str, patches: dict[str, str], metadata: dict[str, Any]
+) -> None:
     who = {'harness': f'{_HARNESS}: {name}', 'model': 'none'}
     lines = [
         json.dumps({'task_id': task_id, 'patch': patch, **who}, sort_keys=True)
@@ -106,8 +108,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument('--url', default='https://example.org/coevo/baselines')
     arguments = parser.parse_args(words)
     names = arguments.only or list(ANSWERS)
-    with refusing('baselines'):
-        counts = submissions(
+    with print_fatal('baselines'):
+        counts = write_submissions(
             arguments.snapshot, arguments.out, arguments.store, names, arguments.url
         )
     for name, count in counts.items():

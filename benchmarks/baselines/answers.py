@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks.baselines.calls import CALLS
-from benchmarks.copying import copied, models_of, nearest, put
+from benchmarks.baselines.copying import copy_sibling, find_nearest_model, list_models, put_test
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.git.contents import load_content
@@ -25,22 +25,24 @@ class BaselineAnswer:
     clause: str
 
 
-def gold(repository: Repository, assignment: Assignment) -> str:
+def answer_gold(repository: Repository, assignment: Assignment) -> str:
+    """Take the developers' own patch."""
     return assignment.task.test_patch
 
 
-def nothing(repository: Repository, assignment: Assignment) -> str:
+def answer_nothing(repository: Repository, assignment: Assignment) -> str:
+    """Hand in an empty patch."""
     return ''
 
 
-def unchanged(repository: Repository, assignment: Assignment) -> str:
-    """A blank line at the end, so that there is something to judge."""
+def add_blank_line(repository: Repository, assignment: Assignment) -> str:
+    """Add a blank line at the end, so that there is something to judge."""
     start = restore_start_file(repository, assignment.task)
     return '' if start is None else make_file_patch(assignment.task.test_file, start, start + b'\n')
 
 
-def only_targets(repository: Repository, assignment: Assignment) -> str:
-    """Gold, and every other test of the file deleted, with what they alone use."""
+def delete_others(repository: Repository, assignment: Assignment) -> str:
+    """Take gold, and delete every other test of the file, with what they alone use."""
     task = assignment.task
     new = load_content(repository, task.new_rev, task.test_file)
     if new is None:
@@ -61,42 +63,46 @@ def only_targets(repository: Repository, assignment: Assignment) -> str:
         for type_, member in of.find_tests(of.parse(new, task.test_file), lambda name: ())
         if (type_.name, member.name, member.parameters) not in targets
     ]
-    gone = [StartTarget(method=one) for one in others]
+    targets_gone = [StartTarget(method=method) for method in others]
     try:
-        cut = get_surgery(task.language).make_start_file(new, new, gone) if gone else new
+        cut = (
+            get_surgery(task.language).make_start_file(new, new, targets_gone)
+            if targets_gone
+            else new
+        )
     except StartStateInvalid:
         return task.test_patch  # they cannot go
     return make_file_patch(task.test_file, restore_start_file(repository, task), cut)
 
 
-def calling(repository: Repository, assignment: Assignment) -> str:
-    """Each target a test that calls the methods which the prompt names."""
+def call_named(repository: Repository, assignment: Assignment) -> str:
+    """Write for each target a test that calls the methods which the prompt names."""
     task = assignment.task
-    written = CALLS.get(task.language)
-    named = [one for one in task.dependencies if one.is_method]
-    if written is None or not named:
+    write = CALLS.get(task.language)
+    named = [each for each in task.dependencies if each.is_method]
+    if write is None or not named:
         return ''
-    start = made = restore_start_file(repository, task)
-    models = models_of(repository, assignment, start)
+    start = text = restore_start_file(repository, task)
+    models = list_models(repository, assignment, start)
     for target in assignment.targets:
-        model = nearest(target, made, models)
+        model = find_nearest_model(target, text, models)
         if model is not None:
-            made = put(made, target, model, written(target.method.test_method, named, model))
-    return make_file_patch(task.test_file, start, made)
+            text = put_test(text, target, model, write(target.method.test_method, named, model))
+    return make_file_patch(task.test_file, start, text)
 
 
 ANSWERS: Mapping[str, BaselineAnswer] = {
-    'gold': BaselineAnswer(make=gold, clause="the developers' own patch"),
-    'empty': BaselineAnswer(make=nothing, clause='an empty patch'),
-    'no-change': BaselineAnswer(make=unchanged, clause='the start file and a blank line'),
+    'gold': BaselineAnswer(make=answer_gold, clause="the developers' own patch"),
+    'empty': BaselineAnswer(make=answer_nothing, clause='an empty patch'),
+    'no-change': BaselineAnswer(make=add_blank_line, clause='the start file and a blank line'),
     'copy-sibling': BaselineAnswer(
-        make=copied, clause='the most similar test of the start state, names replaced'
+        make=copy_sibling, clause='the most similar test of the start state, names replaced'
     ),
     'delete-others': BaselineAnswer(
-        make=only_targets, clause="the developers' patch, and every other test of the file deleted"
+        make=delete_others, clause="the developers' patch, and every other test of the file deleted"
     ),
     'call-named': BaselineAnswer(
-        make=calling,
+        make=call_named,
         clause='a call of each named method with default arguments, asserted to be non-null',
     ),
 }

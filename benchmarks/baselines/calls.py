@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from benchmarks.copying import Model
+from benchmarks.baselines.copying import Model
 from coevo.model.dependencies import Dependency
 
 _JAVA_DEFAULTS = {
@@ -30,20 +30,20 @@ _FRAMEWORKS = (
 )
 
 
-def java(name: str, dependencies: Sequence[Dependency], model: Model) -> str:
-    """A test of that name in the framework of the model's file."""
+def write_java_test(name: str, dependencies: Sequence[Dependency], model: Model) -> str:
+    """Write a test of that name in the framework of the model's file."""
     file = model.source.decode('utf-8', 'replace')
     marker, asserter = next((mark, who) for sign, mark, who in _FRAMEWORKS if sign in file)
-    body = ''.join(f' {line}' for one in dependencies for line in _java_call(one, asserter))
+    body = ''.join(f' {line}' for each in dependencies for line in _write_java_call(each, asserter))
     return f'{marker}public void {name}() throws Throwable {{{body} }}'
 
 
-def _java_call(one: Dependency, asserter: str) -> Iterator[str]:
-    owner, _, rest = one.name.partition('#')
+def _write_java_call(dependency: Dependency, asserter: str) -> Iterator[str]:
+    owner, _, rest = dependency.name.partition('#')
     method, _, parameters = rest.removesuffix(')').partition('(')
     type_ = owner.replace('$', '.')
     given = ', '.join(_JAVA_DEFAULTS.get(kind, 'null') for kind in parameters.split(',') if kind)
-    head = one.declaration.partition('(')[0]
+    head = dependency.declaration.partition('(')[0]
     if method == re.split(r'[.$]', owner)[-1]:
         yield f'{asserter}.assertNotNull(new {type_}({given}));'
         return
@@ -54,19 +54,19 @@ def _java_call(one: Dependency, asserter: str) -> Iterator[str]:
         yield f'{asserter}.assertNotNull((Object) {holder}.{method}({given}));'
 
 
-def python(name: str, dependencies: Sequence[Dependency], model: Model) -> str:
-    """A test function of that name; a method where the model is one."""
+def write_python_test(name: str, dependencies: Sequence[Dependency], model: Model) -> str:
+    """Write a test function of that name; a method where the model is one."""
     self_ = 'self' if '$' in model.class_name else ''
-    lines = [line for one in dependencies for line in _python_call(one)]
+    lines = [line for each in dependencies for line in _write_python_call(each)]
     return '\n'.join((f'def {name}({self_}):', *(f'    {line}' for line in lines or ['pass'])))
 
 
-def _python_call(one: Dependency) -> Iterator[str]:
-    owner, _, rest = one.name.partition('#')
+def _write_python_call(dependency: Dependency) -> Iterator[str]:
+    owner, _, rest = dependency.name.partition('#')
     module, _, classes = owner.partition('$')
     method = rest.partition('(')[0]
     holder = '.'.join((module, *classes.split('$'))) if classes else module
-    given = _python_arguments(one.declaration, bound=bool(classes))
+    given = _list_arguments(dependency.declaration, bound=bool(classes))
     called = f'{holder}().{method}' if classes else f'{holder}.{method}'
     if method == '__init__':
         called = holder
@@ -74,8 +74,8 @@ def _python_call(one: Dependency) -> Iterator[str]:
     yield f'assert {called}({given}) is not None'
 
 
-def _python_arguments(declaration: str, *, bound: bool) -> str:
-    """Those without which it cannot be called; what cannot be parsed is called without any."""
+def _list_arguments(declaration: str, *, bound: bool) -> str:
+    """List those without which it cannot be called; what cannot be parsed is called without any."""
     try:
         function = ast.parse(f'{declaration.rstrip().removesuffix(":")}: pass').body[0]
     except (SyntaxError, ValueError):
@@ -85,19 +85,24 @@ def _python_arguments(declaration: str, *, bound: bool) -> str:
     stated = function.args
     places = [*stated.posonlyargs, *stated.args]
     needed = places[: len(places) - len(stated.defaults)][bound:]
-    named = (
-        one for one, value in zip(stated.kwonlyargs, stated.kw_defaults, strict=True) if not value
+    keywords = (
+        word for word, value in zip(stated.kwonlyargs, stated.kw_defaults, strict=True) if not value
     )
-    return ', '.join((*map(_default, needed), *(f'{one.arg}={_default(one)}' for one in named)))
+    return ', '.join(
+        (
+            *map(_choose_default, needed),
+            *(f'{word.arg}={_choose_default(word)}' for word in keywords),
+        )
+    )
 
 
-def _default(argument: ast.arg) -> str:
+def _choose_default(argument: ast.arg) -> str:
     kind = ast.unparse(argument.annotation) if argument.annotation else ''
     return _PYTHON_DEFAULTS.get(kind, 'None')
 
 
 CALLS: Mapping[str, Callable[[str, Sequence[Dependency], Model], str]] = {
-    'java': java,
-    'python': python,
+    'java': write_java_test,
+    'python': write_python_test,
 }
 """By language; of another one there is no such test, and the answer is empty."""

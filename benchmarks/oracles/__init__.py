@@ -1,1 +1,1 @@
-"""Slow references for the engine: the protocol of TestEvo-Bench A.2, and Maven alone."""
+"""Slow references for the engine: plain commands of each language, each test in a process of its own."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from benchmarks.oracles.cell import Answer, Place
-from benchmarks.oracles.plain_cells import PlainCells, unbuilt
+from benchmarks.oracles.driver import Answer, Place, PlainCells, say_unbuildable
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang import language
@@ -37,31 +36,36 @@ class GoBench:
     def run(
         self, repository: Repository, pair: Pair, place: Place, methods: Sequence[TestMethod]
     ) -> Answer:
-        """Transient if the driver itself failed."""
-        known = self._asked(repository, pair, place)
+        """Run the methods; Transient if the driver itself failed."""
+        known = self._find_project(repository, pair, place)
         if known is None:
-            return unbuilt(len(methods))
+            return say_unbuildable(len(methods))
         toolchain, project = known
-        with self._plain.tree(language.READING, repository, place) as tree:
+        with self._plain.open_tree(language.READING, repository, place) as tree:
             for path, content in project.files.items():
                 (tree / path).write_bytes(content)
             names = [method.test_method for method in methods]
             request = {'path': project.path, 'module': place.module, 'names': names}
-            return self._plain.ask(tree, _mounts(toolchain), make_variables(toolchain), request)
+            return self._plain.ask(
+                tree,
+                request,
+                mounts=_list_mounts(toolchain),
+                environment=make_variables(toolchain),
+            )
 
-    def _asked(self, repository: Repository, pair: Pair, place: Place) -> Known | None:
-        """What the language says that the code's revision is compiled with; None where it cannot be."""
+    def _find_project(self, repository: Repository, pair: Pair, place: Place) -> Known | None:
+        """Find what the language says that the code's revision is compiled with; None where it cannot be."""
         key = pair.pair_id, f'{place.code_rev} {place.module}'
         if key not in self._known:
             settings = RunSettings(repository=repository, sandbox='bubblewrap')
             with ExitStack() as stack:
                 builder = language.make_engine(settings, stack).make_builder()
                 stack.callback(builder.close)
-                self._known[key] = _of(builder.build(pair), place)
+                self._known[key] = _read_project(builder.build(pair), place)
         return self._known[key]
 
 
-def _mounts(toolchain: GoToolchain) -> list[Mount]:
+def _list_mounts(toolchain: GoToolchain) -> list[Mount]:
     standard = sorted((find_cache_folder() / 'go').glob(f'std-{toolchain.version}-*/'))
     mounts = [
         Mount(source=locate_module_cache(), target=MODULES),
@@ -72,8 +76,8 @@ def _mounts(toolchain: GoToolchain) -> list[Mount]:
     return mounts
 
 
-def _of(built: GoBuiltPair, place: Place) -> Known | None:
-    end = next(one for one in built.ends if one.build.rev == place.code_rev)
+def _read_project(built: GoBuiltPair, place: Place) -> Known | None:
+    end = next(each for each in built.ends if each.build.rev == place.code_rev)
     if end.project is None or built.runs is None or end.build.find_trouble(place.module):
         return None
     return built.runs.cells.all.compiler.prepared.toolchain, end.project

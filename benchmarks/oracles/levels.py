@@ -15,15 +15,15 @@ _LEVEL = re.compile(
 _REFUSED = r'(?:1\.)?[1-6](?:\.0)?'
 
 
-def level_properties(tree: Path) -> Sequence[str]:
-    """Maven's level-8 properties, unless some POM of the tree asks for more than 8."""
-    levels = [level for pom in _poms(tree) for level in _levels(pom)]
+def choose_level_properties(tree: Path) -> Sequence[str]:
+    """Choose Maven's level-8 properties, unless some POM of the tree asks for more than 8."""
+    levels = [level for pom in _list_poms(tree) for level in _read_levels(pom)]
     return () if any(level > 8 for level in levels) else PROPERTIES
 
 
 def raise_literals(tree: Path) -> None:
     """Put 8 in place of levels below 7 that stand in a POM, where properties cannot reach."""
-    for pom in _poms(tree):
+    for pom in _list_poms(tree):
         text = pom.read_text(errors='surrogateescape')
         names = {match['name'] for match in _LEVEL.finditer(text) if match['name']}
         for name in (*names, 'source', 'target', 'release'):
@@ -32,19 +32,19 @@ def raise_literals(tree: Path) -> None:
         pom.write_text(text, errors='surrogateescape')
 
 
-def _poms(tree: Path) -> Iterator[Path]:
+def _list_poms(tree: Path) -> Iterator[Path]:
     return (path for path in sorted(tree.rglob('pom.xml')) if not path.is_symlink())
 
 
-def _levels(pom: Path) -> Iterator[int]:
+def _read_levels(pom: Path) -> Iterator[int]:
     text = pom.read_text(errors='replace')
     for match in _LEVEL.finditer(text):
-        literal = match['level'] or _property(text, match['name'])
+        literal = match['level'] or _read_property(text, match['name'])
         numbers = re.findall(r'\d+', literal or '')
         if numbers:
             yield int(numbers[-1] if numbers[0] == '1' and len(numbers) > 1 else numbers[0])
 
 
-def _property(text: str, name: str) -> str | None:
+def _read_property(text: str, name: str) -> str | None:
     found = re.search(rf'<{re.escape(name)}>\s*([\d.]+)\s*</', text)
     return found[1] if found else None

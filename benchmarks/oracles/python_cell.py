@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.oracles.cell import Answer, Place
-from benchmarks.oracles.plain_cells import PlainCells, unbuilt
+from benchmarks.oracles.driver import Answer, Place, PlainCells, say_unbuildable
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language, uv
@@ -39,34 +38,29 @@ class PytestBench:
     """Sandbox and packages of the oracle, for one repository after the other."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._plain = PlainCells(stack, 'pytest_cell')
+        self._plain = PlainCells(stack, 'python_cell')
         self._packages: dict[tuple[str, ...], Path] = {}
         self._environments: dict[tuple[str, str], Environment | None] = {}
 
     def run(
         self, repository: Repository, pair: Pair, place: Place, methods: Sequence[TestMethod]
     ) -> Answer:
-        """Transient if the libraries could not be installed or the driver itself failed."""
-        environment = self.environment(repository, pair, place)
+        """Run the methods; Transient if the libraries could not be installed or the driver itself failed."""
+        environment = self._find_environment(repository, pair, place)
         if environment is None:
-            return unbuilt(len(methods))
+            return say_unbuildable(len(methods))
         interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
         names = tuple(library.coordinates for library in environment.libraries) + _SETTINGS_NAME
-        packages = self._installed(interpreter, names)
-        with self._plain.tree(language.READING, repository, place) as tree:
+        packages = self._install(interpreter, names)
+        with self._plain.open_tree(language.READING, repository, place) as tree:
             _write_versions(tree, place.module)
             _write_metadata(tree, repository, place)
             return self._ask(tree, interpreter, packages, place, methods)
 
-    def prepare(self, repository: Repository, pair: Pair, place: Place) -> None:
-        """Install the libraries of a place now, not when it is run first."""
-        environment = self.environment(repository, pair, place)
-        if environment is not None:
-            interpreter = next(i for i in find_interpreters() if i.version == environment.runtime)
-            self._installed(interpreter, tuple(one.coordinates for one in environment.libraries))
-
-    def environment(self, repository: Repository, pair: Pair, place: Place) -> Environment | None:
-        """What the language says that the code's revision is run with; None where it cannot be."""
+    def _find_environment(
+        self, repository: Repository, pair: Pair, place: Place
+    ) -> Environment | None:
+        """Find what the language says that the code's revision is run with; None where it cannot be."""
         key = pair.pair_id, f'{place.code_rev} {place.module}'
         if key not in self._environments:
             known = language.make_runtimes()
@@ -78,7 +72,7 @@ class PytestBench:
                 self._environments[key] = built.describe_environment(place.code_rev, place.module)
         return self._environments[key]
 
-    def _installed(self, interpreter: Interpreter, names: tuple[str, ...]) -> Path:
+    def _install(self, interpreter: Interpreter, names: tuple[str, ...]) -> Path:
         key = interpreter.version, *names
         if key not in self._packages:
             folder = self._plain.root / f'packages-{len(self._packages)}'
@@ -115,7 +109,7 @@ class PytestBench:
             'module': place.module,
             'ids': [make_pytest_id(method) for method in methods],
         }
-        return self._plain.ask(tree, mounts, {'PATH': '/usr/bin:/bin'}, request)
+        return self._plain.ask(tree, request, mounts=mounts, environment={'PATH': '/usr/bin:/bin'})
 
 
 def _write_versions(tree: Path, folder: str) -> None:

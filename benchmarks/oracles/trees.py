@@ -25,43 +25,43 @@ def write_cell(repository: Repository, tests_rev: str, code_rev: str, folder: Pa
     repository.materialise(code_rev, folder)
     if tests_rev == code_rev:
         return
-    for place in _test_folders(repository, code_rev):
+    for place in _list_test_folders(repository, code_rev):
         shutil.rmtree(folder / place, ignore_errors=True)
     with TemporaryDirectory(dir=folder.parent) as scratch:
         donor = Path(scratch, 'donor')
         repository.materialise(tests_rev, donor)
-        for place in _test_folders(repository, tests_rev):
+        for place in _list_test_folders(repository, tests_rev):
             if (donor / place).is_dir():
                 (folder / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copytree(donor / place, folder / place, symlinks=True, dirs_exist_ok=True)
     _open_to_all(folder)
 
 
-def write_cell_of(
+def write_cell_by_files(
     reading: LanguageReading, repository: Repository, tests_rev: str, code_rev: str, folder: Path
 ) -> None:
-    """The same for a language of which single files, not folders, belong to the tests."""
+    """Do the same for a language of which single files, not folders, belong to the tests."""
     repository.materialise(code_rev, folder)
     if tests_rev == code_rev:
         return
-    for path in _tests(reading, repository, code_rev):
+    for path in _list_tests(reading, repository, code_rev):
         (folder / path).unlink(missing_ok=True)
     with TemporaryDirectory(dir=folder.parent) as scratch:
         donor = Path(scratch, 'donor')
         repository.materialise(tests_rev, donor)
-        for path in _tests(reading, repository, tests_rev):
+        for path in _list_tests(reading, repository, tests_rev):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(donor / path, folder / path, follow_symlinks=False)
     _open_to_all(folder)
 
 
-def _tests(reading: LanguageReading, repository: Repository, rev: str) -> Iterator[str]:
+def _list_tests(reading: LanguageReading, repository: Repository, rev: str) -> Iterator[str]:
     tree = reading.open_tree(repository, rev)
     return (path for path in repository.tree(rev) if not tree.is_source(path))
 
 
-def _test_folders(repository: Repository, rev: str) -> Iterator[str]:
-    """Each module's, relative to the tree, outer ones first."""
+def _list_test_folders(repository: Repository, rev: str) -> Iterator[str]:
+    """List each module's, relative to the tree, outer ones first."""
     for path in sorted(repository.tree(rev)):
         module, _, name = path.rpartition('/')
         if name == 'pom.xml' and _DEFAULT not in module:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 LEAST_LEAK = 0.6
-"""Share of gold's text from which a task leaks; benchmarks/leaks.md says how that was set."""
+"""Share of gold's text from which a task leaks; benchmarks/figures.md says how that was set."""
 
 
 def build_no_leak_condition() -> str:

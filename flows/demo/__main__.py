@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,14 +43,6 @@ QUESTION = """\
 SELECT label, count(*) AS methods, min(test_class || '#' || test_method) AS example
 FROM methods GROUP BY label ORDER BY label"""
 
-WHAT_NEXT = f"""\
-The repository is {FOLDER}/repository, the snapshot {FOLDER}/snapshot; those of Python are in {FOLDER}/python, of Go in {FOLDER}/go. From here on:
-  coevo query {FOLDER}/snapshot "SELECT * FROM tasks"     any question, in SQL
-  coevo query {FOLDER}/snapshot --after 2024-06-30        only what was public later
-  coevo mine PATH, URL or owner/name               a repository of your own
-  coevo release --snapshot DIR                     a snapshot of all that you have mined
-(coevo is in .venv/bin.)"""
-
 
 def main() -> int:
     """0 if the demo gave what its table says, 1 if not, 2 if it could not be run."""
@@ -80,8 +73,25 @@ def run_demo(console: Console, profile: str, language: str | None) -> int:
         console.print('\nNot as expected (-), but found (+):', *wrong, sep='\n')
         return 1
     count = sum(len(story.methods) for story in stories)
-    console.print(f'\nAll {count} test methods came out as expected.\n\n{WHAT_NEXT}')
+    console.print(f'\nAll {count} test methods came out as expected.\n\n{say_what_next(stories)}')
     return 0
+
+
+def say_what_next(stories: Sequence[Story]) -> str:
+    """Where the repositories and snapshots of these stories lie, and what can be asked of them."""
+    first, *others = stories
+    home = FOLDER / first.folder
+    beside = ', '.join(
+        f'of {story.language.capitalize()} in {FOLDER / story.folder}' for story in others
+    )
+    those = f'; those {beside.replace(" in ", " are in ", 1)}' if beside else ''
+    return f"""\
+The repository is {home}/repository, the snapshot {home}/snapshot{those}. From here on:
+  coevo query {home}/snapshot "SELECT * FROM tasks"     any question, in SQL
+  coevo query {home}/snapshot --after 2024-06-30        only what was public later
+  coevo mine PATH, URL or owner/name               a repository of your own
+  coevo release --snapshot DIR                     a snapshot of all that you have mined
+(coevo is in .venv/bin.)"""
 
 
 def has_runtime(story: Story) -> bool:

@@ -12,7 +12,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
-from flows.demo.expected import ExpectedMethod, Loss
+from flows.demo.stories import ExpectedMethod, Loss
 from miners.diffs.changes import diff_pair
 
 Names = Mapping[str, str]  # Class#method by method id

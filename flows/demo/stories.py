@@ -1,74 +1,135 @@
-"""The histories that the demo writes, one for each language."""
+"""The histories that the demo writes, one for each language, and what mining them has to give.
+
+A story is a folder of files beside this module:
+
+    story.toml   the story and its steps, each of which is one commit
+    project/     the files of the first step
+    patches/     what each other step changes in the tree of its first parent, for `git apply`
+    methods.csv  what has to become of every test method, set down by hand from the sources
+    losses.csv   the commits and pairs that leave the funnel
+
+A test method stands in its table once for every pair in which it is a candidate: with its label and track, or with the
+reason why it was dropped; with a label and a reason where only its track was lost. Which tests are `not_sampled` is drawn
+from the ids of the commits, so an edit of a history draws anew.
+"""
 
 from __future__ import annotations
 
+import csv
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from flows.demo.expected import ExpectedMethod, Loss
-from flows.demo.harbour import expected as harbour
-from flows.demo.harbour.steps import STEPS as HARBOUR_STEPS
-from flows.demo.jetty import expected as jetty
-from flows.demo.jetty.steps import STEPS as JETTY_STEPS
-from flows.demo.kiosk import expected as kiosk
-from flows.demo.kiosk.steps import STEPS as KIOSK_STEPS
-from flows.demo.steps import DemoStep
+from coevo.model.words import Label, Stage, Track
+
+STORIES_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One commit.
+
+    name     what parents and tables call it
+    parents  names of steps; the first is the one whose tree the patch changes
+    patch    the patch's name, none of the first step
+    """
+
+    name: str
+    subject: str
+    parents: tuple[str, ...]
+    patch: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ExpectedMethod:
+    """A test method in the pair that ends with the commit `step`: `test` is Class#method at its new end."""
+
+    step: str
+    test: str
+    label: Label | None = None
+    track: Track | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Loss:
+    """A commit or a pair that left the funnel: the one that the commit `step` made."""
+
+    step: str
+    stage: Stage
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
     """A repository's history and what mining it has to give.
 
+    source    the folder of its files
     name      the key of the repository in the data
     folder    where repository, store and snapshot lie, below the demo's own
     interval  between the dates of two steps
     """
 
+    source: Path
     name: str
     folder: str
     language: str
     start: datetime
     interval: timedelta
-    steps: tuple[DemoStep, ...]
+    steps: tuple[Step, ...]
     methods: tuple[ExpectedMethod, ...]
     losses: tuple[Loss, ...]
 
-    @property
-    def project(self) -> Path:
-        """The files of its first step."""
-        return Path(__file__).parent / self.name.rpartition('/')[2] / 'project'
+
+def load_story(source: Path) -> Story:
+    """Read the files of a story; the rows of its tables name a step by its subject, as reports do."""
+    text = tomllib.loads((source / 'story.toml').read_text('utf-8'))
+    steps = tuple(_list_steps(text['steps']))
+    subjects = {step.name: step.subject for step in steps}
+    return Story(
+        source=source,
+        name=text['name'],
+        folder=text['folder'],
+        language=text['language'],
+        start=text['start'],
+        interval=timedelta(**text['interval']),
+        steps=steps,
+        methods=tuple(
+            ExpectedMethod(
+                step=subjects[row['step']],
+                test=row['test'],
+                label=Label(row['label']) if row['label'] else None,
+                track=Track(row['track']) if row['track'] else None,
+                reason=row['reason'] or None,
+            )
+            for row in _read_table(source / 'methods.csv')
+        ),
+        losses=tuple(
+            Loss(step=subjects[row['step']], stage=Stage(row['stage']), reason=row['reason'])
+            for row in _read_table(source / 'losses.csv')
+        ),
+    )
 
 
-STORIES = (
-    Story(
-        name='demo/harbour',
-        folder='.',
-        language='java',
-        start=datetime(2024, 1, 1, 12, tzinfo=UTC),
-        interval=timedelta(days=18),  # it spans a year: filters by date have something to do
-        steps=HARBOUR_STEPS,
-        methods=harbour.METHODS,
-        losses=harbour.LOSSES,
-    ),
-    Story(
-        name='demo/kiosk',
-        folder='python',
-        language='python',
-        start=datetime(2024, 6, 3, 6, tzinfo=UTC),
-        interval=timedelta(minutes=40),  # the day decides on versions of packages: one for all
-        steps=KIOSK_STEPS,
-        methods=kiosk.METHODS,
-        losses=kiosk.LOSSES,
-    ),
-    Story(
-        name='demo/jetty',
-        folder='go',
-        language='go',
-        start=datetime(2024, 6, 3, 6, tzinfo=UTC),
-        interval=timedelta(minutes=40),
-        steps=JETTY_STEPS,
-        methods=jetty.METHODS,
-        losses=jetty.LOSSES,
-    ),
-)
+def _list_steps(rows: list[Mapping[str, str]]) -> Iterator[Step]:
+    """A step follows the one before it, and has a patch of its own name, unless it says otherwise."""
+    before: tuple[str, ...] = ()
+    for row in rows:
+        name = row['name']
+        yield Step(
+            name=name,
+            subject=row['subject'],
+            parents=tuple(row.get('parents', before)),
+            patch=row.get('patch', name) if before else None,
+        )
+        before = (name,)
+
+
+def _read_table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding='utf-8', newline='') as table:
+        return list(csv.DictReader(table))
+
+
+STORIES = tuple(load_story(STORIES_FOLDER / name) for name in ('harbour', 'kiosk', 'jetty'))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.oracles.driver import LIMITS, ask, place_of_tree, readable_programs
+from benchmarks.oracles.driver import LIMITS, ask_driver, copy_programs, open_tree_folder
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Job, Mount, Sandbox, open_sandbox
 from coevo.sandboxes.workspace import open_workspace
 
-REQUEST = {'oracle': 'console', 'methods': []}
+REQUEST = {'module': '', 'methods': []}
 
 
 @pytest.fixture
@@ -29,26 +29,26 @@ def job(program: str, *mounts: Mount) -> Job:
 
 def test_oracle_returns_the_answer_of_its_driver(sandbox: Sandbox) -> None:
     """It sees the tree, and can read its own programs."""
-    with open_workspace() as root, place_of_tree(root) as tree:
+    with open_workspace() as root, open_tree_folder(root) as tree:
         tree.mkdir(mode=0o755)
         mounts = (
             Mount(source=tree, target='/in/tree'),
-            Mount(source=readable_programs(root), target='/in/inside'),
+            Mount(source=copy_programs(root), target='/in/inside'),
         )
         program = (
             'import os; assert os.listdir("/in/tree") == []; '
-            'open("/in/inside/main.py").read(); sys.stdout.write(sys.stdin.read())'
+            'open("/in/inside/java_cell.py").read(); sys.stdout.write(sys.stdin.read())'
         )
-        assert ask(sandbox, job(program, *mounts), REQUEST) == REQUEST
-        assert readable_programs(root) == root / 'inside'
+        assert ask_driver(sandbox, job(program, *mounts), REQUEST) == REQUEST
+        assert copy_programs(root) == root / 'inside'
 
 
 def test_folder_of_a_tree_is_removed_at_the_end(tmp_path: Path) -> None:
-    with place_of_tree(tmp_path) as tree:
+    with open_tree_folder(tmp_path) as tree:
         tree.mkdir()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_silent_driver_raises_a_transient_error(sandbox: Sandbox) -> None:
     with pytest.raises(Transient, match='the oracle said nothing'):
-        ask(sandbox, job('sys.exit("no luck")'), REQUEST)
+        ask_driver(sandbox, job('sys.exit("no luck")'), REQUEST)

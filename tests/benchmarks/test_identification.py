@@ -8,9 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.identification.classifier import predicted
-from benchmarks.identification.rows import LabelledTest, read_rows
-from benchmarks.identification.table import table
+from benchmarks.identification import (
+    LabelledTest,
+    build_table,
+    predict_labels,
+    read_labelled_tests,
+)
 from benchmarks.tables import Row
 from tests.coevo.snapshots import test_identification
 
@@ -36,7 +39,7 @@ def made(seed: int = 1) -> Iterator[LabelledTest]:
 
 
 def found(rows: Sequence[LabelledTest]) -> dict[tuple[str, str], Row]:
-    return {(row['train'], row['test']): row for row in table(rows)}
+    return {(row['train'], row['test']): row for row in build_table(rows)}
 
 
 def test_classifier_learns_a_visible_rule_and_not_unexplained_edits() -> None:
@@ -66,7 +69,7 @@ def test_labels_that_only_the_repository_predicts_are_not_learnt() -> None:
         for row in made()
         for odd in [int(row.family.rpartition('/')[2]) % 2 == 1]
     ]
-    answers = predicted(rows, 'dynamic')
+    answers = predict_labels(rows, 'dynamic')
     right = sum(answers[row.method_id] == row.dynamic for row in rows) / len(rows)
     assert right < 0.7
 
@@ -103,7 +106,7 @@ def test_table_does_not_depend_on_the_order_of_rows() -> None:
 
 
 def test_snapshot_rows_carry_static_and_dynamic_labels_and_a_weight(drawn: object) -> None:
-    rows = {row.test.split('(')[0]: row for row in read_rows(drawn)}  # type: ignore[arg-type]
+    rows = {row.test.split('(')[0]: row for row in read_labelled_tests(drawn)}  # type: ignore[arg-type]
     assert len(rows) == 8
     both = {name: (row.static, row.dynamic, row.weight) for name, row in rows.items()}
     assert sorted(both.values()) == [

@@ -1,4 +1,4 @@
-"""What the oracles do before and after Maven: trees, levels, selectors, reports."""
+"""What the oracles do before and after Maven: trees, levels, list_selectors, reports."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.oracles.inside.classfile import read_classes
-from benchmarks.oracles.inside.reports import worst_outcome
-from benchmarks.oracles.inside.selection import selectors
-from benchmarks.oracles.levels import PROPERTIES, level_properties, raise_literals
-from benchmarks.oracles.trees import write_cell, write_cell_of
+from benchmarks.oracles.inside.reports import find_worst_outcome
+from benchmarks.oracles.inside.selection import list_selectors
+from benchmarks.oracles.levels import PROPERTIES, choose_level_properties, raise_literals
+from benchmarks.oracles.trees import write_cell, write_cell_by_files
 from coevo.git.repository import Repository
 from coevo.languages.python import reading as python
 from tests.repos import commit, init
@@ -63,7 +63,7 @@ def test_python_cell_has_the_code_of_one_revision_and_test_files_of_the_other(
     texts = ('setup.py', 'till/__init__.py', 'till/test_till.py', 'tests/data/prices.json')
     old = commit(repo, 'old', {**dict.fromkeys(texts, 'old'), 'tests/test_gone.py': 'old'})
     new = commit(repo, 'new', {**dict.fromkeys(texts, 'new'), 'tests/test_gone.py': None})
-    write_cell_of(python, Repository(repo / '.git'), old, new, tmp_path / 'cell')
+    write_cell_by_files(python, Repository(repo / '.git'), old, new, tmp_path / 'cell')
     files = (path for path in (tmp_path / 'cell').rglob('*') if path.is_file())
     assert {str(one.relative_to(tmp_path / 'cell')): one.read_text() for one in files} == {
         'setup.py': 'new',
@@ -97,7 +97,7 @@ def test_java_level_that_the_jdk_refuses_is_raised(
     tmp_path: Path, pom: str, properties: tuple[str, ...], raised: str
 ) -> None:
     (tmp_path / 'pom.xml').write_text(pom)
-    assert tuple(level_properties(tmp_path)) == properties
+    assert tuple(choose_level_properties(tmp_path)) == properties
     raise_literals(tmp_path)
     assert (tmp_path / 'pom.xml').read_text() == raised
 
@@ -112,18 +112,18 @@ def test_a_method_is_selected_on_every_concrete_class(tmp_path: Path) -> None:
     subprocess.run(['javac', '-d', tmp_path, tmp_path / 'Base.java'], check=True)
     classes = read_classes(tmp_path)
     types = '(java.lang.String[],p.Base$In,int)'
-    assert selectors(classes, 'p.Base', 'm', ['String[]', 'In', 'int']) == [
+    assert list_selectors(classes, 'p.Base', 'm', ['String[]', 'In', 'int']) == [
         f'p.One#m{types}',
         f'p.Two#m{types}',
     ]
-    assert selectors(classes, 'p.One', 'm', []) == ['p.One#m', 'p.Two#m']
-    assert selectors(classes, 'p.Two', 'only', ['T']) == ['p.Two#only(java.lang.Object)']
-    assert selectors(classes, 'p.Absent', 'm', []) == ['p.Absent#m']
+    assert list_selectors(classes, 'p.One', 'm', []) == ['p.One#m', 'p.Two#m']
+    assert list_selectors(classes, 'p.Two', 'only', ['T']) == ['p.Two#only(java.lang.Object)']
+    assert list_selectors(classes, 'p.Absent', 'm', []) == ['p.Absent#m']
 
 
 def test_worst_test_case_of_the_reports_decides_the_outcome(tmp_path: Path) -> None:
-    assert worst_outcome(tmp_path) == ('missing', '')
+    assert find_worst_outcome(tmp_path) == ('missing', '')
     (tmp_path / 'TEST-a.xml').write_text('<t><testcase/><testcase><skipped/></testcase></t>')
-    assert worst_outcome(tmp_path) == ('skipped', '')
+    assert find_worst_outcome(tmp_path) == ('skipped', '')
     (tmp_path / 'TEST-b.xml').write_text('<t><testcase><failure type="E"/></testcase></t>')
-    assert worst_outcome(tmp_path) == ('fail', 'E')
+    assert find_worst_outcome(tmp_path) == ('fail', 'E')

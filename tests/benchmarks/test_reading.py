@@ -1,10 +1,10 @@
-"""Sheets of two readings, summed."""
+"""Sheets of two readings, sum_sheets."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.reading import QUESTIONS, summed
+from benchmarks.reading import QUESTIONS, sum_sheets
 from coevo.model.errors import Fatal
 
 
@@ -15,7 +15,7 @@ def _row(task: str, **marks: str) -> dict[str, str]:
 def test_agreement_of_two_sheets_is_counted_by_task() -> None:
     first = [_row('a', trivial='yes'), _row('b', trivial='yes'), _row('c'), _row('d')]
     second = [_row('d'), _row('c', trivial='unsure'), _row('b'), _row('a', trivial='yes')]
-    rows = {row['question']: row for row in summed(first, second)}
+    rows = {row['question']: row for row in sum_sheets(first, second)}
     trivial = rows['trivial']
     assert (trivial['not so, first'], trivial['second'], trivial['either']) == (2, 2, 3)
     # Same marks of a and d; by chance 1/2 * 1/4 (yes) + 1/2 * 1/2 (no) would agree.
@@ -32,4 +32,4 @@ def test_agreement_of_two_sheets_is_counted_by_task() -> None:
 )
 def test_incomplete_or_mismatched_sheet_is_refused(second: list[dict[str, str]], said: str) -> None:
     with pytest.raises(Fatal, match=said):
-        summed([_row('a')], second)
+        sum_sheets([_row('a')], second)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.copying import copied
+from benchmarks.baselines.copying import copy_sibling
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import Prediction
@@ -77,7 +77,7 @@ def _copied(shop: Shop, track: Track) -> Prediction:
     """The most similar test that the start state shows, names replaced."""
     assignment = shop.tasks[track]
     with open_task_repository([assignment.task], shop.store) as repository:
-        patch = copied(repository, assignment)
+        patch = copy_sibling(repository, assignment)
     return _raw(shop, track, patch.encode())
 
 

@@ -16,10 +16,9 @@ from coevo.command.main import main
 from coevo.model.labels import list_contradictions
 from coevo.model.words import Label
 from flows.demo import history
-from flows.demo.__main__ import has_runtime
+from flows.demo.__main__ import has_runtime, say_what_next
 from flows.demo.comparison import list_differences
-from flows.demo.expected import ExpectedMethod
-from flows.demo.stories import STORIES, Story
+from flows.demo.stories import STORIES, ExpectedMethod, Story
 from tests.manual.pages import answered
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +59,26 @@ def test_a_wrong_label_is_listed_as_a_difference() -> None:
     assert list_differences([right], [right]) == ()
     assert list_differences([right], [wrong]) == ('+ s: T#a: obsolete', '- s: T#a: retired')
     assert list_differences([], [right, right]) == ('+ s: T#a: retired',) * 2
+
+
+def test_the_last_words_name_the_folders_of_the_stories_that_ran() -> None:
+    _, kiosk, _ = STORIES
+    assert say_what_next(STORIES).startswith(
+        'The repository is demo/repository, the snapshot demo/snapshot; '
+        'those of Python are in demo/python, of Go in demo/go. From here on:\n'
+    )
+    alone = say_what_next([kiosk])
+    assert alone.startswith(
+        'The repository is demo/python/repository, the snapshot demo/python/snapshot. '
+    )
+    assert 'coevo query demo/python/snapshot "SELECT' in alone
+
+
+def test_each_step_but_the_first_of_a_story_has_a_patch_that_is_used() -> None:
+    for story in STORIES:
+        there = {path.stem for path in (story.source / 'patches').iterdir()}
+        assert there == {step.patch for step in story.steps[1:]}
+        assert story.steps[0].patch is None
 
 
 # A fresh machine has one interpreter, the one that runs this; no other may be needed.
@@ -106,6 +125,7 @@ def demo(
 def test_mining_the_demo_gives_the_expected_table(demo: tuple[Story, str, Path]) -> None:
     story, printed, _ = demo
     assert f'All {len(story.methods)} test methods came out as expected.' in printed
+    assert f'{say_what_next([story])}\n' in printed
     for loss in story.losses:
         assert loss.reason in printed
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import suite_baselines
+from benchmarks.baselines import suites as suite_baselines
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction

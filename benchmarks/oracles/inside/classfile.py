@@ -39,13 +39,14 @@ class ClassFile:
 
 
 def read_classes(folder: Path) -> dict[str, ClassFile]:
-    """The classes below a folder, by name."""
-    found = (read_class(path.read_bytes()) for path in sorted(folder.rglob('*.class')))
-    return {one.name: one for one in found}
+    """Read the classes below a folder, by name."""
+    classes = (read_class(path.read_bytes()) for path in sorted(folder.rglob('*.class')))
+    return {each.name: each for each in classes}
 
 
 def read_class(data: bytes) -> ClassFile:
-    pool, at = _constants(data)
+    """Read one class file."""
+    pool, at = _read_constants(data)
 
     def name(index: int) -> str:
         return pool[int(pool[index])].replace('/', '.')
@@ -54,17 +55,17 @@ def read_class(data: bytes) -> ClassFile:
     at += 8
     parents = [above, *struct.unpack_from(f'>{interfaces}H', data, at)]
     at += 2 * interfaces
-    _, at = _members(data, at)
-    methods, _ = _members(data, at)
+    _, at = _read_members(data, at)
+    methods, _ = _read_members(data, at)
     return ClassFile(
         name(this),
         tuple(name(parent) for parent in parents if parent),
         bool(access & (_INTERFACE | _ABSTRACT)),
-        tuple((pool[n], _types(pool[d])) for flags, n, d in methods if not flags & _HIDDEN),
+        tuple((pool[n], _list_types(pool[d])) for flags, n, d in methods if not flags & _HIDDEN),
     )
 
 
-def _constants(data: bytes) -> tuple[dict[int, str], int]:
+def _read_constants(data: bytes) -> tuple[dict[int, str], int]:
     """Texts, and for classes the index of their name; then where the pool ends."""
     (count,) = struct.unpack_from('>H', data, 8)
     pool: dict[int, str] = {}
@@ -83,27 +84,27 @@ def _constants(data: bytes) -> tuple[dict[int, str], int]:
     return pool, at
 
 
-def _members(data: bytes, at: int) -> tuple[list[tuple[int, int, int]], int]:
+def _read_members(data: bytes, at: int) -> tuple[list[tuple[int, int, int]], int]:
     (count,) = struct.unpack_from('>H', data, at)
     at += 2
-    found = []
+    members = []
     for _ in range(count):
         flags, name, descriptor, attributes = struct.unpack_from('>4H', data, at)
-        found.append((flags, name, descriptor))
+        members.append((flags, name, descriptor))
         at += 8
         for _ in range(attributes):
             at += 6 + struct.unpack_from('>I', data, at + 2)[0]
-    return found, at
+    return members, at
 
 
-def _types(descriptor: str) -> tuple[str, ...]:
+def _list_types(descriptor: str) -> tuple[str, ...]:
     """`(ILjava/lang/String;[J)V` -> int, java.lang.String, long[]."""
-    found = []
+    types = []
     text = descriptor[1 : descriptor.index(')')]
     while text:
         bare = text.lstrip('[')
         end = bare.index(';') + 1 if bare[0] == 'L' else 1
         name = bare[1 : end - 1].replace('/', '.') if bare[0] == 'L' else _PRIMITIVES[bare[0]]
-        found.append(name + '[]' * (len(text) - len(bare)))
+        types.append(name + '[]' * (len(text) - len(bare)))
         text = bare[end:]
-    return tuple(found)
+    return tuple(types)

@@ -1,6 +1,6 @@
 """One cell in the sandbox: `go test -run ^NAME$` in the folder of its package for each method, each timed.
 
-Reads a request (`oracles.go_cell`) as JSON and writes an answer (`oracles.cell.Answer`) on standard output, which
+Reads a request (`oracles.go_cell`) as JSON and writes an answer (`oracles.driver.Answer`) on standard output, which
 no child gets. What came of a test is read from what `go test -v` prints, as people read it.
 """
 
@@ -14,12 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .main import LOG, TEST_WALL_SECONDS, Timed, log_end
+from .java_cell import LOG, TEST_WALL_SECONDS, Timed, read_log_end
 
 CACHE = Path('/w/cache')
 _WORDS = ('go', 'test', '-mod=mod', '-vet=off', '-count=1', '-timeout=0', '-v')
 
-Found = dict[str, Any]
+Verdict = dict[str, Any]
 
 
 def main() -> None:
@@ -47,22 +47,22 @@ def _borrow_cache() -> None:
         place.symlink_to(file)
 
 
-def _run_alone(folder: Path, name: str) -> Found:
+def _run_alone(folder: Path, name: str) -> Verdict:
     words = [*_WORDS, '-run', f'^{re.escape(name)}$', '.']
     done = Timed(words, folder, TEST_WALL_SECONDS)
-    log = log_end()
+    log = read_log_end()
     # A test stands before its subtests, of which there may be hundreds.
     said = LOG.read_text(errors='replace')
-    outcome = 'timeout' if done.late.is_set() else _outcome(name, done.status, said)
+    outcome = 'timeout' if done.late.is_set() else _read_outcome(name, done.status, said)
     return {
         'outcome': outcome,
-        'exception': _said(log),
+        'exception': _read_exception(log),
         'seconds': done.seconds,
         'log': '' if outcome == 'pass' else log,
     }
 
 
-def _outcome(name: str, status: int, log: str) -> str:
+def _read_outcome(name: str, status: int, log: str) -> str:
     if re.search(r'\[(build|setup) failed\]', log) or 'no Go files in' in log:
         return 'compile_error'
     if 'no tests to run' in log or 'no test files' in log:
@@ -77,6 +77,6 @@ def _outcome(name: str, status: int, log: str) -> str:
     return 'skipped' if told[1] == 'SKIP' else 'pass'
 
 
-def _said(log: str) -> str:
-    found = re.search(r'(?m)^(?:panic|fatal error): (\w[\w .]{0,40})', log)
-    return found[1] if found else ''
+def _read_exception(log: str) -> str:
+    match = re.search(r'(?m)^(?:panic|fatal error): (\w[\w .]{0,40})', log)
+    return match[1] if match else ''

@@ -9,7 +9,7 @@ import threading
 _BLOCK = 1 << 16
 
 
-def start(path: str) -> socket.socket:
+def start_relay(path: str) -> socket.socket:
     """Listen on a free port until the socket is shut down."""
     server = socket.create_server(('127.0.0.1', 0), backlog=64)
     threading.Thread(target=_accept, args=(server, path), daemon=True).start()

@@ -11,17 +11,17 @@ WORST_FIRST = ('timeout', 'error', 'fail', 'skipped', 'pass')
 _CHILDREN = {'error': 'error', 'failure': 'fail', 'skipped': 'skipped'}
 
 
-def worst_outcome(folder: Path) -> tuple[str, str]:
-    """The worst over all test cases and the exception of it; `missing` where there is none."""
-    found = [
-        _outcome(case)
+def find_worst_outcome(folder: Path) -> tuple[str, str]:
+    """Find the worst over all test cases and the exception of it; `missing` where there is none."""
+    outcomes = [
+        _read_outcome(case)
         for path in sorted(folder.glob('TEST-*.xml'))
         for case in ElementTree.parse(path).iter('testcase')
     ]
-    return min(found, key=lambda one: WORST_FIRST.index(one[0]), default=('missing', ''))
+    return min(outcomes, key=lambda pair: WORST_FIRST.index(pair[0]), default=('missing', ''))
 
 
-def _outcome(case: ElementTree.Element) -> tuple[str, str]:
+def _read_outcome(case: ElementTree.Element) -> tuple[str, str]:
     for child in case:
         if child.tag in _CHILDREN:
             return _CHILDREN[child.tag], child.get('type', '')

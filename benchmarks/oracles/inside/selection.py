@@ -8,45 +8,45 @@ from collections.abc import Mapping, Sequence
 from .classfile import ClassFile
 
 
-def runners(classes: Mapping[str, ClassFile], name: str) -> list[str]:
-    """The concrete classes on which a class's methods run: itself and all below it."""
+def list_runners(classes: Mapping[str, ClassFile], name: str) -> list[str]:
+    """List the concrete classes on which a class's methods run: itself and all below it."""
     return [
         other
         for other in sorted(classes)
-        if not classes[other].abstract and name in _line(classes, other)
+        if not classes[other].abstract and name in _list_ancestors(classes, other)
     ]
 
 
-def selectors(
+def list_selectors(
     classes: Mapping[str, ClassFile], name: str, method: str, parameters: Sequence[str]
 ) -> list[str]:
-    """`Class#method(types)` for each concrete class; by the bare name where nothing was compiled."""
+    """Write `Class#method(types)` for each concrete class; by the bare name where nothing was compiled."""
     return [
-        f'{runner}#{method}{_signature(classes, runner, method, parameters)}'
-        for runner in runners(classes, name) or [name]
+        f'{runner}#{method}{_write_signature(classes, runner, method, parameters)}'
+        for runner in list_runners(classes, name) or [name]
     ]
 
 
-def _line(classes: Mapping[str, ClassFile], name: str) -> list[str]:
-    """A class and all above it, nearest first."""
-    found, todo = [], [name]
+def _list_ancestors(classes: Mapping[str, ClassFile], name: str) -> list[str]:
+    """List a class and all above it, nearest first."""
+    line, todo = [], [name]
     while todo:
         current = todo.pop(0)
-        if current not in found:
-            found.append(current)
+        if current not in line:
+            line.append(current)
             todo += classes[current].parents if current in classes else ()
-    return found
+    return line
 
 
-def _signature(
+def _write_signature(
     classes: Mapping[str, ClassFile], name: str, method: str, parameters: Sequence[str]
 ) -> str:
     named = [
         types
-        for above in _line(classes, name)
+        for above in _list_ancestors(classes, name)
         if above in classes
-        for found, types in classes[above].methods
-        if found == method
+        for own_name, types in classes[above].methods
+        if own_name == method
     ]
     equal = [t for t in named if [re.split(r'[.$]', one)[-1] for one in t] == list(parameters)]
     chosen = equal or named

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import coevo
-from benchmarks.copying import copied
+from benchmarks.baselines.copying import copy_sibling
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.judging.start_states import StartStateLost, StartStates
 from coevo.git.repository import Repository
@@ -272,8 +272,8 @@ def test_copying_a_similar_test_gives_the_gold_only_if_siblings_are_kept(twins: 
     clone = Repository(twins.repository / '.git')
     left = twins.task('LeftTest')
     gold = 'Left.twice(4), Left.twice(5), Left.twice(6)'
-    assert gold in copied(clone, left, with_siblings=True)
-    assert gold not in copied(clone, left)
+    assert gold in copy_sibling(clone, left, with_siblings=True)
+    assert gold not in copy_sibling(clone, left)
 
 
 def test_a_task_whose_gold_fails_without_its_siblings_is_dropped(twins: Twins) -> None:

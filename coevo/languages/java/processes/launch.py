@@ -36,7 +36,7 @@ JVM_OPTIONS = (
     '-XX:+UseSerialGC',
     '-XX:TieredStopAtLevel=1',
     # A short life: what is called a few hundred times is not worth compiling (measured, see
-    # benchmarks/start_up.md); loops are compiled as ever.
+    # benchmarks/figures.md); loops are compiled as ever.
     '-XX:Tier3InvocationThreshold=2000',
     '-XX:Tier3MinInvocationThreshold=1000',
     '-XX:Tier3CompileThreshold=3000',

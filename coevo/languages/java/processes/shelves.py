@@ -2,7 +2,7 @@
 shared ones: a test sees what its class path names, and no place of the host but this folder.
 
 Hard links, since every mount costs bubblewrap more than the one before: a hundred jars would take
-36 ms of CPU to each process, one folder of them takes less than one (benchmarks/start_up.md).
+36 ms of CPU to each process, one folder of them takes less than one (benchmarks/figures.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A trace is all that its method needs: fixtures of its class, static initialisers and whatever is made
 once, lazily. In a JVM that is merely shared these are found with the first method that comes by and
-with no other (benchmarks/dependency_map.md has what that loses). So a method has a JVM of its own, or
+with no other (benchmarks/figures.md has what that loses). So a method has a JVM of its own, or
 shares one in which the project's classes are loaded anew for each method. There only what libraries
 keep of the project is made once. Who leaves threads behind is the last of its JVM, and who does
 not pass there is traced again, alone.

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.oracles.cell import fetch_consoles
+from benchmarks.oracles.java_cell import fetch_consoles
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.storage.folders import find_cache_folder
 from tests.coevo.languages.java.jvm import (

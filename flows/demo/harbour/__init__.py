@@ -1,1 +1,0 @@
-"""A small Java project with a history that holds every label and drop once at least."""
