@@ -311,7 +311,7 @@ def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tupl
 
     members  what each project of a revision needs, by its folder
     """
-    named = {
+    named: dict[str, str] = {
         canonicalize_name(needs.name): member_folder
         for member_folder, needs in members.items()
         if needs.name

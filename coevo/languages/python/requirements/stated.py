@@ -106,7 +106,7 @@ def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
     """The union of all files; the first that has a name, a version counts."""
     files = list(stated)
     name = next((statement.name for statement in files if statement.name), None)
-    own = {canonicalize_name(name)} if name else set()
+    own: set[str] = {canonicalize_name(name)} if name else set()
     runtime = sorted(
         _filter_usable((line for statement in files for line in statement.runtime), own)
     )
@@ -145,7 +145,7 @@ def _filter_usable(lines: Iterable[str], own: set[str]) -> set[str]:
 
 
 def _list_test_lines(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    known = {canonicalize_name(name): name for name in groups}
+    known: dict[str, str] = {canonicalize_name(name): name for name in groups}
     for wanted in _TEST_NAMES:
         chosen = [known[name] for name in sorted(wanted & known.keys())]
         for name in chosen:
