@@ -7,8 +7,7 @@ ran with the first one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Collection
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
@@ -64,10 +63,10 @@ def _order_features(allowed: Collection[str], when: datetime | None) -> tuple[Fe
     return tuple(able[index] for index in order)
 
 
-@lru_cache(maxsize=4096)
 def allows_feature(specifiers: str, feature: Feature) -> bool:
     """Whether any release of a feature release may be meant; what cannot be read forbids nothing."""
-    return all(_clause_allows(clause, feature) for clause in _parse_clauses(specifiers))
+    clauses = map(str.strip, specifiers.split(','))
+    return all(_clause_allows(text, feature) for text in clauses if len(text) <= _LONGEST_CLAUSE)
 
 
 def meets_requirement(version: Version, requirement: str) -> bool:
@@ -80,29 +79,23 @@ def meets_requirement(version: Version, requirement: str) -> bool:
         return True
 
 
-def _parse_clauses(specifiers: str) -> Iterator[Specifier]:
-    """Yield the clauses that can be read."""
-    for text in specifiers.split(','):
-        clause = text.strip()
-        # Older than PEP 440, and as common: `>=3.6.*`, `<4.*`.
-        if clause.startswith(('<', '>', '~')):
-            clause = clause.removesuffix('.*')
-        if len(clause) <= _LONGEST_CLAUSE:
-            with suppress(InvalidSpecifier):
-                yield Specifier(clause)
-
-
-def _clause_allows(clause: Specifier, feature: Feature) -> bool:
+@lru_cache(maxsize=4096)
+def _clause_allows(text: str, feature: Feature) -> bool:
     """Whether a clause allows any release of a feature release.
 
     Who names one in `>3.8`, `!=3.10` or `===3.9` means all of its releases, so that the first one is asked;
     who says `==3` means all of Python 3.
     """
-    if clause.operator in ('==', '===') and clause.version.isdigit():
+    # Older than PEP 440, and as common: `>=3.6.*`, `<4.*`.
+    try:
+        clause = Specifier(text.removesuffix('.*') if text.startswith(('<', '>', '~')) else text)
+    except InvalidSpecifier:
+        return True
+    if clause.operator in ('==', '===') and clause.version.isdecimal():
         return int(clause.version) == feature[0]
-    text = f'{feature[0]}.{feature[1]}'
+    name = f'{feature[0]}.{feature[1]}'
     names_releases = clause.version.removesuffix('.*').count('.') > 1
     releases = (
-        (f'{text}.{number}' for number in range(_MOST_RELEASES)) if names_releases else [text]
+        (f'{name}.{number}' for number in range(_MOST_RELEASES)) if names_releases else [name]
     )
     return any(clause.contains(release, prereleases=True) for release in releases)

@@ -408,6 +408,7 @@ def test_versions_meet_requirements_as_pep_440_says(
         f'six>=1; {"(" * 20000}',
         'six>=1.*, <x',
         'six===; six',
+        'six===²',
         f'six[{"a," * 20000}]>=1',
         'six @ file:///etc/passwd',
         '\ud800>=1',
