@@ -149,11 +149,15 @@ class _RelayHandler(BaseHTTPRequestHandler):
         if api.is_model_call(path) and relay.meter.is_spent:
             relay.stop()
             return self._refuse(HTTPStatus.FORBIDDEN, 'the cost cap is reached')
-        with relay.track_call(), contextlib.ExitStack() as asked, contextlib.ExitStack() as stack:
-            if not stack.enter_context(relay.requests.borrow(int(length))):
+        with (
+            relay.track_call(),
+            contextlib.ExitStack() as answer_stack,
+            contextlib.ExitStack() as request_stack,
+        ):
+            if not request_stack.enter_context(relay.requests.borrow(int(length))):
                 return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY)
-            answer = self._ask_endpoint(path, int(length), asked)
-            stack.close()
+            answer = self._ask_endpoint(path, int(length), answer_stack)
+            request_stack.close()
             return None if answer is None else self._relay_answer(path, answer)
 
     def do_GET(self) -> None:
@@ -163,16 +167,16 @@ class _RelayHandler(BaseHTTPRequestHandler):
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = do_GET
 
     def _ask_endpoint(
-        self, path: str, length: int, asked: contextlib.ExitStack
+        self, path: str, length: int, answer_stack: contextlib.ExitStack
     ) -> HttpAnswer | None:
-        """What the endpoint begins to answer until `asked` ends; None if the agent was answered instead."""
+        """What the endpoint begins to answer, until the stack ends; None if the agent was answered instead."""
         relay = self.server.relay
         content = self._check_request(path, length)
         if content is None:
             return None
         try:
             target = path + self._filter_query()
-            return asked.enter_context(relay.forward_request(target, content, self.headers))
+            return answer_stack.enter_context(relay.forward_request(target, content, self.headers))
         except (ServerUnreachable, ContentTooSlow) as error:
             relay.note_trouble(_describe_trouble(error))
             self._send_error(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
@@ -302,7 +306,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
 
 
 def _describe_trouble(error: Exception) -> str:
-    """Why an answer did not come, or not whole, in no words of the endpoint."""
+    """Say why an answer did not come, or not whole, in no words of the endpoint."""
     if isinstance(error, ServerUnreachable):
         return error.kind
     return str(error) if isinstance(error, _AnswerCutOff) else 'an answer without end'

@@ -33,8 +33,8 @@ _OPTIONS = (
     '--ignore-submodules=all',
 )
 # Of a patch that is kept, and of a diff that is measured: the lines that Git shows by itself.
-_KEPT = ('--no-renames', '--diff-algorithm=histogram')
-_MEASURED = ('--find-renames=50%', '-l200', '--diff-algorithm=myers')
+_PATCH_OPTIONS = ('--no-renames', '--diff-algorithm=histogram')
+_MEASURE_OPTIONS = ('--find-renames=50%', '-l200', '--diff-algorithm=myers')
 _SETTINGS = (
     'core.quotePath=true',
     'core.attributesFile=/dev/null',
@@ -105,7 +105,7 @@ def is_text(content: bytes | None) -> bool:
 
 
 def _make_text_patch(repository: Repository, old: str, new: str, paths: list[str]) -> str:
-    return _run_diff(repository, _KEPT, old, new, paths).decode()
+    return _run_diff(repository, _PATCH_OPTIONS, old, new, paths).decode()
 
 
 def _run_diff(
@@ -132,9 +132,11 @@ class FileDiff:
 def load_file_diffs(
     repository: Repository, old: str, new: str, paths: Sequence[str]
 ) -> tuple[FileDiff, ...]:
-    """Those of some files whose content differs. Raises: Fatal for a clone that is damaged."""
+    """Return the diffs of some files whose content differs. Raises: Fatal for a clone that is damaged."""
     # A line of a file begins with ' ', '+' or '-', so that these are Git's own.
-    parts = (b'\n' + _run_diff(repository, _MEASURED, old, new, paths)).split(b'\ndiff --git ')[1:]
+    parts = (b'\n' + _run_diff(repository, _MEASURE_OPTIONS, old, new, paths)).split(
+        b'\ndiff --git '
+    )[1:]
     return tuple(
         FileDiff(old_oid=_parse_oid(ends[1]), new_oid=_parse_oid(ends[2]), hunks=part[ends.end() :])
         for part in parts

@@ -97,12 +97,12 @@ class HttpAnswer:
 
 
 def make_login_headers(login: str) -> dict[str, str]:
-    """`Authorization` of a user and a password, `user:password`; none without."""
+    """Make the `Authorization` of a login, `user:password`; none without one."""
     return {'Authorization': f'Basic {b64encode(login.encode()).decode()}'} if login else {}
 
 
 def find_environment_proxy(url: str) -> str | None:
-    """The proxy that the environment names for an address; never for one of this machine.
+    """Return the proxy that the environment names for an address; never for one of this machine.
 
     Raises: Fatal for one that is not of HTTP.
     """
@@ -157,9 +157,9 @@ class HttpClient:
         """
         sent = _complete_headers(headers)
         with _RequestClock(seconds) as clock:
-            for _ in range(_MOST_REDIRECTS):
+            for _ in range(_MOST_REDIRECTS + 1):
                 with self._send(clock, method, url, sent, silence) as answer:
-                    target = _find_target(url, answer)
+                    target = clock.call_step(partial(_find_target, url, answer))
                     if target is None:
                         if not 200 <= answer.status < 300:
                             raise HttpStatusError(
@@ -226,7 +226,7 @@ class HttpClient:
         scheme = urlsplit(url).scheme
         if scheme not in _SCHEMES:
             raise ValueError(f'unknown url type: {scheme!r}')
-        _asking.clock = clock
+        _question.clock = clock
         return self._get_manager(self._find_proxy(url)).request(
             method,
             url,
@@ -258,7 +258,7 @@ def open_url(
     method: str = 'GET',
     headers: Mapping[str, str] = NO_HEADERS,
 ) -> Iterator[HttpAnswer]:
-    """`HttpClient.open` by a connection of its own."""
+    """Ask a server by a connection of its own, as `HttpClient.open` does."""
     client = HttpClient()
     try:
         with client.open(
@@ -296,7 +296,7 @@ class _RequestClock:
             self._close_connections()
 
     def call_step(self, step: Callable[[], _Result]) -> _Result:
-        """What a step with the connection returns; its errors as this module says them."""
+        """Return what a step with the connection returns; its errors are raised as this module says them."""
         try:
             result = step()
         except ContentTooLarge:
@@ -319,18 +319,18 @@ class _RequestClock:
                     socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
-class _Asking(threading.local):
+class _CurrentQuestion(threading.local):
     """The clock of the question that a thread is asking."""
 
     clock: _RequestClock | None = None
 
 
-_asking = _Asking()
+_question = _CurrentQuestion()
 
 
 def _watch(connected: socket.socket | None) -> None:
-    if connected is not None and _asking.clock is not None:
-        _asking.clock.watch_socket(connected)
+    if connected is not None and _question.clock is not None:
+        _question.clock.watch_socket(connected)
 
 
 class _WatchedHttpConnection(HTTPConnection):
@@ -369,12 +369,12 @@ def _complete_headers(headers: Mapping[str, str]) -> urllib3.HTTPHeaderDict:
 
 @functools.cache
 def _load_certificates() -> ssl.SSLContext:
-    """This machine's certificates, which take longer to read than an answer."""
+    """Load this machine's certificates, which take longer to read than an answer."""
     return ssl.create_default_context()
 
 
 def _find_target(url: str, answer: HttpAnswer) -> str | None:
-    """Where an answer leads; None for one that leads nowhere. The body of a redirect, which may have no end, is not read."""
+    """Return where an answer leads; None for one that leads nowhere. The body of a redirect, which may have no end, is not read."""
     location = answer.headers.get('location')
     if answer.status not in _REDIRECTS or location is None:
         return None
@@ -385,7 +385,7 @@ def _find_target(url: str, answer: HttpAnswer) -> str | None:
 
 
 def _explain_trouble(error: Exception) -> ServerUnreachable:
-    """Why there is no answer, without the client's own words around it: it may repeat what the server sent."""
+    """Say why there is no answer, without the client's own words around it: it may repeat what the server sent."""
     reason: BaseException = error
     if isinstance(error, urllib3.exceptions.HTTPError):
         inner = [item for item in error.args if isinstance(item, Exception)]

@@ -43,7 +43,7 @@ class ChangeMetrics:
 
 
 def compute_change_metrics(repository: Repository, change: PairChange) -> ChangeMetrics | None:
-    """None where no such file differs, there are too many, one is too long, or a clone does not tell."""
+    """Measure a pair's change; None where no such file differs, there are too many, one is too long, or a clone does not tell."""
     files = _list_files(change)
     if not 0 < len(files) <= MOST_FILES:
         return None

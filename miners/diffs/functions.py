@@ -74,7 +74,7 @@ def _measure_declaration(repository: Repository, pair: Pair, change: SourceChang
 
 @lru_cache(maxsize=64)
 def parse_functions(path: str, content: bytes) -> tuple[Method, ...]:
-    """The functions of a file; none of a file that is too long, or of a language that lizard does not know."""
+    """Return the functions of a file; none of a file that is too long, or of a language that lizard does not know."""
     return tuple(_load_functions(path, content))
 
 

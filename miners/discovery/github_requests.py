@@ -45,7 +45,7 @@ class _FailedTry:
     pause: bool = True
 
 
-class _Unanswered(Exception):
+class _NoAnswer(Exception):
     """A try gave no answer; says why."""
 
 
@@ -90,10 +90,10 @@ class GitHubApi:
                 tries=patience.attempts,
                 pause=patience.pause,
                 longest_pause=patience.longest_pause,
-                on=(_Unanswered,),
+                on=(_NoAnswer,),
                 sleep=self._sleep,
             )
-        except _Unanswered as error:
+        except _NoAnswer as error:
             raise Transient(f'GitHub did not answer {path}: {error}') from None
 
     def close(self) -> None:
@@ -108,14 +108,14 @@ class GitHubApi:
         etag: str | None,
         affinity: int,
     ) -> Reply:
-        """A limit says when it ends: it is waited for, and no failed attempt. Raises: _Unanswered."""
+        """A limit says when it ends: it is waited for, and no failed attempt. Raises: _NoAnswer."""
         for _ in range(self._patience.refusals * len(self._clients)):
             token = self._wait_for_token(resource, affinity)
             result = self._ask_once(token, path, parameters, resource, etag)
             if isinstance(result, Reply):
                 return result
             if result.pause:
-                raise _Unanswered(result.sentence)
+                raise _NoAnswer(result.sentence)
         raise Transient(f'GitHub refused {path} again and again, for its limits')
 
     def _wait_for_token(self, resource: Resource, affinity: int) -> GitHubToken:

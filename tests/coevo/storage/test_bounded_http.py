@@ -121,6 +121,16 @@ HOSTILE: dict[str, tuple[Said, type[Exception], str]] = {
         HttpStatusError,
         'not allowed',
     ),
+    'a way to no address': (
+        Said(first=b'HTTP/1.1 302 No\r\nLocation: http://[::1\r\n\r\n'),
+        ServerUnreachable,
+        'IPv6',
+    ),
+    'a way to a port that is none': (
+        Said(first=b'HTTP/1.1 302 No\r\nLocation: http://h:99999999/\r\n\r\n'),
+        ServerUnreachable,
+        'parse',
+    ),
     'another protocol': (
         Said(first=b'SSH-2.0-\x1b[31mx\r\n'),
         ServerUnreachable,
