@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from coevo.engine.evidence import Decision
@@ -18,6 +18,7 @@ from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
 from coevo.storage.bases import SegmentBasis
 from flows.findings import MethodFindings, RefactoringVerdict
+from miners.diffs.change_metrics import compute_change_metrics
 from miners.diffs.changes import PairChange
 from miners.diffs.file_history import compute_file_history
 from miners.diffs.functions import measure_functions
@@ -74,10 +75,11 @@ def build_pair_row(
 
 
 def add_source_measures(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
-    """A pair's row with the measures of the functions that it changed, and the history of their files."""
+    """A pair's row with the measures of its change and of the functions in it, and the history of their files."""
     functions = measure_functions(repository, change)
     paths = {source.old.path for source in change.sources if source.old is not None}
     history = compute_file_history(repository, change.pair.old, sorted(paths))
+    metrics = compute_change_metrics(repository, change)
     return replace(
         row,
         functions=functions.functions if functions else None,
@@ -87,6 +89,7 @@ def add_source_measures(row: PairRow, repository: Repository, change: PairChange
         file_commits=history.commits if history else None,
         file_contributors=history.contributors if history else None,
         file_age_days=history.age_days if history else None,
+        **(asdict(metrics) if metrics else {}),
     )
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 
 # Of all that the wheel's user has: what `query` and `verify` need.
-CORE = ('duckdb', 'fsspec', 'pyarrow', 'pytz')
+CORE = ('duckdb', 'fsspec', 'pyarrow', 'pytz', 'urllib3')
 LOCKS = ('requirements.lock', 'requirements-dev.lock', 'requirements-setup.lock')
 
 # Modules of the wheel that someone who only queries must be able to import.

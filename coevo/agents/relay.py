@@ -9,19 +9,14 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from email.message import Message
-from functools import partial
-from urllib.parse import SplitResult, urlsplit
-from urllib.request import getproxies, proxy_bypass
-
-import urllib3
 
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.relay_limits import ANSWERS_BYTES, REQUESTS_BYTES, Allowance
+from coevo.agents.relay_limits import ANSWER_SECONDS, ANSWERS_BYTES, REQUESTS_BYTES, Allowance
 from coevo.agents.relayed_calls import IDLE_SECONDS, RelayServer
-from coevo.model.errors import Fatal
+from coevo.storage.bounded_http import HttpAnswer, HttpClient, find_environment_proxy
 
 _CONNECT_SECONDS = 30.0
 _SETTLE_SECONDS = 60.0
@@ -50,7 +45,8 @@ class Relay:
         self.requests, self.answers = Allowance(REQUESTS_BYTES), Allowance(ANSWERS_BYTES)
         self._settled = threading.Condition()
         self._calls = 0
-        self._pool = _make_pool(endpoint.url)
+        proxy = find_environment_proxy(endpoint.url)
+        self._client = HttpClient(find_proxy=lambda _: proxy, connect_seconds=_CONNECT_SECONDS)
 
     @contextmanager
     def serve(self, listening: socket.socket) -> Iterator[None]:
@@ -63,7 +59,7 @@ class Relay:
             server.shutdown()
             server.server_close()
             self._await_calls()
-            self._pool.clear()
+            self._client.close()
 
     @contextmanager
     def track_call(self) -> Iterator[None]:
@@ -84,12 +80,14 @@ class Relay:
 
     def forward_request(
         self, target: str, body: bytes, headers: Message
-    ) -> urllib3.BaseHTTPResponse:
-        """Pass a request on; urllib3.exceptions.HTTPError if the endpoint cannot be reached."""
-        return self._pool.request(
+    ) -> AbstractContextManager[HttpAnswer]:
+        """Pass a request on, and give the endpoint's answer while entered. Raises: Unreachable, TooSlow."""
+        return self._client.send(
             'POST',
             self.endpoint.url + target,
-            body=body,
+            body,
+            seconds=ANSWER_SECONDS,
+            silence=IDLE_SECONDS,
             headers={
                 **{
                     name: text
@@ -98,10 +96,7 @@ class Relay:
                 },
                 **self.endpoint.model_api.build_auth_headers(self.endpoint.key),
                 'Content-Type': 'application/json',
-                'Accept-Encoding': 'identity',  # what is metered is read
             },
-            preload_content=False,
-            redirect=False,
         )
 
     def note_refusal(self, why: str) -> None:
@@ -116,25 +111,6 @@ class Relay:
     def give_up(self, error: Exception) -> None:
         self.bug = self.bug or error
         self.stop()
-
-
-def _make_pool(url: str) -> urllib3.PoolManager:
-    proxy = _find_proxy(urlsplit(url))
-    make = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
-    timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=IDLE_SECONDS)
-    return make(retries=False, timeout=timeout)
-
-
-def _find_proxy(parts: SplitResult) -> str | None:
-    """The one that the environment names for an address; never for one of this machine."""
-    host = parts.hostname or ''
-    named = getproxies().get(parts.scheme)
-    if named is None or host == 'localhost' or host.startswith('127.') or proxy_bypass(host):
-        return None
-    proxy = named if '://' in named else f'http://{named}'
-    if not proxy.startswith(('http://', 'https://')):
-        raise Fatal(f'${parts.scheme}_proxy is not a proxy of HTTP; name such a one, or none')
-    return proxy
 
 
 def _is_plain_header(text: str) -> bool:

@@ -8,7 +8,6 @@ import re
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from email.message import Message
@@ -17,14 +16,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
-import urllib3
-
 from coevo.agents.apis.base import parse_documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.relay_limits import (
     ANSWER_BYTES,
-    ANSWER_SECONDS,
     CONNECTIONS,
     REQUEST_BYTES,
     REQUEST_SECONDS,
@@ -33,6 +29,7 @@ from coevo.agents.relay_limits import (
     HeadReader,
 )
 from coevo.model.errors import Fatal
+from coevo.storage.bounded_http import HttpAnswer, ServerUnreachable
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import (
     ContentTooLarge,
@@ -42,7 +39,6 @@ from coevo.storage.bounded_reading import (
 )
 
 _LENGTH = '[0-9]{1,12}'
-_BLOCK = 1 << 16
 # Of the agent, and of the endpoint.
 IDLE_SECONDS = 600.0
 _BACKLOG = 64
@@ -72,7 +68,7 @@ class RelayedAttempt(Protocol):
 
     def forward_request(
         self, target: str, body: bytes, headers: Message
-    ) -> urllib3.BaseHTTPResponse: ...
+    ) -> AbstractContextManager[HttpAnswer]: ...
 
     def note_refusal(self, why: str) -> None: ...
 
@@ -153,11 +149,15 @@ class _RelayHandler(BaseHTTPRequestHandler):
         if api.is_model_call(path) and relay.meter.is_spent:
             relay.stop()
             return self._refuse(HTTPStatus.FORBIDDEN, 'the cost cap is reached')
-        with relay.track_call(), contextlib.ExitStack() as stack:
-            if not stack.enter_context(relay.requests.borrow(int(length))):
+        with (
+            relay.track_call(),
+            contextlib.ExitStack() as answer_stack,
+            contextlib.ExitStack() as request_stack,
+        ):
+            if not request_stack.enter_context(relay.requests.borrow(int(length))):
                 return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY)
-            answer = self._ask_endpoint(path, int(length))
-            stack.close()
+            answer = self._ask_endpoint(path, int(length), answer_stack)
+            request_stack.close()
             return None if answer is None else self._relay_answer(path, answer)
 
     def do_GET(self) -> None:
@@ -166,16 +166,19 @@ class _RelayHandler(BaseHTTPRequestHandler):
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = do_GET
 
-    def _ask_endpoint(self, path: str, length: int) -> urllib3.BaseHTTPResponse | None:
-        """What the endpoint begins to answer; None if the agent was answered instead."""
+    def _ask_endpoint(
+        self, path: str, length: int, answer_stack: contextlib.ExitStack
+    ) -> HttpAnswer | None:
+        """What the endpoint begins to answer, until the stack ends; None if the agent was answered instead."""
         relay = self.server.relay
         content = self._check_request(path, length)
         if content is None:
             return None
         try:
-            return relay.forward_request(path + self._filter_query(), content, self.headers)
-        except urllib3.exceptions.HTTPError as error:
-            relay.note_trouble(type(error).__name__)
+            target = path + self._filter_query()
+            return answer_stack.enter_context(relay.forward_request(target, content, self.headers))
+        except (ServerUnreachable, ContentTooSlow) as error:
+            relay.note_trouble(_describe_trouble(error))
             self._send_error(HTTPStatus.BAD_GATEWAY, 'the endpoint cannot be reached')
             return None
 
@@ -206,20 +209,17 @@ class _RelayHandler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, objection)
         return None
 
-    def _relay_answer(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
+    def _relay_answer(self, path: str, answer: HttpAnswer) -> None:
         relay = self.server.relay
-        try:
-            if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-                # Its words are not passed on: some repeat the key.
-                relay.give_up(_make_denial_error(relay.endpoint, answer.status))
-                return self._send_error(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
-            if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-                relay.note_trouble(f'status {answer.status}')
-            else:
-                relay.cut_off = False
-            return self._stream_answer(path, answer)
-        finally:
-            answer.close()
+        if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+            # Its words are not passed on: some repeat the key.
+            relay.give_up(_make_denial_error(relay.endpoint, answer.status))
+            return self._send_error(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
+        if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            relay.note_trouble(f'status {answer.status}')
+        else:
+            relay.cut_off = False
+        return self._stream_answer(path, answer)
 
     def _filter_query(self) -> str:
         """What of the query an endpoint needs: no key of the agent's own, and no more than that."""
@@ -227,7 +227,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
         allowed_pairs = [pair for pair in pairs if pair in _QUERIES]
         return f'?{urlencode(allowed_pairs)}' if allowed_pairs else ''
 
-    def _stream_answer(self, path: str, answer: urllib3.BaseHTTPResponse) -> None:
+    def _stream_answer(self, path: str, answer: HttpAnswer) -> None:
         """Pass an answer back as it comes, and count it when it is whole or broken off.
 
         It is read to its end even if nobody wants it any more: that is where it says what it cost.
@@ -242,20 +242,18 @@ class _RelayHandler(BaseHTTPRequestHandler):
                 self.send_header(name, answer.headers[name])
         self.send_header('Transfer-Encoding', 'chunked')
         self.end_headers()
-        end = time.monotonic() + ANSWER_SECONDS
         try:
-            for block in answer.stream(_BLOCK, decode_content=False):
-                if size + len(block) > ANSWER_BYTES or time.monotonic() > end:
+            for block in answer.iterate_body(most=sys.maxsize):
+                # What is announced as too long is passed on up to the limit, too.
+                if size + len(block) > ANSWER_BYTES:
                     raise _AnswerCutOff('an answer without end')
                 if not relay.answers.try_take(len(block)):
                     raise _AnswerCutOff('too many answers at once')
                 size += len(block)
                 blocks.append(block)
                 whole = whole and self._try_send(b'%x\r\n%b\r\n' % (len(block), block))
-        except (urllib3.exceptions.HTTPError, _AnswerCutOff) as error:
-            relay.note_trouble(
-                str(error) if isinstance(error, _AnswerCutOff) else type(error).__name__
-            )
+        except (ServerUnreachable, UnreadableContent, _AnswerCutOff) as error:
+            relay.note_trouble(_describe_trouble(error))
             whole = False
             self.close_connection = True
         finally:
@@ -305,6 +303,13 @@ class _RelayHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nothing: rounds are counted, and what is refused is kept."""
+
+
+def _describe_trouble(error: Exception) -> str:
+    """Say why an answer did not come, or not whole, in no words of the endpoint."""
+    if isinstance(error, ServerUnreachable):
+        return error.kind
+    return str(error) if isinstance(error, _AnswerCutOff) else 'an answer without end'
 
 
 def _make_denial_error(endpoint: Endpoint, status: int) -> Fatal:

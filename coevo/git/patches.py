@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import Repository
@@ -18,20 +20,21 @@ from coevo.git.repository import Repository
 _OPTIONS = (
     '--no-ext-diff',
     '--no-textconv',
-    '--no-renames',
     '--no-color',
     '--no-relative',
     '--full-index',
     '--text',
     '--unified=3',
     '--inter-hunk-context=0',
-    '--diff-algorithm=histogram',
     '--indent-heuristic',
     '--src-prefix=a/',
     '--dst-prefix=b/',
     '--submodule=short',
     '--ignore-submodules=all',
 )
+# Of a patch that is kept, and of a diff that is measured: the lines that Git shows by itself.
+_PATCH_OPTIONS = ('--no-renames', '--diff-algorithm=histogram')
+_MEASURE_OPTIONS = ('--find-renames=50%', '-l200', '--diff-algorithm=myers')
 _SETTINGS = (
     'core.quotePath=true',
     'core.attributesFile=/dev/null',
@@ -44,6 +47,7 @@ _SETTINGS = (
 _CONFIGURED = tuple(word for setting in _SETTINGS for word in ('-c', setting))
 _PATHS_AT_ONCE = 500
 _NO_BLOB = '0' * 40
+_ENDS = re.compile(rb'^index ([0-9a-f]+)\.\.([0-9a-f]+).*\n(?:(?:---|\+\+\+) .*\n)*', re.MULTILINE)
 _BLOCK = 65535  # the most that a stored block of deflate holds
 _LINE = 52  # bytes of content in a line of a binary patch
 
@@ -101,8 +105,47 @@ def is_text(content: bytes | None) -> bool:
 
 
 def _make_text_patch(repository: Repository, old: str, new: str, paths: list[str]) -> str:
-    command = ('--literal-pathspecs', *_CONFIGURED, 'diff', *_OPTIONS, old, new, '--', *paths)
-    return repository.run_command(*command).decode()
+    return _run_diff(repository, _PATCH_OPTIONS, old, new, paths).decode()
+
+
+def _run_diff(
+    repository: Repository, more: Sequence[str], old: str, new: str, paths: Sequence[str]
+) -> bytes:
+    options = (*_OPTIONS, *more)
+    return repository.run_command(
+        *('--literal-pathspecs', *_CONFIGURED, 'diff', *options, old, new, '--', *paths)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDiff:
+    """How the lines of a file differ, which may have moved; hunks as Git prints them, whatever the bytes are.
+
+    old_oid, new_oid  its blobs; None where it is absent
+    """
+
+    old_oid: str | None
+    new_oid: str | None
+    hunks: bytes
+
+
+def load_file_diffs(
+    repository: Repository, old: str, new: str, paths: Sequence[str]
+) -> tuple[FileDiff, ...]:
+    """Return the diffs of some files whose content differs. Raises: Fatal for a clone that is damaged."""
+    # A line of a file begins with ' ', '+' or '-', so that these are Git's own.
+    parts = (b'\n' + _run_diff(repository, _MEASURE_OPTIONS, old, new, paths)).split(
+        b'\ndiff --git '
+    )[1:]
+    return tuple(
+        FileDiff(old_oid=_parse_oid(ends[1]), new_oid=_parse_oid(ends[2]), hunks=part[ends.end() :])
+        for part in parts
+        if (ends := _ENDS.search(part)) is not None
+    )
+
+
+def _parse_oid(text: bytes) -> str | None:
+    return text.decode() if text.strip(b'0') else None
 
 
 def _format_commits(path: str, ends: Iterable[bytes | None], mode: str) -> Iterator[bytes]:

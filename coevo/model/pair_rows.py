@@ -180,6 +180,50 @@ class PairRow:
             unit='days',
         ),
     ] = None
+    lines_added: Annotated[
+        int | None,
+        Column(
+            'Lines that the pair adds to production files in which it changes a declaration, as'
+            " PyDriller counts them of Git's diff; blank ones and comments count. Null if nothing was"
+            ' run, if there is no such file or there are more than 200, if one has more than 256 KiB'
+            ' or all together 4 MiB, or if the clone does not tell.',
+            unit='lines',
+        ),
+    ] = None
+    lines_removed: Annotated[
+        int | None,
+        Column(
+            'Lines that it removes from these files. Null where `lines_added` is.', unit='lines'
+        ),
+    ] = None
+    hunks: Annotated[
+        int | None,
+        Column(
+            'Runs of adjacent lines that it adds or removes in these files (PyDriller). Null'
+            ' where `lines_added` is.',
+            unit='hunks',
+        ),
+    ] = None
+    dmm_size: Annotated[
+        float | None,
+        Column(
+            'The Delta Maintainability Model of PyDriller for the length of functions in these files:'
+            ' of the lines of functions that come or go, the share that is for the better, as'
+            ' functions of at most 15 lines that come or longer ones that go. Null where'
+            ' `lines_added` is, or if on balance no such line comes or goes.',
+            unit='share',
+        ),
+    ] = None
+    dmm_complexity: Annotated[
+        float | None,
+        Column(
+            'The same for cyclomatic complexity, with functions of at most 5 paths.', unit='share'
+        ),
+    ] = None
+    dmm_interfacing: Annotated[
+        float | None,
+        Column('The same for parameters, with functions of at most 2.', unit='share'),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,12 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'file_commits': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
         'file_contributors': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
         'file_age_days': AddedColumn(version=SchemaVersion(2, 2), sql_type='DOUBLE'),
+        'lines_added': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'lines_removed': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'hunks': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'dmm_size': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
+        'dmm_complexity': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
+        'dmm_interfacing': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
     },
     'tasks': {
         'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-import urllib.error
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from urllib.request import Request
 
 from coevo.model.errors import Fatal, Transient
-from coevo.storage.bounded_http import HttpAnswer, ServerUnreachable, open_url
+from coevo.storage.bounded_http import HttpAnswer, HttpStatusError, ServerUnreachable, open_url
 from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, format_size
 
 if TYPE_CHECKING:
@@ -65,8 +63,8 @@ class RemoteFile(io.RawIOBase):
 
     def _fetch_length(self) -> tuple[int, str | None]:
         """The length in bytes, and the server's mark of the version."""
-        with self._open_answer(Request(self._url, method='HEAD'), _PATIENCE) as answer:
-            length = answer.headers['Content-Length'] or ''
+        with self._open_answer('HEAD', {}, _PATIENCE) as answer:
+            length = answer.headers.get('Content-Length', '')
             if not _LENGTH.fullmatch(length):
                 raise Fatal(f'{self._url}: that server does not say how long it is; download it')
             return int(length), _load_version(answer)
@@ -78,8 +76,8 @@ class RemoteFile(io.RawIOBase):
             raise Fatal(
                 f'{self._url} is damaged, for {format_size(size)} of it belong together: get it again'
             )
-        request = Request(self._url, headers={'Range': f'bytes={first}-{last}'})
-        with self._open_answer(request, _PATIENCE + size / _LEAST_RATE) as answer:
+        part = {'Range': f'bytes={first}-{last}'}
+        with self._open_answer('GET', part, _PATIENCE + size / _LEAST_RATE) as answer:
             if answer.status != 206:
                 raise Fatal(f'{self._url}: that server gives no parts of files; download it')
             content = answer.read(most=size)
@@ -88,16 +86,18 @@ class RemoteFile(io.RawIOBase):
             return content, _load_version(answer)
 
     @contextmanager
-    def _open_answer(self, request: Request, seconds: float) -> Iterator[HttpAnswer]:
+    def _open_answer(
+        self, method: str, headers: Mapping[str, str], seconds: float
+    ) -> Iterator[HttpAnswer]:
         """The answer while entered; errors are those of the class."""
         try:
-            with open_url(request, seconds=seconds) as answer:
+            with open_url(self._url, seconds=seconds, method=method, headers=headers) as answer:
                 yield answer
-        except urllib.error.HTTPError as error:
-            if error.code in (404, 410):
+        except HttpStatusError as error:
+            if error.status in (404, 410):
                 raise FileNotFoundError(self._url) from None
-            kind = Transient if error.code >= 500 or error.code == 429 else Fatal
-            raise kind(f'{self._url} cannot be read: the server says {error.code}') from None
+            kind = Transient if error.status >= 500 or error.status == 429 else Fatal
+            raise kind(f'{self._url} cannot be read: the server says {error.status}') from None
         except (ServerUnreachable, ContentTooSlow) as error:
             raise Transient(f'{self._url} cannot be reached: {error}') from None
         except ContentTooLarge:
@@ -107,7 +107,7 @@ class RemoteFile(io.RawIOBase):
 
 
 def _load_version(answer: HttpAnswer) -> str | None:
-    return answer.headers['ETag'] or answer.headers['Last-Modified']
+    return answer.headers.get('ETag') or answer.headers.get('Last-Modified')
 
 
 def make_http_opener(folder: str) -> Callable[[str], pa.NativeFile]:

@@ -1,27 +1,33 @@
-"""Answers of web servers, read within bounds of bytes and seconds.
+"""Answers of web servers, read within bounds of bytes and seconds: the one door of coevo to the web.
 
 A socket's timeout ends a server that is silent, not one that sends a byte a minute, be it of a header, of a chunk's length
 or of a body. So a clock closes the connection when the seconds are over, wherever the answer is by then. Redirects lead to
 http and https alone, and carry no password to another host.
+
+PyGithub and Prefect have clients of their own, stores and files on S3 obstore and fsspec.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
+import functools
 import socket
+import ssl
+import string
 import threading
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from email.message import Message
 from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import IO, Any
-from urllib.parse import urlsplit
-from urllib.request import Request
+from http.client import HTTPException
+from typing import Any, Self, TypeVar
+from urllib.parse import quote, urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from coevo.model.errors import Fatal
 from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, format_size, read_blocks
 
 SILENCE = 60.0
@@ -29,10 +35,30 @@ SILENCE = 60.0
 
 # Of an answer that is an error, which is read for its words alone.
 _MOST_OF_AN_ERROR = 64 << 10
+_MOST_REDIRECTS = 10
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_SCHEMES = frozenset({'http', 'https'})
+_HEADERS = {'User-Agent': 'coevo', 'Accept-Encoding': 'identity'}
+NO_HEADERS: Mapping[str, str] = {}
+_TROUBLE = (urllib3.exceptions.HTTPError, OSError, HTTPException, ValueError)
+
+_Result = TypeVar('_Result')
 
 
 class ServerUnreachable(OSError):
-    """A server does not answer, or breaks off; the text says why."""
+    """A server does not answer, or breaks off; the text says why, `kind` what the client calls it."""
+
+    def __init__(self, text: str, kind: str = 'ServerUnreachable') -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class HttpStatusError(Exception):
+    """An answer with a status that is no success; `body` is its beginning."""
+
+    def __init__(self, status: int, reason: str, body: bytes = b'') -> None:
+        super().__init__(f'status {status}: {reason}')
+        self.status, self.body = status, body
 
 
 class HttpAnswer:
@@ -41,9 +67,10 @@ class HttpAnswer:
     length  of the body in bytes, as the server says; None if it does not
     """
 
-    def __init__(self, response: HTTPResponse, clock: _RequestClock) -> None:
-        self.status, self.headers = response.status, response.headers
-        self.length = _read_length(response)
+    def __init__(self, response: urllib3.BaseHTTPResponse, clock: _RequestClock) -> None:
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        self.length = response.length_remaining
         self._response, self._clock = response, clock
 
     def read(self, *, most: int) -> bytes:
@@ -51,7 +78,7 @@ class HttpAnswer:
         return b''.join(self.iterate_body(most=most))
 
     def iterate_body(self, *, most: int) -> Iterator[bytes]:
-        """Yield the body in blocks; errors are those of `read`."""
+        """Yield the body in blocks as they come; errors are those of `read`."""
         if self.length is not None and self.length > most:
             raise ContentTooLarge(f'has more than {format_size(most)}')
         count = 0
@@ -62,48 +89,205 @@ class HttpAnswer:
         if self.length is not None and count < self.length:
             raise ServerUnreachable(f'the answer breaks off after {count} of {self.length} bytes')
 
+    def read_beginning(self) -> bytes:
+        """Return what an error says, as far as it can be read. Raises: TooSlow."""
+        with contextlib.suppress(ServerUnreachable):
+            return self._clock.call_step(partial(self._response.read, _MOST_OF_AN_ERROR))
+        return b''
+
+
+def make_login_headers(login: str) -> dict[str, str]:
+    """Make the `Authorization` of a login, `user:password`; none without one."""
+    return {'Authorization': f'Basic {b64encode(login.encode()).decode()}'} if login else {}
+
+
+def find_environment_proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for an address; never for one of this machine.
+
+    Raises: Fatal for one that is not of HTTP.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ''
+    named = getproxies().get(parts.scheme)
+    if named is None or host == 'localhost' or host.startswith('127.') or proxy_bypass(host):
+        return None
+    proxy = named if '://' in named else f'http://{named}'
+    if not proxy.startswith(('http://', 'https://')):
+        raise Fatal(f'${parts.scheme}_proxy is not a proxy of HTTP; name such a one, or none')
+    return proxy
+
+
+class HttpClient:
+    """Asks web servers and keeps the connections. Safe from several threads.
+
+    find_proxy       the proxy that leads to an address; None if none does
+    connect_seconds  for a connection
+    """
+
+    def __init__(
+        self,
+        *,
+        find_proxy: Callable[[str], str | None] = find_environment_proxy,
+        connect_seconds: float = SILENCE,
+    ) -> None:
+        self._find_proxy, self._connect_seconds = find_proxy, connect_seconds
+        self._managers: dict[str | None, urllib3.PoolManager] = {}
+        self._guard = threading.Lock()
+
+    def close(self) -> None:
+        for manager in self._managers.values():
+            manager.clear()
+
+    @contextmanager
+    def open(
+        self,
+        url: str,
+        *,
+        seconds: float,
+        silence: float = SILENCE,
+        method: str = 'GET',
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> Iterator[HttpAnswer]:
+        """Ask a server by GET or HEAD, and give an answer of success while entered.
+
+        seconds  from the question to the last byte of the answer, redirects included
+        silence  that ends a connection sooner
+
+        Raises: HttpStatusError for a status of 300 and above; Unreachable; TooSlow.
+        """
+        sent = _complete_headers(headers)
+        with _RequestClock(seconds) as clock:
+            for _ in range(_MOST_REDIRECTS + 1):
+                with self._send(clock, method, url, sent, silence) as answer:
+                    target = clock.call_step(partial(_find_target, url, answer))
+                    if target is None:
+                        if not 200 <= answer.status < 300:
+                            raise HttpStatusError(
+                                answer.status, 'no success', answer.read_beginning()
+                            )
+                        yield answer
+                        return
+                    if urlsplit(target)[:2] != urlsplit(url)[:2]:
+                        sent.pop('Authorization', None)
+                    url = target
+            raise HttpStatusError(302, 'its redirects are an infinite loop')
+
+    @contextmanager
+    def send(
+        self,
+        method: str,
+        url: str,
+        body: bytes,
+        *,
+        seconds: float,
+        silence: float = SILENCE,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> Iterator[HttpAnswer]:
+        """Send something to a server, and give its answer, whatever its status, while entered.
+
+        Raises: Unreachable, TooSlow.
+        """
+        with (
+            _RequestClock(seconds) as clock,
+            self._send(clock, method, url, _complete_headers(headers), silence, body) as answer,
+        ):
+            yield answer
+
+    @contextmanager
+    def _send(
+        self,
+        clock: _RequestClock,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        silence: float,
+        body: bytes | None = None,
+    ) -> Iterator[HttpAnswer]:
+        longest = min(clock.seconds, silence)
+        ask = partial(
+            self._get_response,
+            clock,
+            method,
+            url,
+            body=body,
+            headers=headers,
+            timeout=urllib3.Timeout(connect=min(longest, self._connect_seconds), read=longest),
+        )
+        response = clock.call_step(ask)
+        try:
+            yield HttpAnswer(response, clock)
+        finally:
+            response.close()  # drops the connection too, unless all was read
+            response.release_conn()
+
+    def _get_response(
+        self, clock: _RequestClock, method: str, url: str, **options: object
+    ) -> urllib3.BaseHTTPResponse:
+        scheme = urlsplit(url).scheme
+        if scheme not in _SCHEMES:
+            raise ValueError(f'unknown url type: {scheme!r}')
+        _question.clock = clock
+        return self._get_manager(self._find_proxy(url)).request(
+            method,
+            url,
+            preload_content=False,
+            decode_content=False,
+            enforce_content_length=False,  # counted here, with a sentence of ours
+            redirect=False,
+            retries=False,
+            **options,  # type: ignore[arg-type]
+        )
+
+    def _get_manager(self, proxy: str | None) -> urllib3.PoolManager:
+        with self._guard:
+            manager = self._managers.get(proxy)
+            if manager is None:
+                make = partial(urllib3.ProxyManager, proxy) if proxy else urllib3.PoolManager
+                manager = make(maxsize=8, ssl_context=_load_certificates())
+                manager.pool_classes_by_scheme = {'http': _HttpPool, 'https': _HttpsPool}
+                self._managers[proxy] = manager
+            return manager
+
 
 @contextmanager
 def open_url(
-    request: Request | str, *, seconds: float, silence: float = SILENCE
+    url: str,
+    *,
+    seconds: float,
+    silence: float = SILENCE,
+    method: str = 'GET',
+    headers: Mapping[str, str] = NO_HEADERS,
 ) -> Iterator[HttpAnswer]:
-    """Ask a server, and give the answer while entered.
-
-    seconds  from the question to the last byte of the answer, redirects included
-    silence  that ends a connection sooner
-
-    Raises: urllib.error.HTTPError for a status of 300 and above, with the beginning of the body;
-    Unreachable; TooSlow.
-    """
-    clock = _RequestClock(seconds)
-    opener = _build_opener(clock)
+    """Ask a server by a connection of its own, as `HttpClient.open` does."""
+    client = HttpClient()
     try:
-        timeout = min(seconds, silence)
-        with clock.call_step(partial(opener.open, request, timeout=timeout)) as response:
-            yield HttpAnswer(response, clock)
+        with client.open(
+            url, seconds=seconds, silence=silence, method=method, headers=headers
+        ) as answer:
+            yield answer
     finally:
-        clock.stop_clock()
-
-
-def fetch_body(
-    request: Request | str, *, most: int, seconds: float, silence: float = SILENCE
-) -> bytes:
-    """Return the body of an answer; errors are those of `open_url`, and TooLarge."""
-    with open_url(request, seconds=seconds, silence=silence) as answer:
-        return answer.read(most=most)
+        client.close()
 
 
 class _RequestClock:
     """Closes the connections of one question when its seconds are over."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._is_over = False
         self._sockets: list[socket.socket] = []
         self._guard = threading.Lock()
         self._timer = threading.Timer(seconds, self._close_connections)
         self._timer.daemon = True
+
+    def __enter__(self) -> Self:
         self._timer.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+        with self._guard:  # another question may have the connection by now
+            self._sockets.clear()
 
     def watch_socket(self, connected: socket.socket) -> None:
         with self._guard:
@@ -111,38 +295,21 @@ class _RequestClock:
         if self._is_over:
             self._close_connections()
 
-    def stop_clock(self) -> None:
-        self._timer.cancel()
-
-    def call_step(self, step: partial[Any]) -> Any:
-        """What a step with the connection returns; its errors as this module says them."""
+    def call_step(self, step: Callable[[], _Result]) -> _Result:
+        """Return what a step with the connection returns; its errors are raised as this module says them."""
         try:
             result = step()
         except ContentTooLarge:
             raise
-        except urllib.error.HTTPError as error:
+        except _TROUBLE as error:
             self._check_time()
-            raise self._shorten_error(error) from None
-        except (OSError, HTTPException, ValueError) as error:
-            self._check_time()
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            raise ServerUnreachable(_describe_reason(reason)) from None
+            raise _explain_trouble(error) from None
         self._check_time()
         return result
 
-    def _shorten_error(self, error: urllib.error.HTTPError) -> urllib.error.HTTPError:
-        """The error with the beginning of its body, which is read and closed."""
-        body = b''
-        with contextlib.suppress(OSError, HTTPException, ValueError), error:
-            body = error.read(_MOST_OF_AN_ERROR)
-        self._check_time()
-        return urllib.error.HTTPError(
-            error.url, error.code, error.msg, error.hdrs, io.BytesIO(body)
-        )
-
     def _check_time(self) -> None:
         if self._is_over:
-            raise ContentTooSlow(f'did not arrive within {self._seconds:.0f} seconds')
+            raise ContentTooSlow(f'did not arrive within {self.seconds:.0f} seconds')
 
     def _close_connections(self) -> None:
         self._is_over = True
@@ -152,90 +319,76 @@ class _RequestClock:
                     socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
-class _BoundedHttpHandler(urllib.request.HTTPHandler):
-    def __init__(self, clock: _RequestClock) -> None:
-        super().__init__()
-        self._clock = clock
+class _CurrentQuestion(threading.local):
+    """The clock of the question that a thread is asking."""
 
-    def http_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(partial(_WatchedHttpConnection, clock=self._clock), request)
+    clock: _RequestClock | None = None
 
 
-class _BoundedHttpsHandler(urllib.request.HTTPSHandler):
-    def __init__(self, clock: _RequestClock) -> None:
-        super().__init__()
-        self._clock = clock
+_question = _CurrentQuestion()
 
-    def https_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(partial(_WatchedHttpsConnection, clock=self._clock), request)
+
+def _watch(connected: socket.socket | None) -> None:
+    if connected is not None and _question.clock is not None:
+        _question.clock.watch_socket(connected)
 
 
 class _WatchedHttpConnection(HTTPConnection):
-    def __init__(self, host: str, *, clock: _RequestClock, timeout: float) -> None:
-        super().__init__(host, timeout=timeout)
-        self._clock = clock
-
     def connect(self) -> None:
         super().connect()
-        self._clock.watch_socket(self.sock)
+        _watch(self.sock)
+
+    def putrequest(self, *words: Any, **options: Any) -> None:
+        _watch(self.sock)  # one that was kept
+        super().putrequest(*words, **options)
 
 
 class _WatchedHttpsConnection(HTTPSConnection):
-    def __init__(self, host: str, *, clock: _RequestClock, timeout: float) -> None:
-        super().__init__(host, timeout=timeout)
-        self._clock = clock
-
     def connect(self) -> None:
         super().connect()
-        self._clock.watch_socket(self.sock)
+        _watch(self.sock)
+
+    def putrequest(self, *words: Any, **options: Any) -> None:
+        _watch(self.sock)
+        super().putrequest(*words, **options)
 
 
-class _RedirectHandler(urllib.request.HTTPRedirectHandler):
-    """The library's, but that the body of a redirect is not read, which may have no end."""
-
-    def http_error_302(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Message
-    ) -> Any:
-        fp.close()
-        return super().http_error_302(req, io.BytesIO(), code, msg, headers)  # type: ignore[arg-type]
-
-    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> Request | None:
-        new = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if new is not None:
-            if req.get_method() == 'HEAD':
-                new.method = 'HEAD'
-            if urlsplit(newurl)[:2] != urlsplit(req.full_url)[:2]:
-                new.remove_header('Authorization')
-        return new
+class _HttpPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _WatchedHttpConnection
 
 
-def _build_opener(clock: _RequestClock) -> urllib.request.OpenerDirector:
-    """Of no other schemes than http and https: urllib's own knows file, ftp and data."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.UnknownHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        _RedirectHandler(),
-        _BoundedHttpHandler(clock),
-        _BoundedHttpsHandler(clock),
-    ):
-        opener.add_handler(handler)
-    return opener
+class _HttpsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _WatchedHttpsConnection
 
 
-def _read_length(response: HTTPResponse) -> int | None:
-    if response._method == 'HEAD':  # type: ignore[attr-defined]
+def _complete_headers(headers: Mapping[str, str]) -> urllib3.HTTPHeaderDict:
+    complete = urllib3.HTTPHeaderDict(_HEADERS)
+    complete.update(headers)
+    return complete
+
+
+@functools.cache
+def _load_certificates() -> ssl.SSLContext:
+    """Load this machine's certificates, which take longer to read than an answer."""
+    return ssl.create_default_context()
+
+
+def _find_target(url: str, answer: HttpAnswer) -> str | None:
+    """Return where an answer leads; None for one that leads nowhere. The body of a redirect, which may have no end, is not read."""
+    location = answer.headers.get('location')
+    if answer.status not in _REDIRECTS or location is None:
         return None
-    return response.length
+    target = urljoin(url, quote(location, encoding='iso-8859-1', safe=string.punctuation))
+    if urlsplit(target).scheme not in _SCHEMES:
+        raise HttpStatusError(answer.status, 'a redirect to another protocol is not allowed')
+    return target
 
 
-def _describe_reason(reason: object) -> str:
-    """Why there is no answer: it may repeat what the server sent."""
+def _explain_trouble(error: Exception) -> ServerUnreachable:
+    """Say why there is no answer, without the client's own words around it: it may repeat what the server sent."""
+    reason: BaseException = error
+    if isinstance(error, urllib3.exceptions.HTTPError):
+        inner = [item for item in error.args if isinstance(item, Exception)]
+        reason = inner[-1] if inner else error.__cause__ or error
     text = ''.join(letter for letter in str(reason)[:200] if letter.isprintable())
-    return text or type(reason).__name__
+    return ServerUnreachable(text or type(reason).__name__, type(error).__name__)

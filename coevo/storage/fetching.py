@@ -6,23 +6,27 @@ of its own, is trouble of ours and no answer. Bytes and seconds are bounded by `
 
 from __future__ import annotations
 
-import time
-import urllib.error
-import urllib.request
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from coevo.model.errors import Transient
-from coevo.storage.bounded_http import ServerUnreachable, open_url
+from coevo.storage.bounded_http import (
+    HttpStatusError,
+    ServerUnreachable,
+    make_login_headers,
+    open_url,
+)
 from coevo.storage.bounded_reading import UnreadableContent
+from coevo.storage.retries import retry
 
 _TRIES = 4
 _PAUSE = 1.0
 # A server that answers so asks to be asked again (RFC 9110, 15.5.9; RFC 6585, 4).
 _PASSING = frozenset({408, 425, 429})
+_TROUBLE = (ServerUnreachable, UnreadableContent, Transient)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,43 +79,40 @@ class Fetcher:
 
         Raises: Transient where the server cannot be reached, has a fault, or sends too much.
         """
-        request = urllib.request.Request(
-            _remove_login(url), headers=_build_headers(url, accept, part)
-        )
-        for number in range(self.tries):
-            try:
-                return _fetch_once(request, most_bytes, seconds, into, part)
-            except (ServerUnreachable, UnreadableContent, Transient) as error:
-                trouble = error
-            if number < self.tries - 1:
-                time.sleep(self.pause * 2**number)
-        raise Transient(f'{_remove_login(url)} cannot be fetched: {trouble}') from None
+        place = _remove_login(url)
+        headers = _build_headers(url, accept, part)
+        once = partial(_fetch_once, place, headers, most_bytes, seconds, into, part)
+        try:
+            return retry(once, tries=self.tries, pause=self.pause, on=_TROUBLE)
+        except _TROUBLE as error:
+            raise Transient(f'{place} cannot be fetched: {error}') from None
 
 
 def _fetch_once(
-    request: urllib.request.Request,
+    url: str,
+    headers: Mapping[str, str],
     most: int,
     seconds: float,
     into: IO[bytes] | None,
     part: tuple[int, int] | None,
 ) -> FetchAnswer:
     try:
-        with open_url(request, seconds=seconds) as answer:
-            headers = {name.lower(): text for name, text in answer.headers.items()}
+        with open_url(url, seconds=seconds, headers=headers) as answer:
+            received = {name.lower(): text for name, text in answer.headers.items()}
             if part is not None and answer.status == 206:
                 most = part[1] - part[0] + 1
             if into is None or answer.status != 200:
                 content = answer.read(most=most)
-                return FetchAnswer(status=answer.status, headers=headers, content=content)
+                return FetchAnswer(status=answer.status, headers=received, content=content)
             into.seek(0)
             into.truncate()
             for block in answer.iterate_body(most=most):
                 into.write(block)
-            return FetchAnswer(status=answer.status, headers=headers)
-    except urllib.error.HTTPError as error:
-        if error.code >= 500 or error.code in _PASSING:
-            raise Transient(f'the server says {error.code}') from None
-        return FetchAnswer(status=error.code)
+            return FetchAnswer(status=answer.status, headers=received)
+    except HttpStatusError as error:
+        if error.status >= 500 or error.status in _PASSING:
+            raise Transient(f'the server says {error.status}') from None
+        return FetchAnswer(status=error.status)
 
 
 def _remove_login(url: str) -> str:
@@ -120,10 +121,7 @@ def _remove_login(url: str) -> str:
 
 
 def _build_headers(url: str, accept: str, part: tuple[int, int] | None) -> dict[str, str]:
-    headers = {'Accept': accept, 'Accept-Encoding': 'identity', 'User-Agent': 'coevo'}
+    headers = {'Accept': accept}
     if part is not None:
         headers['Range'] = f'bytes={part[0]}-{part[1]}'
-    login = urlsplit(url).netloc.rpartition('@')[0]
-    if login:
-        headers['Authorization'] = f'Basic {b64encode(unquote(login).encode()).decode()}'
-    return headers
+    return headers | make_login_headers(unquote(urlsplit(url).netloc.rpartition('@')[0]))

@@ -191,7 +191,8 @@ def _make_remote_source(url: str) -> _CloneSource:
 def _make_local_source(path: Path) -> _CloneSource:
     """A work tree, its .git, or a bare repository."""
     try:
-        with Repo(path.absolute()) as repository:
+        # A `$` in a name is a `$`.
+        with Repo(path.absolute(), expand_vars=False) as repository:
             common, origin = Path(repository.common_dir), _load_origin(repository)
     except (InvalidGitRepositoryError, OSError) as error:
         message = f'{path} is not a Git repository; name a clone, a URL or owner/name'

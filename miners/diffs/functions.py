@@ -67,13 +67,14 @@ def _measure_declaration(repository: Repository, pair: Pair, change: SourceChang
     first, last = change.lines
     return [
         function
-        for function in _parse_functions(change.located.path, content)
+        for function in parse_functions(change.located.path, content)
         if first <= function.start_line <= last
     ]
 
 
 @lru_cache(maxsize=64)
-def _parse_functions(path: str, content: bytes) -> tuple[Method, ...]:
+def parse_functions(path: str, content: bytes) -> tuple[Method, ...]:
+    """Return the functions of a file; none of a file that is too long, or of a language that lizard does not know."""
     return tuple(_load_functions(path, content))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, ItemsView, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import requests
@@ -19,6 +20,7 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent, read_stream
+from coevo.storage.retries import retry
 from miners.discovery.budgets import Clock, Resource, TokenBudgets
 from miners.discovery.github_replies import Reply, RequestCounts, RetryLimits
 from miners.discovery.github_tokens import GitHubToken
@@ -41,6 +43,10 @@ class _FailedTry:
     kind: str
     sentence: str
     pause: bool = True
+
+
+class _NoAnswer(Exception):
+    """A try gave no answer; says why."""
 
 
 class GitHubApi:
@@ -76,17 +82,19 @@ class GitHubApi:
         `affinity` keeps a question with one token as far as may be, since an ETag is a token's
         own. Transient if the server stays in trouble; Fatal if it takes none of the tokens.
         """
-        pause = self._patience.pause
-        sentence = ''
-        for attempt in range(self._patience.attempts):
-            if attempt:
-                self._sleep(pause)
-                pause = min(2 * pause, self._patience.longest_pause)
-            result = self._ask_until_granted(path, parameters, resource, etag, affinity)
-            if isinstance(result, Reply):
-                return result
-            sentence = result.sentence
-        raise Transient(f'GitHub did not answer {path}: {sentence}')
+        patience = self._patience
+        ask = partial(self._ask_until_granted, path, parameters, resource, etag, affinity)
+        try:
+            return retry(
+                ask,
+                tries=patience.attempts,
+                pause=patience.pause,
+                longest_pause=patience.longest_pause,
+                on=(_NoAnswer,),
+                sleep=self._sleep,
+            )
+        except _NoAnswer as error:
+            raise Transient(f'GitHub did not answer {path}: {error}') from None
 
     def close(self) -> None:
         for client in self._clients.values():
@@ -99,13 +107,15 @@ class GitHubApi:
         resource: Resource,
         etag: str | None,
         affinity: int,
-    ) -> Reply | _FailedTry:
-        """A limit says when it ends: it is waited for, and no failed attempt."""
+    ) -> Reply:
+        """A limit says when it ends: it is waited for, and no failed attempt. Raises: _NoAnswer."""
         for _ in range(self._patience.refusals * len(self._clients)):
             token = self._wait_for_token(resource, affinity)
             result = self._ask_once(token, path, parameters, resource, etag)
-            if isinstance(result, Reply) or result.pause:
+            if isinstance(result, Reply):
                 return result
+            if result.pause:
+                raise _NoAnswer(result.sentence)
         raise Transient(f'GitHub refused {path} again and again, for its limits')
 
     def _wait_for_token(self, resource: Resource, affinity: int) -> GitHubToken:

@@ -106,6 +106,12 @@ def test_a_snapshot_passes_verification_and_has_a_task_for_each_track(released: 
     assert [one['name'] for one in tasks['update']['dependencies']] == ['shop.Till#price()']
 
 
+def test_a_pair_tells_how_large_its_change_of_production_files_is(released: Path) -> None:
+    (pair,) = rows(released, 'pairs')
+    assert (pair['lines_added'], pair['lines_removed'], pair['hunks']) == (2, 1, 2)
+    assert pair['dmm_size'] is None  # lizard knows no toys
+
+
 def test_gold_patches_succeed_and_empty_patches_do_not(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:

@@ -328,6 +328,15 @@ def test_a_folder_that_is_no_repository_is_refused(
             obtain_clone(str(folder), store=store)
 
 
+@pytest.mark.parametrize('name', ['$HOME', '${HOME}', '~', '%41'])
+def test_a_folder_is_cloned_whatever_its_name_stands_for_in_a_shell(
+    source: Path, store: Path, name: str
+) -> None:
+    expected = obtain_clone(str(source), store=store, name='a/b').default_ref
+    folder = source.rename(source.with_name(name))
+    assert obtain_clone(str(folder), store=store, name='c/d').default_ref == expected
+
+
 def test_git_environment_variables_do_not_affect_a_clone(
     source: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,17 +11,18 @@ import os
 import re
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.model.errors import Transient
 from coevo.storage.folders import find_cache_folder
+from coevo.storage.retries import retry
 
 _SECONDS = 1800
-_TRIES, _PAUSE = 4, 2.0
+_PAUSE = 2.0  # seconds before it is tried again
 
 # What of a person's settings would change what is asked for.
 _OURS = ('GOFLAGS', 'GOWORK', 'GOROOT', 'GOBIN', 'GO111MODULE', 'GOOS', 'GOARCH', 'GOEXPERIMENT')
@@ -93,23 +94,26 @@ def run_go(
 
     Raises: Transient after some tries.
     """
-    for number in range(_TRIES):
-        done = subprocess.run(
-            [toolchain.program, *words],
-            cwd=folder,
-            env=_build_environment(toolchain, folder, more or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding='utf-8',
-            errors='replace',
-            timeout=_SECONDS,
-            check=False,
-        )
-        if not done.returncode:
-            return done.stdout
-        if number < _TRIES - 1:
-            time.sleep(_PAUSE * 2**number)
-    raise Transient(f'go {words[0]} does not work here: {done.stderr.strip()[-1000:]}')
+    return retry(partial(_run_once, toolchain, words, folder, more or {}), pause=_PAUSE)
+
+
+def _run_once(
+    toolchain: GoToolchain, words: Sequence[str], folder: Path, more: Mapping[str, str]
+) -> str:
+    done = subprocess.run(
+        [toolchain.program, *words],
+        cwd=folder,
+        env=_build_environment(toolchain, folder, more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding='utf-8',
+        errors='replace',
+        timeout=_SECONDS,
+        check=False,
+    )
+    if done.returncode:
+        raise Transient(f'go {words[0]} does not work here: {done.stderr.strip()[-1000:]}')
+    return done.stdout
 
 
 def _build_environment(

@@ -8,6 +8,8 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from packaging.utils import canonicalize_name
+
 from coevo.languages.builds import Build
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.languages.python.built import (
@@ -33,7 +35,7 @@ from coevo.languages.python.left_out import needs_submodule
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
-from coevo.languages.python.requirements.stated import Needs, get_requirement_name, normalise_name
+from coevo.languages.python.requirements.stated import Needs, get_requirement_name
 from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.supply import PythonSupply
@@ -309,8 +311,8 @@ def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tupl
 
     members  what each project of a revision needs, by its folder
     """
-    named = {
-        normalise_name(needs.name): member_folder
+    named: dict[str, str] = {
+        canonicalize_name(needs.name): member_folder
         for member_folder, needs in members.items()
         if needs.name
     }

@@ -7,9 +7,13 @@ ran with the first one.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import date, datetime, timedelta
+from functools import lru_cache
+
+from packaging.requirements import Requirement
+from packaging.specifiers import InvalidSpecifier, Specifier
+from packaging.version import Version
 
 # The day of each feature release's .0 (PEP 494, 537, 569, 596, 619, 664, 693, 719, 745).
 RELEASED = {
@@ -28,7 +32,9 @@ MOST_TRIED = 3
 
 Feature = tuple[int, int]
 
-_CLAUSE = re.compile(r'\s*(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?\s*')
+# More than any feature release has had.
+_MOST_RELEASES = 40
+_LONGEST_CLAUSE = 100
 
 
 def list_candidates(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
@@ -59,49 +65,37 @@ def _order_features(allowed: Collection[str], when: datetime | None) -> tuple[Fe
 
 def allows_feature(specifiers: str, feature: Feature) -> bool:
     """Whether any release of a feature release may be meant; what cannot be read forbids nothing."""
-    return all(
-        _clause_allows(clause[1], tuple(map(int, clause[2].split('.'))), bool(clause[3]), feature)
-        for text in specifiers.split(',')
-        if (clause := _CLAUSE.fullmatch(text)) is not None
+    clauses = map(str.strip, specifiers.split(','))
+    return all(_clause_allows(text, feature) for text in clauses if len(text) <= _LONGEST_CLAUSE)
+
+
+def meets_requirement(version: Version, requirement: str) -> bool:
+    """Whether a version is among those that a requirement allows (PEP 440); any is, if it cannot be read."""
+    # Without the marker, which strangers may nest deeper than a parser goes.
+    plain = requirement.partition(';')[0]
+    try:
+        return Requirement(plain).specifier.contains(version, prereleases=True)
+    except ValueError:
+        return True
+
+
+@lru_cache(maxsize=4096)
+def _clause_allows(text: str, feature: Feature) -> bool:
+    """Whether a clause allows any release of a feature release.
+
+    Who names one in `>3.8`, `!=3.10` or `===3.9` means all of its releases, so that the first one is asked;
+    who says `==3` means all of Python 3.
+    """
+    # Older than PEP 440, and as common: `>=3.6.*`, `<4.*`.
+    try:
+        clause = Specifier(text.removesuffix('.*') if text.startswith(('<', '>', '~')) else text)
+    except InvalidSpecifier:
+        return True
+    if clause.operator in ('==', '===') and clause.version.isdecimal():
+        return int(clause.version) == feature[0]
+    name = f'{feature[0]}.{feature[1]}'
+    names_releases = clause.version.removesuffix('.*').count('.') > 1
+    releases = (
+        (f'{name}.{number}' for number in range(_MOST_RELEASES)) if names_releases else [name]
     )
-
-
-def meets_requirement(version: Sequence[int], requirement: str) -> bool:
-    """Whether a version is among those that a requirement's clauses allow, as far as they are plain."""
-    for operator, text in re.findall(r'(~=|===?|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)', requirement):
-        named = tuple(map(int, text.split('.')))
-        size = max(len(named), len(version))
-        actual, other = (
-            (*numbers, *(0,) * (size - len(numbers))) for numbers in (tuple(version), named)
-        )
-        if not {
-            '>=': actual >= other,
-            '>': actual > other,
-            '<=': actual <= other,
-            '<': actual < other,
-            '!=': actual != other,
-            '~=': actual >= other and actual[: len(named) - 1] == named[:-1],
-        }.get(operator, actual == other):
-            return False
-    return True
-
-
-def _clause_allows(operator: str, release: Sequence[int], star: bool, feature: Feature) -> bool:
-    named = tuple((*release, 0)[:2])
-    whole = len(release) <= 2 or not any(release[2:])  # names no bug fix release
-    match operator:
-        case '>=' | '~=' if operator == '>=' or len(release) > 2:
-            return feature >= named if operator == '>=' else feature == named
-        case '~=':
-            return feature >= named and feature[0] == named[0]
-        case '>':
-            return feature > named or (feature == named and len(release) > 2)
-        case '<=':
-            return feature <= named
-        case '<':
-            return feature < named or (feature == named and not whole)
-        case '!=':
-            return not (
-                feature[: len(release)] == tuple(release)[:2] and (star or len(release) == 2)
-            )
-    return feature[: len(release)] == tuple(release)[:2]
+    return any(clause.contains(release, prereleases=True) for release in releases)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from packaging.utils import canonicalize_name
+
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.sides import select_test_paths
 
@@ -54,7 +56,7 @@ def find_main_packages(
 ) -> tuple[str, ...]:
     """What has to be importable for tests to say anything: that of the project's own name, else none."""
     tops = find_top_packages(paths, roots)
-    wanted = re.sub(r'[-_.]+', '', name or '').lower()
+    wanted = canonicalize_name(name or '').replace('-', '')
     return tuple(sorted(top for top in tops if wanted and top.replace('_', '').lower() == wanted))
 
 

@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.requirements.stated import Needs, get_requirement_name, normalise_name
+from coevo.languages.python.requirements.stated import Needs, get_requirement_name
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 
@@ -203,14 +205,14 @@ def _work_around(
 ) -> bool:
     """Change an attempt by what uv said; False where nothing is known to help."""
     if again := _REUPLOADED.search(said):
-        name = normalise_name(again[1])
+        name = canonicalize_name(again[1])
         if name not in attempt.apart:
             published = datetime.fromisoformat(again[2]).replace(tzinfo=UTC)
             attempt.apart[name] = published + _DAY
             attempt.workarounds.append(f'later-{name}')
             return True
     if wheelless := _NO_WHEEL.search(said):
-        name = normalise_name(wheelless[1])
+        name = canonicalize_name(wheelless[1])
         if _unpin(attempt, name):
             return True
         wheels_or_reason = make_wheel(name, tuple(attempt.lines), attempt.before)
@@ -223,10 +225,10 @@ def _work_around(
         )
         return _leave_out(attempt, name, runtime)
     if absent := _NOT_THERE.search(said):
-        attempt.reason = f'requirements:{normalise_name(absent[1])}'
-        return _leave_out(attempt, normalise_name(absent[1]), runtime)
+        attempt.reason = f'requirements:{canonicalize_name(absent[1])}'
+        return _leave_out(attempt, canonicalize_name(absent[1]), runtime)
     if named := _NAMED.search(said):
-        attempt.reason = f'requirements:{normalise_name(named[1])}'
+        attempt.reason = f'requirements:{canonicalize_name(named[1])}'
     return False
 
 

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
+from packaging.version import Version
+
 from coevo.languages.python.environments import InstalledPackages, install_locked
 from coevo.languages.python.index_pages import IndexFile
 from coevo.languages.python.interpreter_choice import Feature, allows_feature, meets_requirement
@@ -194,7 +196,7 @@ class SourceArchive:
     file: IndexFile
     sha256: str
     kind: str
-    version: tuple[int, ...]
+    version: Version
     uploaded: datetime
 
 
@@ -239,7 +241,7 @@ def _parse_archives(name: str) -> Iterator[SourceArchive]:
             file=file,
             sha256=file.sha256,
             kind=named['kind'],
-            version=tuple(map(int, re.findall(r'\d+', named['version']))),
+            version=Version(named['version']),
             uploaded=uploaded,
         )
 

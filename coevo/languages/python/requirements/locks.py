@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from packaging.utils import canonicalize_name
+
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.python.requirements.ini_files import load_requirement_list
 from coevo.languages.python.requirements.stated import (
     clean_requirement,
     get_requirement_name,
-    normalise_name,
 )
 
 _MOST_BYTES = 16 << 20
@@ -139,7 +140,7 @@ def _list_packages(document: Mapping[str, Any], name: str) -> list[dict[str, Any
 def _make_entries(package: Mapping[str, Any], marker: str) -> Iterator[_LockEntry]:
     name, version = package.get('name'), package.get('version')
     if isinstance(name, str) and isinstance(version, str) and _VERSION.fullmatch(version):
-        yield _LockEntry(name=normalise_name(name), version=version, marker=marker)
+        yield _LockEntry(name=canonicalize_name(name), version=version, marker=marker)
 
 
 def _derive_marker(package: Mapping[str, Any], marker: str, python: str) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from packaging.utils import canonicalize_name
+
 # Groups and extras that hold what tests need; the first of these kinds that a project has counts,
 # since `dev` drags in linters, documents and tox.
 _TEST_NAMES = (
@@ -74,11 +76,6 @@ class Needs:
     entry_points: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def normalise_name(name: str) -> str:
-    """A project's name as PEP 503 compares it."""
-    return re.sub(r'[-_.]+', '-', name).lower()
-
-
 def clean_requirement(line: str) -> str | None:
     """A line as one plain requirement; None for places, options, names alone of a path."""
     text = _COMMENT.sub('', line).strip().rstrip('\\').strip()
@@ -102,21 +99,21 @@ def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
 def get_requirement_name(requirement: str) -> str:
     match = _PLAIN.fullmatch(requirement)
     assert match is not None, 'what `clean_requirement` let pass'
-    return normalise_name(match['name'])
+    return canonicalize_name(match['name'])
 
 
 def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
     """The union of all files; the first that has a name, a version counts."""
     files = list(stated)
     name = next((statement.name for statement in files if statement.name), None)
-    own = {normalise_name(name)} if name else set()
+    own: set[str] = {canonicalize_name(name)} if name else set()
     runtime = sorted(
         _filter_usable((line for statement in files for line in statement.runtime), own)
     )
     extras: dict[str, tuple[str, ...]] = {}
     for statement in files:
         for group, lines in statement.groups.items():
-            extras[normalise_name(group)] = (*extras.get(normalise_name(group), ()), *lines)
+            extras[canonicalize_name(group)] = (*extras.get(canonicalize_name(group), ()), *lines)
     tests: list[str] = []
     for statement in files:
         test_lines = sorted(
@@ -148,7 +145,7 @@ def _filter_usable(lines: Iterable[str], own: set[str]) -> set[str]:
 
 
 def _list_test_lines(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    known = {normalise_name(name): name for name in groups}
+    known: dict[str, str] = {canonicalize_name(name): name for name in groups}
     for wanted in _TEST_NAMES:
         chosen = [known[name] for name in sorted(wanted & known.keys())]
         for name in chosen:
@@ -167,9 +164,9 @@ def _expand_extras(
         if (
             match is None
             or not depth
-            or normalise_name(match['name'] or '.') not in {*own, '.', '-'}
+            or canonicalize_name(match['name'] or '.') not in {*own, '.', '-'}
         ):
             continue
         for name in match['extras'].split(','):
-            more = extras.get(normalise_name(name.strip()), ())
+            more = extras.get(canonicalize_name(name.strip()), ())
             yield from _expand_extras(more, extras, own, depth - 1)

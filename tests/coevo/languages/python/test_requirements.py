@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from coevo.git.repository import Repository
 from coevo.languages.python import sides
@@ -346,6 +347,13 @@ def test_unit_test_extras_are_test_requirements(tmp_path: Path, name: str) -> No
         ('>3.8,!=3.10.*', [9, 11, 12]),
         ('<=3.8', [7, 8]),
         ('no words', [7, 8, 9, 10, 11, 12]),
+        ('>=3.8.*,<3.11.*', [8, 9, 10]),
+        ('>=3.8.1,!=3.9.0,<3.11.2,<3.12.0a0', [8, 9, 10, 11]),
+        ('===3.9', [9]),
+        ('==3', [7, 8, 9, 10, 11, 12]),
+        ('==2', []),
+        ('~=3', [7, 8, 9, 10, 11, 12]),
+        (f'<{"9" * 5000},<3.8', [7]),
     ],
 )
 def test_version_specifiers_decide_which_interpreters_are_allowed(
@@ -370,11 +378,45 @@ def test_newest_mature_interpreter_is_tried_first(
     assert list(list_candidates(allowed, datetime.fromisoformat(day).replace(tzinfo=UTC))) == tried
 
 
-def test_versions_are_compared_by_their_numbers() -> None:
-    assert meets_requirement((1, 10), 'six>=1.9,<2')
-    assert meets_requirement((1, 10), 'six~=1.4')
-    assert not meets_requirement((2, 0), 'six<2')
-    assert not meets_requirement((1, 10, 1), 'six==1.10')
+@pytest.mark.parametrize(
+    ('version', 'requirement', 'meets'),
+    [
+        ('1.10', 'six>=1.9,<2', True),
+        ('1.10', 'six~=1.4', True),
+        ('2.0', 'six<2', False),
+        ('1.10.1', 'six==1.10', False),
+        ('1.0.5', 'six==1.0.*', True),
+        ('1.0.5', 'six!=1.0.*', False),
+        ('1.0', 'six==1.0.post1', False),
+        ('1.0.post1', 'six==1.0.post1', True),
+        ('1.0.post1', 'six>=1.0.1', False),
+        ('1.10', "six[a, b] (>=1.9) ; python_version < '3'", True),
+        ('1.8', "six (>=1.9) ; python_version < '3'", False),
+        ('1.10', 'six', True),
+    ],
+)
+def test_versions_meet_requirements_as_pep_440_says(
+    version: str, requirement: str, meets: bool
+) -> None:
+    assert meets_requirement(Version(version), requirement) is meets
+
+
+@pytest.mark.parametrize(
+    'requirement',
+    [
+        f'six=={"9" * 5000}',
+        f'six>=1; {"(" * 20000}',
+        'six>=1.*, <x',
+        'six===; six',
+        'six===²',
+        f'six[{"a," * 20000}]>=1',
+        'six @ file:///etc/passwd',
+        '\ud800>=1',
+    ],
+)
+def test_requirement_that_cannot_be_read_is_met_by_any_version(requirement: str) -> None:
+    assert meets_requirement(Version('1.0'), requirement) in (True, False)
+    assert allows_feature(requirement.removeprefix('six'), (3, 9)) in (True, False)
 
 
 def test_projects_of_one_repository_need_each_other_s_requirements() -> None:

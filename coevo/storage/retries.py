@@ -1,0 +1,34 @@
+"""Tries that are repeated after trouble of ours, with a pause that doubles."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from coevo.model.errors import Transient
+
+_Result = TypeVar('_Result')
+
+
+def retry(
+    attempt: Callable[[], _Result],
+    *,
+    tries: int = 4,
+    pause: float = 1.0,
+    longest_pause: float = math.inf,
+    on: tuple[type[Exception], ...] = (Transient,),
+    sleep: Callable[[float], object] = time.sleep,
+) -> _Result:
+    """Return what the first try that succeeds returns; what the last one raises is raised.
+
+    pause  seconds before the second try, doubled before each further one
+    on     errors after which it is tried again; any other is raised at once
+    """
+    for number in range(tries - 1):
+        try:
+            return attempt()
+        except on:
+            sleep(min(pause * 2**number, longest_pause))
+    return attempt()
