@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import median
 
 from coevo.git.repository import Repository
-from coevo.languages.java.cells.compiled_cells import JavaCellKey
+from coevo.languages.cells import CellKey
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
@@ -85,8 +85,8 @@ def measure(arguments: argparse.Namespace, name: str, source: str) -> Iterator[C
                 yield from costs
 
 
-def cell(rev: str, module: str) -> JavaCellKey:
-    return JavaCellKey(tests_rev=rev, code_rev=rev, module=module)
+def cell(rev: str, module: str) -> CellKey:
+    return CellKey(tests_rev=rev, code_rev=rev, module=module)
 
 
 def cost_of(name: str, rev: str, jdk: Jdk, worker: JdkWorker) -> Cost:

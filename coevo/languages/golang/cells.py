@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings, CellEdits
+from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
 from coevo.languages.golang.cell_files import collect_cell_files
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
@@ -21,17 +21,6 @@ from coevo.languages.packed_files import pack_files
 
 _MOST_BINARIES = 24
 _MOST_TREES = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoCellKey:
-    """module: the folder of a package"""
-
-    tests_rev: str
-    code_rev: str
-    module: str
-    borrowed: BorrowedSettings | None = None
-    edits: CellEdits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +60,14 @@ class GoCells:
     compiler: GoCompiler
     folder: Path
     sessions: GoSessions
-    _binaries: OrderedDict[tuple[GoCellKey, str, BinaryVariant], GoBinary] = field(
+    _binaries: OrderedDict[tuple[CellKey, str, BinaryVariant], GoBinary] = field(
         default_factory=OrderedDict
     )
-    _trees: OrderedDict[tuple[GoCellKey, str, MainSources | None], Path] = field(
+    _trees: OrderedDict[tuple[CellKey, str, MainSources | None], Path] = field(
         default_factory=OrderedDict
     )
 
-    def compile_binary(
-        self, key: GoCellKey, project: GoProject, variant: BinaryVariant
-    ) -> GoBinary:
+    def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         """Compiled now, or before: then it costs nothing. project: whose go.mod it has."""
         name = (key, project.digest, variant)
         binary = self._binaries.pop(name, None)
@@ -91,21 +78,14 @@ class GoCells:
         self._binaries[name] = binary
         return binary
 
-    def has_binary(self, key: GoCellKey, project: GoProject) -> bool:
+    def has_binary(self, key: CellKey, project: GoProject) -> bool:
         return (key, project.digest, BinaryVariant()) in self._binaries
 
     def pack_tree(
-        self, key: GoCellKey, project: GoProject, sources: MainSources | None = None
+        self, key: CellKey, project: GoProject, sources: MainSources | None = None
     ) -> Path:
         """The archive of its files."""
-        whole = GoCellKey(
-            tests_rev=key.tests_rev,
-            code_rev=key.code_rev,
-            module='',
-            borrowed=key.borrowed,
-            edits=key.edits,
-        )
-        name = (whole, project.digest, sources)
+        name = (replace(key, module=''), project.digest, sources)
         archive = self._trees.pop(name, None)
         if archive is None:
             while len(self._trees) >= _MOST_TREES:
@@ -139,7 +119,7 @@ class GoCells:
         self._trees.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _compile(self, key: GoCellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
+    def _compile(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         flags = []
         if variant.covered:
             flags = ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.languages.builds import Build
+from coevo.languages.cells import CellKey
 from coevo.languages.golang.cell_files import explain_refusal
-from coevo.languages.golang.cells import GoCellKey, GoCells
+from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.layout import VENDOR
@@ -99,7 +100,7 @@ def _build_packages(
         failures |= dict.fromkeys(members)
         if not there:
             continue
-        key = GoCellKey(tests_rev=rev, code_rev=rev, module=module)
+        key = CellKey(tests_rev=rev, code_rev=rev, module=module)
         order = {
             'Root': project.root,
             'Folder': module,

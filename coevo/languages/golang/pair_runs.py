@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import ceil
 
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellKey, CompiledTests
 from coevo.languages.conditions import RunConditions
-from coevo.languages.golang.cells import BinaryVariant, GoCellKey
+from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
-from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
+from coevo.languages.golang.pair_cells import GoPairCells
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
 from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
@@ -28,7 +28,7 @@ class GoPairRuns:
 
     cells: GoPairCells
     slowest: dict[TestMethod, float] = field(default_factory=dict)
-    alone: dict[tuple[GoCellKey, TestMethod], int] = field(default_factory=dict)
+    alone: dict[tuple[CellKey, TestMethod], int] = field(default_factory=dict)
 
     def run_methods(
         self,
@@ -40,7 +40,7 @@ class GoPairRuns:
         files: tuple[str, ...] | None = None,
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> GoRunResult:
-        key = make_cell_key(compiled)
+        key = compiled.key
         project = self.cells.find_project(key)
         clock = make_clock_variables(conditions.clock)
         binary = self.cells.compile_binary(
@@ -70,14 +70,14 @@ class GoPairRuns:
         shared = (may_share or self.cells.all.context.own_edits) and not conditions.observed
         return self.cells.all.run_test_process(run, shared=shared)
 
-    def _load_compiled_sources(self, key: GoCellKey, files: Iterable[str]) -> dict[str, bytes]:
+    def _load_compiled_sources(self, key: CellKey, files: Iterable[str]) -> dict[str, bytes]:
         here = open_tree(self.cells.all.context.repository, key.code_rev)
         edited = dict(key.edits.code) if key.edits else {}
         sources = {path: here.read_content(path) for path in files if path in here.entries}
         sources |= {path: text for path in files if (text := edited.get(path)) is not None}
         return dict(sorted(sources.items()))
 
-    def _choose_processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
+    def _choose_processors(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
         """Every other time that a test is run alone its runtime is told of another number of them.
 
         Not where anything is edited: what is handed in could tell by it in which run it is.

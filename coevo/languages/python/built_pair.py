@@ -19,7 +19,7 @@ from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.observation import mark_as_tampered
 from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
-from coevo.languages.python.cell import PythonCell, PythonCellKey
+from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.environments import list_packages
@@ -315,14 +315,7 @@ class PythonBuiltPair:
             own = (
                 self._borrow_settings(own, other, compiled.borrowed.scope) if other else None
             ) or own
-        key = PythonCellKey(
-            tests_rev=compiled.tests_rev,
-            code_rev=compiled.code_rev,
-            module=compiled.module,
-            borrowed=compiled.borrowed,
-            edits=compiled.edits,
-        )
-        return self.cells.get(key, own)
+        return self.cells.get(compiled.key, own)
 
     def _borrow_settings(
         self, own: PythonModule, other: PythonModule, scope: SettingsScope

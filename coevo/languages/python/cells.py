@@ -14,10 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
 from coevo.languages.packed_files import SECONDS, Files, pack_files
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.cell import PythonCell, PythonCellKey
+from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.events import is_below_conftest
 from coevo.languages.python.launch import PythonSetup, make_test_job
 from coevo.languages.python.layout import make_metadata
@@ -50,10 +51,10 @@ class PythonCells:
     def __init__(self, context: PythonRunContext, sessions: PythonSessions) -> None:
         self._context, self._sessions = context, sessions
         self._folder = context.root / f'trees-{id(self):x}'
-        self._cells: dict[PythonCellKey, PythonCell] = {}
-        self._shown: dict[tuple[PythonCellKey, MainSources], tuple[PythonModule, Path]] = {}
+        self._cells: dict[CellKey, PythonCell] = {}
+        self._shown: dict[tuple[CellKey, MainSources], tuple[PythonModule, Path]] = {}
 
-    def get(self, key: PythonCellKey, module: PythonModule) -> PythonCell:
+    def get(self, key: CellKey, module: PythonModule) -> PythonCell:
         cell = self._cells.pop(key, None)
         if cell is not None and cell.module != module:  # of an interpreter that was tried before
             _remove_packed_tree(cell)
@@ -344,7 +345,7 @@ def _make_session_key(module: PythonModule, alone: bool) -> SessionKey:
     )
 
 
-def _get_test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:
+def _get_test_edits(key: CellKey) -> tuple[tuple[str, bytes | None], ...]:
     return key.edits.tests if key.edits is not None else ()
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from coevo.languages.builds import Build
+from coevo.languages.cells import CellKey
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.languages.python.built import (
     BuiltEnd,
@@ -18,7 +19,6 @@ from coevo.languages.python.built import (
     list_project_folders,
     make_module,
 )
-from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.extensions import Extensions, build_extensions
 from coevo.languages.python.interpreter_choice import (
@@ -199,13 +199,7 @@ class PythonEndBuilder:
         names = find_main_packages(paths, module.roots, module.needs.name)
         if failure is not None and not names:
             return failure, 0.0
-        key = PythonCellKey(
-            tests_rev=module.rev,
-            code_rev=module.rev,
-            module=module.folder,
-            borrowed=None,
-            edits=None,
-        )
+        key = CellKey(tests_rev=module.rev, code_rev=module.rev, module=module.folder)
         cell = self._cells.get(key, module)
         done = self._cells.send_request(cell, {'mode': 'probe', 'files': list(names)}, ())
         for verdict in done.heard.files.values():

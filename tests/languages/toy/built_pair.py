@@ -17,6 +17,7 @@ from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import (
     BorrowedSettings,
     CellEdits,
+    CellKey,
     CheckedSource,
     CompiledTests,
     SettingsScope,
@@ -51,7 +52,7 @@ class _Cell:
     code_failure: Mapping[str, str]  # by path: the line that cannot be read
 
 
-Cells = dict[tuple[object, ...], _Cell]
+Cells = dict[CellKey, _Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,9 @@ class ToyBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
-        key = (tests_rev, code_rev, module, borrowed, edits)
+        key = CellKey(
+            tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
+        )
         if key not in self.cells:
             self.cells[key] = self._linked(tests_rev, code_rev, module, borrowed, edits)
         return self.cells[key].compiled
@@ -202,14 +205,7 @@ class ToyBuiltPair:
         return Environment(runtime='sh', build_tool='sh', libraries=())
 
     def _of(self, compiled: CompiledTests) -> _Cell:
-        key = (
-            compiled.tests_rev,
-            compiled.code_rev,
-            compiled.module,
-            compiled.borrowed,
-            compiled.edits,
-        )
-        return self.cells[key]
+        return self.cells[compiled.key]
 
     def _linked(
         self,
